@@ -24,6 +24,7 @@
 #include "cli/json_events.h"
 #include "cli/model/print_restored.h"
 #include "cli/model/saved_model.h"
+#include "cli/train/train_data.h"
 #include "cli/train/training_end.h"
 #include "muster/summary.h"
 
@@ -174,7 +175,7 @@ static int check_before(training *t) {
     struct stat info;
     if (stat(t->o->checkpoint_dir, &info) == 0 && !S_ISDIR(info.st_mode))
         return command_fail(EXIT_FAILED, "--checkpoint-dir: '%s' is no folder", t->o->checkpoint_dir);
-    const int status = train_open_part(t, "test", &t->test);
+    const int status = train_data_open_part(t, "test", &t->test);
     mst_dataset_release(t->test);
     t->test = NULL;
     return status;

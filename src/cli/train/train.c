@@ -14,18 +14,14 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/no_memory.h"
-#include "cli/array_notes.h"
-#include "cli/column_notes.h"
 #include "cli/command.h"
 #include "cli/evaluate/evaluate.h"
 #include "cli/json_events.h"
 #include "cli/model/application_layers.h"
 #include "cli/model/mlp_layers.h"
-#include "cli/model/network_objectives.h"
 #include "cli/model/objective_metrics.h"
 #include "cli/model/output_names.h"
 #include "cli/model/positive_class.h"
-#include "cli/model/scale_inputs.h"
 #include "cli/model/unknown_categories.h"
 #include "cli/number_text.h"
 #include "cli/precision.h"
@@ -33,18 +29,18 @@
 #include "cli/signals.h"
 #include "cli/train/class_weights.h"
 #include "cli/train/evaluator.h"
-#include "cli/train/missing_classes.h"
-#include "cli/train/train_augment.h"
 #include "cli/train/train_checkpoint.h"
 #include "cli/train/train_cluster.h"
+#include "cli/train/train_data.h"
+#include "cli/train/train_devices.h"
 #include "cli/train/train_events.h"
 #include "cli/train/train_network.h"
 #include "cli/train/train_options.h"
+#include "cli/train/train_start.h"
 #include "cli/train/training.h"
 #include "cli/train/training_end.h"
-#include "data/column_report.h"
 
-enum { EVALUATION_BATCH = 1000, MOST_FOUND_CLASSES = 1000, DEFAULT_MAX_TOKENS = 20000, DEFAULT_LENGTH = 300 };
+enum { EVALUATION_BATCH = 1000 };
 
 /* ---- options ---- */
 
@@ -74,199 +70,13 @@ static int check_options(training *t) {
     return train_checkpoint_check(t);
 }
 
-static const int64_t MOST_STEPS = 1000000000000000; /* as of --steps and of schedules */
-
-int64_t train_total_steps(const training *t) {
-    if (t->o->steps) return t->o->steps;
-    int64_t steps, rows = mst_dataset_num_rows(t->train);
-    if (rows < 0) return -1;
-    if (__builtin_mul_overflow(t->o->epochs, (rows + t->batch_size - 1) / t->batch_size, &steps)) return INT64_MAX;
-    return steps;
-}
-
 /* ---- data ---- */
 
-int train_num_inputs(const training *t) {
-    return t->network ? t->ends.num_inputs : 1;
-}
-
-mst_status train_check_labels(const training *t) {
-    if (mst_dataset_num_components(t->train) > train_num_inputs(t)) return MST_OK;
-    return MST_FAIL(MST_INVALID,
-                    "'%s': the data has no labels: training needs what the outputs are to be, as y_train is", t->data);
-}
-
-/* All parts must store their inputs in one dtype: only u8 is scaled, so u8 and f32 parts would differ. */
-static int check_stored_inputs(training *t, const char *part, const mst_dataset *dataset) {
-    for (int i = 0; i < train_num_inputs(t); i++) {
-        const mst_dtype dtype = mst_dataset_spec(dataset, i).dtype;
-        if (!t->stored_inputs[i]) t->stored_inputs[i] = dtype;
-        if (dtype != t->stored_inputs[i])
-            return command_fail(EXIT_FAILED,
-                                "'%s': inputs of the %s part are %s, those of the train part %s: save both alike",
-                                t->data, part, mst_dtype_name(dtype), mst_dtype_name(t->stored_inputs[i]));
-    }
-    return EXIT_DONE;
-}
-
-static mst_status scale_all_inputs(const training *t, mst_dataset **dataset) {
-    for (int i = 0; i < train_num_inputs(t); i++)
-        MST_TRY(scale_inputs(t->o->raw_pixels, i, t->network ? &t->ends.input[i] : NULL, dataset));
-    return MST_OK;
-}
-
-static bool is_pictures(const training *t) {
-    return mst_dataset_spec_has_pictures(t->data);
-}
-
-static bool is_table(const training *t) {
-    return strncmp(t->data, "csv:", strlen("csv:")) == 0;
-}
-
-bool train_has_texts(const training *t) {
-    return t->o->text || mst_dataset_spec_has_texts(t->data);
-}
-
-/* What is not given is as the network takes it, where that is known. */
-static void fit_texts(const training *t, mst_data_options *options) {
-    const mst_shape input = t->ends.input[0].shape;
-    const bool is_long = t->network && input.ndim == 1 && input.dim[0] > 0;
-    if (!options->max_tokens) options->max_tokens = t->num_tokens ? t->num_tokens : DEFAULT_MAX_TOKENS;
-    if (!options->sequence_length) options->sequence_length = is_long ? input.dim[0] : DEFAULT_LENGTH;
-}
-
-/* That of the network, where it takes squares only; else that of the first picture. */
-static int64_t fitting_size(const training *t) {
-    const mst_shape input = t->ends.input[0].shape;
-    const bool is_square = t->network && input.ndim >= 2 && input.dim[0] > 0 && input.dim[0] == input.dim[1];
-    return is_square ? input.dim[0] : MST_IMAGE_SIZE_FIT;
-}
-
-int train_open_part(training *t, const char *part, mst_dataset **out) {
-    mst_data_options options = {
-        .skip_corrupt = t->o->skip_corrupt, .image_size = t->o->image_size, .unknown_categories = !t->o->raw_columns};
-    options.text = t->o->text;
-    if (train_has_texts(t)) options.schema = t->schema;
-    options.max_tokens = t->o->max_tokens;
-    options.sequence_length = t->o->sequence_length;
-    options.pad_front = t->o->pad == PAD_FRONT;
-    const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
-    if (t->network) network_data_options(&t->ends, inputs, outputs, &options);
-    if (train_has_texts(t)) fit_texts(t, &options);
-    if (!options.image_size && is_pictures(t)) options.image_size = fitting_size(t);
-    if (table_options_open(&t->o->table, t->data, part, options, out))
-        return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
-    if (check_stored_inputs(t, part, *out)) return EXIT_FAILED;
-    return scale_all_inputs(t, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
-}
-
-/* Checks the test part before training, and not after it. */
-static int check_test_part(const training *t) {
-    const int components = t->test ? mst_dataset_num_components(t->train) : 0;
-    if (t->test && mst_dataset_num_components(t->test) < components)
-        return command_fail(EXIT_FAILED, "'%s': the test part has no labels", t->data);
-    for (int i = 0; i < components; i++) {
-        char test_shape[MST_SHAPE_TEXT], train_shape[MST_SHAPE_TEXT];
-        mst_spec test = mst_dataset_spec(t->test, i), train = mst_dataset_spec(t->train, i);
-        if (test.dtype == train.dtype && mst_shape_equal(test.shape, train.shape)) continue;
-        return command_fail(EXIT_FAILED, "'%s': %s of the test part are %s%s, those of the train part %s%s", t->data,
-                            i >= train_num_inputs(t) ? "labels" : "inputs", mst_dtype_name(test.dtype),
-                            mst_shape_print(test.shape, test_shape, sizeof test_shape), mst_dtype_name(train.dtype),
-                            mst_shape_print(train.shape, train_shape, sizeof train_shape));
-    }
-    return EXIT_DONE;
-}
-
-static int split_validation(training *t) {
-    int64_t rows = mst_dataset_num_rows(t->train);
-    int64_t kept = (int64_t)((double)rows * (1 - t->o->validation_split)); /* as Keras rounds it */
-    if (t->o->validation_split == 0) return EXIT_DONE;
-    if (kept < 1 || kept == rows)
-        return command_fail(EXIT_FAILED, "--validation-split %g of %" PRId64 " rows leaves a part without rows",
-                            t->o->validation_split, rows);
-    const int labels = train_num_inputs(t); /* of the first output, where there are several */
-    const mst_loss loss = t->network ? t->objective->loss : t->loss;
-    const mst_split_options split = {.fraction = t->o->validation_split,
-                                     .seed = t->o->seed,
-                                     .labels = objective_labels_are_classes(loss, t->train, labels) ? labels : 0,
-                                     .last = t->o->validation_rows == VALIDATION_ROWS_LAST};
-    mst_dataset *all = t->train;
-    mst_split_report report;
-    const mst_status status = mst_dataset_split(all, &split, &t->train, &t->validation, &report);
-    mst_dataset_release(all);
-    if (status) return command_fail_library(EXIT_FAILED, "validation-split");
-    if (report.num_missing) command_warn("--validation-split: %s", report.warning);
-    return EXIT_DONE;
-}
-
-/* If neither --loss nor an option for classes is given, the labels of a table decide whether they are classes. */
-static int choose_loss(training *t) {
-    const train_options *o = t->o;
-    const bool classes = option_given(t->list, "classes") || o->class_names || o->class_weight || o->positive;
-    if (t->network || t->is_application || option_given(t->list, "loss") || classes || o->confusion) return EXIT_DONE;
-    if (label_kind_find(t->train, &t->labels)) return command_fail_library(EXIT_FAILED, NULL);
-    if (t->labels.are_numbers) t->loss = MST_LOSS_MEAN_SQUARED_ERROR;
-    return EXIT_DONE;
-}
-
-/* There are two outputs at least. */
-static int warn_of_only_class(training *t) {
-    char shown[CLASS_NAME_TEXT];
-    fprintf(stderr, "warning: all labels are '%s': there is nothing to tell apart, and the model has two outputs\n",
-            class_name_shown(mst_dataset_class_name(t->train, 1, 0), shown));
-    t->label_classes = 2;
-    return EXIT_DONE;
-}
-
-/* The classes that the labels of the whole train part have, where nothing else says how many there are. */
-static int count_classes(training *t) {
-    const train_options *o = t->o;
-    int64_t *count = NULL;
-    char label[MST_COLUMN_SHOWN] = "";
-    if (t->network || option_given(t->list, "classes") || o->class_names ||
-        t->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || !objective_labels_are_classes(t->loss, t->train, 1) ||
-        mst_dataset_num_classes(t->train, 1) > 1)
-        return EXIT_DONE;
-    if (mst_dataset_num_classes(t->train, 1) == 1) return warn_of_only_class(t);
-    if (objective_count(t->loss, t->train, 1, MOST_FOUND_CLASSES, &count, &t->label_classes))
-        return command_fail_library(EXIT_FAILED, NULL);
-    const int64_t counted = t->label_classes;
-    if (t->label_classes < 2) t->label_classes = 2;
-    const mst_status status = is_table(t) ? objective_label_column(t->train, label) : MST_OK;
-    if (!status) missing_classes_warn(count, counted, t->label_classes, label);
-    free(count);
-    return status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
-}
-
-static bool are_square(mst_shape shape) {
-    return shape.ndim == 3 && shape.dim[0] == shape.dim[1];
-}
-
-static int check_columns(const training *t) {
-    if (!column_notes_check(mst_dataset_schema(t->train))) return EXIT_DONE;
-    (void)mst_error_prefix("'%s'", t->data);
-    return command_fail_library(EXIT_FAILED, NULL);
-}
-
-/* O: the options of T. A size that fits the pictures of the train part is that of all parts, and noted. */
+/* What the outputs of a network are trained for says what its labels are. */
 static int open_data(training *t, train_options *o) {
-    int status = train_open_part(t, "train", &t->train);
-    if (!status && is_pictures(t) && are_square(mst_dataset_spec(t->train, 0).shape))
-        o->image_size = mst_dataset_spec(t->train, 0).shape.dim[0];
-    if (!status && (o->evaluate || o->confusion || o->predict)) status = train_open_part(t, "test", &t->test);
-    if (!status) status = check_test_part(t);
-    if (!status && is_table(t)) status = check_columns(t);
+    int status = train_data_open(t, o);
     if (!status) status = train_network_objectives(t);
-    if (!status) status = choose_loss(t);
-    if (!status) status = count_classes(t);
-    if (!status) status = split_validation(t);
-    if (!status) status = train_augment(t);
-    if (status) return status;
-    array_notes_warn(t->data);
-    if (train_total_steps(t) > MOST_STEPS)
-        return command_fail(EXIT_USAGE, "train: --epochs %" PRId64 ": more than 10^15 steps in all: give fewer",
-                            o->epochs);
-    return EXIT_DONE;
+    return status ? status : train_data_prepare(t);
 }
 
 /* ---- model ---- */
@@ -278,14 +88,14 @@ static mst_status choose_outputs(training *t, int64_t named) {
     const int64_t own = mst_dataset_num_classes(t->train, 1), names = own ? own : named;
     const int64_t found = names < 2 ? t->label_classes : names;
     t->num_objectives = 1;
-    MST_TRY(train_check_labels(t));
+    MST_TRY(train_data_check_labels(t));
     return objective_choose(t->loss, t->train, 1, given ? t->o->classes : found, !given, t->objective);
 }
 
 /* The names of the classes of an only output, and its objective, where the number of names may be that of outputs. */
 static mst_status choose_only_objective(training *t) {
     const char *file = t->o->class_names;
-    MST_TRY(file ? class_names_read(file, t->names) : class_names_of(t->train, train_num_inputs(t), t->names));
+    MST_TRY(file ? class_names_read(file, t->names) : class_names_of(t->train, train_data_num_inputs(t), t->names));
     const int64_t count = class_names_count((const char *const *)*t->names);
     MST_TRY(t->network ? train_network_check_data(t) : choose_outputs(t, count));
     if (t->network && !file && objective_check_names(t->objective, "", count)) {
@@ -340,26 +150,6 @@ static mst_status make_layers(training *t) {
     return mst_model_check(t->model);
 }
 
-/* Labels of classes that the model does not have are told before training, and not when a part is measured behind it.
- * Not where records and pictures would be read for that; and in a cluster the others would wait for this worker. */
-static mst_status check_measured_parts(const training *t) {
-    mst_dataset *const parts[] = {t->validation, t->test};
-    static const char *const names[] = {"the part that is kept for validation", "the test part"};
-    if (is_pictures(t) || t->cluster) return MST_OK;
-    for (int p = 0; p < 2; p++)
-        for (int i = 0; parts[p] && i < t->num_objectives; i++)
-            if (objective_check_every_class(&t->objective[i], parts[p]))
-                return mst_error_prefix("'%s': %s", t->data, names[p]);
-    return MST_OK;
-}
-
-static mst_status warn_of_columns(const training *t) {
-    if (!is_table(t)) return MST_OK;
-    const int64_t kept = t->validation ? mst_dataset_num_rows(t->validation) : 0;
-    return column_notes_warn(mst_dataset_schema(t->train), t->o->table.categories,
-                             mst_dataset_num_rows(t->train) + kept);
-}
-
 static int make_model(training *t) {
     const train_options *o = t->o;
     if (train_optimizer(o, t->list, train_total_steps(t), &t->optimizer)) return command_fail_library(EXIT_USAGE, NULL);
@@ -369,7 +159,7 @@ static int make_model(training *t) {
                             "train: --use-ema takes the averages that an optimizer keeps, and that of '%s' keeps none: "
                             "give --ema X, with which the optimizer begins anew",
                             t->network);
-    if (choose_objective(t) || check_measured_parts(t) || warn_of_columns(t))
+    if (choose_objective(t) || train_data_check_measured(t) || train_data_warn_of_columns(t))
         return command_fail_library(EXIT_FAILED, NULL);
     if (o->confusion && objective_check_confusion("train", t->objective, t->num_objectives)) return EXIT_USAGE;
     if (o->predict && predict_check_file("predict", o->predict, t->num_objectives))

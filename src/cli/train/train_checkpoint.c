@@ -24,6 +24,7 @@
 #include "cli/model/print_restored.h"
 #include "cli/model/scale_inputs.h"
 #include "cli/train/noted_options.h"
+#include "cli/train/train_data.h"
 #include "cli/train/training_end.h"
 #include "model_file/keras/network_text.h"
 
@@ -214,7 +215,7 @@ static mst_status write_note(const training *t) {
                        .image_size = t->o->image_size,
                        .raw_pixels = t->o->raw_pixels,
                        .options = options};
-    for (int i = 0; i < train_num_inputs(t); i++)
+    for (int i = 0; i < train_data_num_inputs(t); i++)
         note.divides_pixels[i] =
             scale_inputs_divides(t->o->raw_pixels, t->stored_inputs[i], t->network ? &t->ends.input[i] : NULL);
     if (!status) status = model_note_write(&note, mst_model_store(t->model));

@@ -1,4 +1,5 @@
-/* Which devices a training runs on, and how a batch is cut. */
+#include "cli/train/train_devices.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* What a training says before its first step. */
+#include "cli/train/train_start.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -13,7 +14,7 @@
 #include "cli/model/positive_class.h"
 #include "cli/number_text.h"
 #include "cli/precision.h"
-#include "cli/train/training.h"
+#include "cli/train/train_data.h"
 
 static int64_t num_parameters(const training *t) {
     mst_graph *graph = mst_model_graph(t->model);

@@ -72,25 +72,4 @@ typedef struct training {
     char sha256[65];
 } training;
 
-/** Devices, shards and batch size. The functions below return an exit status, and have printed what was wrong.
- *
- *  What is not given is the same on every machine: a batch of 200 in 4 shards. There are as many devices, of one core
- *  each, as there are cores and as divide the shards, so their number changes no weight. */
-int train_choose_devices(training *t);
-/** Looks a second time whether other programs keep the cores busy: some only end or begin at the first look. */
-void train_look_at_others(training *t);
-/** Whether the data are texts. */
-bool train_has_texts(const training *t);
-/** Opens a part of the data, "train" or "test", with inputs scaled as the options say. */
-int train_open_part(training *t, const char *part, mst_dataset **out);
-/** Components of the data that are inputs; those behind are labels. */
-int train_num_inputs(const training *t);
-/** MST_INVALID where the data has inputs alone. */
-MST_CHECKED mst_status train_check_labels(const training *t);
-/** Number of updates, -1 where that is not known. */
-int64_t train_total_steps(const training *t);
-/** The first line: what runs, and how idle cores can be used; or the event "start". To be called when the model's graph
- *  is there. */
-mst_status train_show_start(const training *t);
-
 #endif
