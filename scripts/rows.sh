@@ -32,3 +32,18 @@ train
 inspect
 cli
 '
+
+# Folders whose files do not use each other in a circle, for check-layers.
+# shellcheck disable=SC2034
+no_circles='
+model_file/keras
+cli/doctor
+cli/evaluate
+cli/help
+cli/launch
+cli/model
+cli/plot
+cli/predict
+cli/top
+cli/train
+'
