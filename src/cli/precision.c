@@ -5,17 +5,29 @@
 
 #include "muster/session.h"
 
+const char *precision_name(int i) {
+    return mst_precision_names[MST_FLOAT32 + i]; /* without MST_PRECISION_DEFAULT */
+}
+
+const char *precision_help(int i) {
+    return MST_FLOAT32 + i == MST_MIXED_BFLOAT16
+               ? "factors are rounded to bf16, sums stay f32, as do weights and all else; f32 where the processor has "
+                 "no instructions for bf16"
+               : NULL;
+}
+
 mst_status precision_read(const char *name, mst_precision *out) {
     if (strcmp(name, "mixed_float16") == 0)
         return MST_FAIL(MST_INVALID,
                         "--precision mixed_float16: sums and small gradients overflow f16, and processors are not "
                         "faster in it: take mixed_bfloat16");
-    for (int i = MST_FLOAT32; mst_precision_names[i]; i++) {
-        if (strcmp(name, mst_precision_names[i]) != 0) continue;
-        *out = (mst_precision)i;
-        return MST_OK;
+    char list[128] = "";
+    for (int i = 0; precision_name(i); i++) {
+        const size_t used = strlen(list);
+        if (strcmp(name, precision_name(i)) == 0) return *out = (mst_precision)(MST_FLOAT32 + i), MST_OK;
+        snprintf(list + used, sizeof list - used, "%s%s", i ? " and " : "", precision_name(i));
     }
-    return MST_FAIL(MST_INVALID, "--precision '%.100s' is not known: there are float32 and mixed_bfloat16", name);
+    return MST_FAIL(MST_INVALID, "--precision '%.100s' is not known: there are %s", name, list);
 }
 
 void precision_note(mst_precision wanted) {

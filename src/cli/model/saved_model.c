@@ -83,8 +83,8 @@ const option saved_model_options[] = {
              "(default: as in training)"},
     {"batch-size", OPTION_INTEGER, AT(batch_size), "N", "1000", 1, 1e9, .help = "examples of a step"},
     {"devices", OPTION_TEXT, AT(devices), "SPEC", "cpu", .help = "as of muster train"},
-    {"precision", OPTION_TEXT, AT(precision), "NAME",
-     .help = "of products, as of muster train: float32 or mixed_bfloat16 (default: as in training)"},
+    {"precision", OPTION_TEXT, AT(precision), "NAME", .choice = precision_name,
+     .help = "of products, as of muster train (default: as in training)"},
     {"json", OPTION_FLAG, AT(json), .help = "one JSON object a line on standard output, and nothing else"},
     {0}};
 

@@ -12,6 +12,7 @@
 #include "cli/model/network_file.h"
 #include "cli/model/objective.h"
 #include "cli/model/objective_metrics.h"
+#include "cli/precision.h"
 
 #define AT(member) offsetof(train_options, member)
 /* With cosine decay over 5 epochs of Fashion-MNIST: 0.885 on the test part; 0.002 reaches 0.883. */
@@ -140,10 +141,8 @@ static const option training_options[] = {
      .help = "examples of a step, over all replicas (default 200)"},
     {"batch-per-replica", OPTION_INTEGER, AT(batch_per_replica), "N", NULL, 1, 1e12, .noted = true,
      .help = "the same, for each replica; there are as many replicas as shards", .excludes = "batch-size"},
-    {"precision", OPTION_TEXT, AT(precision), "NAME", "float32", .noted = true,
-     .help =
-         "of products of matrices and of convolutions: float32, or mixed_bfloat16: factors are rounded to bf16, sums "
-         "stay f32, as do weights and all else; f32 where the processor has no instructions for bf16"},
+    {"precision", OPTION_TEXT, AT(precision), "NAME", "float32", .choice = precision_name,
+     .choice_help = precision_help, .noted = true, .help = "of products of matrices and of convolutions"},
     {"seed", OPTION_UNSIGNED, AT(seed), "N", "0", .noted = true, .help = "of initial values, order and dropout"},
     {"evaluate", OPTION_FLAG, AT(evaluate), .help = "loss and accuracy on the test part, at the end"},
     {"confusion", OPTION_FLAG, AT(confusion),
