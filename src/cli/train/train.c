@@ -17,23 +17,18 @@
 #include "cli/command.h"
 #include "cli/evaluate/evaluate.h"
 #include "cli/json_events.h"
-#include "cli/model/application_layers.h"
-#include "cli/model/mlp_layers.h"
 #include "cli/model/objective_metrics.h"
-#include "cli/model/output_names.h"
-#include "cli/model/positive_class.h"
-#include "cli/model/unknown_categories.h"
 #include "cli/number_text.h"
 #include "cli/precision.h"
 #include "cli/predict/predict.h"
 #include "cli/signals.h"
-#include "cli/train/class_weights.h"
 #include "cli/train/evaluator.h"
 #include "cli/train/train_checkpoint.h"
 #include "cli/train/train_cluster.h"
 #include "cli/train/train_data.h"
 #include "cli/train/train_devices.h"
 #include "cli/train/train_events.h"
+#include "cli/train/train_model.h"
 #include "cli/train/train_network.h"
 #include "cli/train/train_options.h"
 #include "cli/train/train_start.h"
@@ -77,119 +72,6 @@ static int open_data(training *t, train_options *o) {
     int status = train_data_open(t, o);
     if (!status) status = train_network_objectives(t);
     return status ? status : train_data_prepare(t);
-}
-
-/* ---- model ---- */
-
-/* Where --classes is not given, there are as many outputs as names of classes, of the data or else of --class-names;
- * where these have none, as the labels say. */
-static mst_status choose_outputs(training *t, int64_t named) {
-    const bool given = option_given(t->list, "classes");
-    const int64_t own = mst_dataset_num_classes(t->train, 1), names = own ? own : named;
-    const int64_t found = names < 2 ? t->label_classes : names;
-    t->num_objectives = 1;
-    MST_TRY(train_data_check_labels(t));
-    return objective_choose(t->loss, t->train, 1, given ? t->o->classes : found, !given, t->objective);
-}
-
-/* The names of the classes of an only output, and its objective, where the number of names may be that of outputs. */
-static mst_status choose_only_objective(training *t) {
-    const char *file = t->o->class_names;
-    MST_TRY(file ? class_names_read(file, t->names) : class_names_of(t->train, train_data_num_inputs(t), t->names));
-    const int64_t count = class_names_count((const char *const *)*t->names);
-    MST_TRY(t->network ? train_network_check_data(t) : choose_outputs(t, count));
-    if (t->network && !file && objective_check_names(t->objective, "", count)) {
-        free(*t->names); /* of other classes than the network has */
-        *t->names = NULL;
-    }
-    t->objective->names = (const char *const *)*t->names;
-    return file ? objective_check_names(t->objective, file, count) : MST_OK;
-}
-
-static mst_status choose_objectives(training *t) {
-    MST_TRY(train_network_check_data(t));
-    MST_TRY(output_names_read(t->o->class_names, t->objective, t->num_objectives, t->names));
-    return output_names_find(NULL, t->train, t->objective, t->num_objectives, t->names);
-}
-
-static mst_status choose_objective(training *t) {
-    const bool several = t->network && t->num_objectives > 1;
-    MST_TRY(several ? choose_objectives(t) : choose_only_objective(t));
-    MST_TRY(objective_metrics(t->o->metrics, true, t->objective, t->num_objectives));
-    MST_TRY(positive_class_choose(t->o->positive, t->objective, t->num_objectives));
-    return class_weights_read(t->o->class_weight, t);
-}
-
-/* The layers of a table's columns, which learn from the rows that are trained on. */
-static mst_status add_columns(training *t) {
-    if (t->o->raw_columns) return MST_OK;
-    MST_TRY(table_layers_find(t->train, mst_dataset_schema(t->train), t->o->embed_above, &t->table));
-    t->table.fill_missing = t->o->table.missing == MST_MISSING_NAN;
-    if (t->test) MST_TRY(unknown_categories_warn(t->test, mst_dataset_schema(t->train)));
-    MST_TRY(table_layers_add(&t->table, t->model));
-    return table_layers_adapt(&t->table, t->train);
-}
-
-static mst_status make_layers(training *t) {
-    const train_options *o = t->o;
-    MST_TRY(mst_model_create(&t->model));
-    MST_TRY(add_columns(t));
-    if (t->is_application) {
-        MST_TRY(application_layers(o->model, t->model, t->train, t->objective->outputs));
-        objective_add_layers(t->objective->loss, t->model);
-        return mst_model_check(t->model);
-    }
-    mlp_layers(t->model, &(mlp_form){.hidden = o->hidden_units.value,
-                                     .num_hidden = o->hidden_units.count,
-                                     .outputs = t->objective->outputs,
-                                     .activation = (mst_activation)o->activation,
-                                     .l1 = o->l1,
-                                     .l2 = o->l2,
-                                     .dropout = o->dropout});
-    objective_add_layers(t->objective->loss, t->model);
-    return mst_model_check(t->model);
-}
-
-static int make_model(training *t) {
-    const train_options *o = t->o;
-    if (train_optimizer(o, t->list, train_total_steps(t), &t->optimizer)) return command_fail_library(EXIT_USAGE, NULL);
-    if (!train_optimizer_is_given(t->list)) train_network_take_optimizer(t);
-    if (t->o->use_ema && !(t->optimizer.ema_decay > 0))
-        return command_fail(EXIT_USAGE,
-                            "train: --use-ema takes the averages that an optimizer keeps, and that of '%s' keeps none: "
-                            "give --ema X, with which the optimizer begins anew",
-                            t->network);
-    if (choose_objective(t) || train_data_check_measured(t) || train_data_warn_of_columns(t))
-        return command_fail_library(EXIT_FAILED, NULL);
-    if (o->confusion && objective_check_confusion("train", t->objective, t->num_objectives)) return EXIT_USAGE;
-    if (o->predict && predict_check_file("predict", o->predict, t->num_objectives))
-        return command_fail_library(EXIT_USAGE, NULL);
-    if (!t->network && make_layers(t)) return command_fail_library(EXIT_FAILED, NULL);
-    if (train_network_adapt(t)) return EXIT_FAILED;
-    if (train_network_freeze(t)) return EXIT_USAGE;
-    if (option_given(t->list, "batch-norm-momentum") &&
-        mst_model_set_batch_norm_momentum(t->model, o->batch_norm_momentum))
-        return command_fail_library(EXIT_USAGE, "batch-norm-momentum");
-    mst_session_options session = {.devices = t->devices,
-                                   .visible_devices = o->visible_devices,
-                                   .allow_soft_placement = o->allow_soft_placement,
-                                   .placement_log = o->log_device_placement ? stderr : NULL,
-                                   .plan_log = o->dump_plan ? stderr : NULL,
-                                   .plan_pass = o->dump_plan && strcmp(o->dump_plan, "all") != 0 ? o->dump_plan : NULL,
-                                   .memory_limit = o->memory_limit,
-                                   .pin_threads = o->pin,
-                                   .check_numerics = o->check_numerics,
-                                   .recompute = o->recompute};
-    mst_compile_options compile = {.optimizer = t->optimizer,
-                                   .strategy = t->strategy,
-                                   .session = session,
-                                   .precision = t->precision,
-                                   .task = t->task,
-                                   .seed = o->seed};
-    objective_compile(t->objective, t->num_objectives, &compile);
-    class_weights_compile(t, &compile);
-    if (mst_compile_with(t->model, &compile)) return command_fail_library(EXIT_FAILED, NULL);
-    return EXIT_DONE;
 }
 
 /* ---- the run ---- */
@@ -489,7 +371,7 @@ static int run_training(training *t, train_options *o) {
     if (!status) status = open_data(t, o);
     if (!status) train_look_at_others(t);
     if (!status) status = train_cluster_open(t, o);
-    if (!status) status = make_model(t);
+    if (!status) status = train_model_make(t);
     if (!status) status = train_checkpoint_check_monitor(t);
     if (!status && signals_catch()) status = command_fail_library(EXIT_FAILED, NULL);
     if (!status) status = train_network_check_save(t);
