@@ -13,8 +13,6 @@
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "data/cursors/pass_cursor.h"
-#include "data/transforms/padded_batch.h"
-#include "data/transforms/prefetch.h"
 
 mst_dataset *mst_dataset_retain(mst_dataset *dataset) {
     if (MST_IS_NULL(dataset)) return NULL;
@@ -79,7 +77,7 @@ mst_status mst_dataset_want_rows(const mst_dataset *dataset, const char *transfo
 mst_status mst_dataset_want_values(const mst_dataset *dataset, int i, const char *transform) {
     if (mst_shape_count(dataset->row[i].shape) >= 0) return MST_OK;
     for (const mst_dataset *d = dataset; d; d = d->upstream)
-        if (d->type == &mst_padded_batch_type) return MST_OK;
+        if (d->type->pads) return MST_OK;
     return MST_FAIL(MST_INVALID,
                     "%s: component %d has rows of different lengths: pad it (mst_dataset_padded_batch), or parse it "
                     "first (mst_dataset_parse_example, mst_dataset_map)",
@@ -127,13 +125,8 @@ mst_status mst_dataset_read_saved_row(const mst_dataset *dataset, mst_bookmark *
                     (long long)at);
 }
 
-bool mst_dataset_gives_values(const mst_dataset *dataset) {
-    return dataset->type == &mst_prefetch_type || dataset->type == &mst_padded_batch_type;
-}
-
-/* Stops at a prefetch: its thread has made the rows of the datasets upstream, and these are only copied then. */
 bool mst_dataset_makes_rows(const mst_dataset *dataset) {
-    for (; dataset && dataset->type != &mst_prefetch_type; dataset = dataset->upstream)
+    for (; dataset && !dataset->type->makes_ahead; dataset = dataset->upstream)
         if ((dataset->stage && !dataset->stage->convert) || dataset->type->read || dataset->type->values) return true;
     return false;
 }

@@ -83,8 +83,11 @@ typedef struct mst_dataset_type {
     void (*settings)(const mst_dataset *dataset, char *text, size_t size);
     /** The *N other datasets that this one is made of, apart from upstream. NULL: none. */
     mst_dataset *const *(*parts)(const mst_dataset *dataset, int *n);
-    bool keeps_rows; /**< its rows are those of upstream in the same order: workers may differ in having it */
-    bool takes_some; /**< it chooses or orders rows: asynchronous workers may differ in having it */
+    bool keeps_rows;   /**< its rows are those of upstream in the same order: workers may differ in having it */
+    bool takes_some;   /**< it chooses or orders rows: asynchronous workers may differ in having it */
+    bool gives_values; /**< its elements are values in memory (mst_element), not rows of the source */
+    bool pads;         /**< the rows of one of its batches have one length, also where those of upstream differ */
+    bool makes_ahead;  /**< its thread makes the rows of upstream, which are only copied then */
     /** For a source that reads files when rows are asked for: a hash of the files (data/row_hash.h), which workers
      *  compare too. NULL: the rows are in memory, or the files are not known. */
     uint64_t (*contents)(const mst_dataset *source);
@@ -171,9 +174,6 @@ MST_CHECKED mst_status mst_dataset_read_saved_row(const mst_dataset *dataset, ms
 /** Bytes of a row of component I; 0 if its shape is not known. A string counts as its mst_string. */
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
 
-/** Whether the elements of DATASET are values in memory (mst_element), and not rows of the source: it is a prefetch or
- *  a padded_batch. */
-bool mst_dataset_gives_values(const mst_dataset *dataset);
 /** Whether a row costs more than copying and scaling, each time that it is asked for: it is read, decoded, mapped or
  *  changed. */
 bool mst_dataset_makes_rows(const mst_dataset *dataset);

@@ -60,7 +60,7 @@ static void measure(mst_row_fetch *fetch) {
     const mst_dataset *dataset = fetch->end;
     fetch->most_components = dataset->num_components;
     for (int i = 0; i < dataset->num_components; i++) fetch->has_strings |= dataset->row[i].dtype == MST_STRING;
-    for (; dataset->upstream && !mst_dataset_gives_values(dataset); dataset = dataset->upstream) {
+    for (; dataset->upstream && !dataset->type->gives_values; dataset = dataset->upstream) {
         if (dataset->upstream->num_components > fetch->most_components)
             fetch->most_components = dataset->upstream->num_components;
         if (!dataset->stage) continue;

@@ -47,7 +47,7 @@ mst_status mst_picture_derive_random(const mst_dataset_type *type, size_t size, 
     *result = NULL;
     const mst_dataset *d = upstream;
     do
-        if (mst_dataset_gives_values(d))
+        if (d->type->gives_values)
             return MST_FAIL(MST_INVALID, "%s: behind %s rows have no numbers: put %s before %s", type->name,
                             d->type->name, type->name, d->type->name);
     while ((d = d->upstream));

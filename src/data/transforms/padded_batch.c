@@ -24,8 +24,6 @@ typedef struct mst_padding {
 MST_API MST_CHECKED mst_status mst_dataset_padded_batch(mst_dataset *dataset, int64_t size, bool drop_remainder,
                                                         const mst_padding *padding, mst_dataset **out);
 #endif
-#include "data/transforms/padded_batch.h"
-
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -272,10 +270,12 @@ static void padded_batch_settings(const mst_dataset *dataset, char *text, size_t
     }
 }
 
-const mst_dataset_type mst_padded_batch_type = {.name = "padded_batch",
-                                                .destroy = padded_batch_destroy,
-                                                .open = padded_batch_open,
-                                                .settings = padded_batch_settings};
+static const mst_dataset_type type = {.name = "padded_batch",
+                                      .destroy = padded_batch_destroy,
+                                      .open = padded_batch_open,
+                                      .settings = padded_batch_settings,
+                                      .gives_values = true,
+                                      .pads = true};
 
 /* The shape of rows of component I: the known dimensions, and those that were asked for. */
 static mst_status choose_shape(mst_spec *row, const mst_padding *padding, int i) {
@@ -324,7 +324,7 @@ mst_status mst_dataset_padded_batch(mst_dataset *dataset, int64_t size, bool dro
     padded_batch *d;
     *out = NULL;
     if (mst_dataset_batch(dataset, size, drop_remainder, &batches)) return mst_error_prefix("padded_batch");
-    mst_status status = mst_dataset_derive(&mst_padded_batch_type, sizeof *d, batches, &d);
+    mst_status status = mst_dataset_derive(&type, sizeof *d, batches, &d);
     mst_dataset_release(batches);
     MST_TRY(status);
     status = padded_batch_set_up(d, padding);

@@ -17,8 +17,6 @@ typedef struct mst_prefetch_options {
 MST_API MST_CHECKED mst_status mst_dataset_prefetch_with(mst_dataset *dataset, int64_t n,
                                                          const mst_prefetch_options *options, mst_dataset **out);
 #endif
-#include "data/transforms/prefetch.h"
-
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +28,7 @@ MST_API MST_CHECKED mst_status mst_dataset_prefetch_with(mst_dataset *dataset, i
 #include "base/process.h"
 #include "base/thread.h"
 #include "data/cancel.h"
+#include "data/dataset.h"
 #include "data/team_fetch.h"
 #include "device/device.h"
 #include "tensor/buffer.h"
@@ -384,7 +383,8 @@ static mst_status prefetch_open(const mst_dataset *dataset, mst_cursor **out) {
     return mst_error_prefix("prefetch");
 }
 
-const mst_dataset_type mst_prefetch_type = {.name = "prefetch", .open = prefetch_open, .keeps_rows = true};
+static const mst_dataset_type type = {
+    .name = "prefetch", .open = prefetch_open, .keeps_rows = true, .gives_values = true, .makes_ahead = true};
 
 mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out) {
     return mst_dataset_prefetch_with(dataset, n, NULL, out);
@@ -409,7 +409,7 @@ mst_status mst_dataset_prefetch_with(mst_dataset *dataset, int64_t n, const mst_
     for (int i = 0; i < dataset->num_components; i++) MST_TRY(mst_dataset_want_values(dataset, i, "prefetch"));
     if (n > INT32_MAX)
         return MST_FAIL(MST_INVALID, "prefetch: n is %lld, no memory holds so many batches", (long long)n);
-    MST_TRY(mst_dataset_derive(&mst_prefetch_type, sizeof *d, dataset, &d));
+    MST_TRY(mst_dataset_derive(&type, sizeof *d, dataset, &d));
     d->n = n;
     d->threads = (int)options->threads;
     *out = &d->base;
