@@ -30,6 +30,11 @@ void mst_dataset_release(mst_dataset *dataset) {
     }
 }
 
+mst_status mst_dataset_check(const mst_dataset *dataset) {
+    if (MST_IS_NULL(dataset)) return MST_INVALID;
+    return dataset->type->check ? dataset->type->check(dataset) : MST_OK;
+}
+
 mst_status mst_dataset_alloc(const mst_dataset_type *type, size_t size, int num_components, void *out) {
     mst_dataset **result = out;
     mst_dataset *dataset = calloc(1, size);

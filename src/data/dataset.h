@@ -48,6 +48,8 @@ typedef struct mst_dataset_type {
     const char *name;
     /** Frees what the type's own struct holds; may be NULL. */
     void (*destroy)(mst_dataset *dataset);
+    /** See mst_dataset_check. NULL: there was no mistake. */
+    mst_status (*check)(const mst_dataset *dataset);
     /** The number of rows in the first N elements, N at most the cardinality; NULL: as upstream. Only asked if
      *  elements are batches. */
     int64_t (*rows_before)(const mst_dataset *dataset, int64_t n);

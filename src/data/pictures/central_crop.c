@@ -6,6 +6,7 @@ MST_API MST_CHECKED mst_status mst_dataset_central_crop(mst_dataset *dataset, in
                                                         int64_t width, mst_dataset **out);
 #endif
 #include "base/argument.h"
+#include "data/nested.h"
 #include "data/pictures/picture.h"
 
 static void central_crop_change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in,
@@ -32,4 +33,8 @@ mst_status mst_dataset_central_crop(mst_dataset *dataset, int component, int64_t
     mst_picture_resize(&d->base, component, height, width);
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_central_crop(mst_dataset *dataset, int component, int64_t height, int64_t width) {
+    MST_DATASET_NEST(dataset, mst_dataset_central_crop(dataset, component, height, width, &out));
 }

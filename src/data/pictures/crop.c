@@ -6,6 +6,7 @@ MST_API MST_CHECKED mst_status mst_dataset_crop(mst_dataset *dataset, int compon
                                                 int64_t height, int64_t width, mst_dataset **out);
 #endif
 #include "base/argument.h"
+#include "data/nested.h"
 #include "data/pictures/picture.h"
 
 typedef struct crop {
@@ -39,4 +40,9 @@ mst_status mst_dataset_crop(mst_dataset *dataset, int component, int64_t top, in
     mst_picture_resize(&d->base.base, component, height, width);
     *out = &d->base.base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_crop(mst_dataset *dataset, int component, int64_t top, int64_t left, int64_t height,
+                           int64_t width) {
+    MST_DATASET_NEST(dataset, mst_dataset_crop(dataset, component, top, left, height, width, &out));
 }

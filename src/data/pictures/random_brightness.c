@@ -9,6 +9,7 @@ MST_API MST_CHECKED mst_status mst_dataset_random_brightness(mst_dataset *datase
                                                              uint64_t seed, mst_dataset **out);
 #endif
 #include "base/argument.h"
+#include "data/nested.h"
 #include "data/pictures/picture.h"
 
 typedef struct random_brightness {
@@ -41,4 +42,8 @@ mst_status mst_dataset_random_brightness(mst_dataset *dataset, int component, do
     d->max_delta = max_delta;
     *out = &d->base.base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_random_brightness(mst_dataset *dataset, int component, double max_delta, uint64_t seed) {
+    MST_DATASET_NEST(dataset, mst_dataset_random_brightness(dataset, component, max_delta, seed, &out));
 }

@@ -9,6 +9,7 @@ MST_API MST_CHECKED mst_status mst_dataset_random_contrast(mst_dataset *dataset,
                                                            double upper, uint64_t seed, mst_dataset **out);
 #endif
 #include "base/argument.h"
+#include "data/nested.h"
 #include "data/pictures/picture.h"
 
 typedef struct random_contrast {
@@ -44,4 +45,8 @@ mst_status mst_dataset_random_contrast(mst_dataset *dataset, int component, doub
     d->upper = upper;
     *out = &d->base.base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_random_contrast(mst_dataset *dataset, int component, double lower, double upper, uint64_t seed) {
+    MST_DATASET_NEST(dataset, mst_dataset_random_contrast(dataset, component, lower, upper, seed, &out));
 }

@@ -10,6 +10,7 @@ MST_API MST_CHECKED mst_status mst_dataset_random_crop(mst_dataset *dataset, int
                                                        mst_dataset **out);
 #endif
 #include "base/argument.h"
+#include "data/nested.h"
 #include "data/pictures/picture.h"
 
 enum { MOST_PADDING = 1 << 14 };
@@ -49,4 +50,9 @@ mst_status mst_dataset_random_crop(mst_dataset *dataset, int component, int64_t 
     mst_picture_resize(&d->base.base, component, height, width);
     *out = &d->base.base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_random_crop(mst_dataset *dataset, int component, int64_t height, int64_t width, int64_t padding,
+                                  uint64_t seed) {
+    MST_DATASET_NEST(dataset, mst_dataset_random_crop(dataset, component, height, width, padding, seed, &out));
 }

@@ -9,6 +9,7 @@ MST_API MST_CHECKED mst_status mst_dataset_random_flip(mst_dataset *dataset, int
                                                        uint64_t seed, mst_dataset **out);
 #endif
 #include "base/argument.h"
+#include "data/nested.h"
 #include "data/pictures/picture.h"
 
 typedef struct random_flip {
@@ -43,4 +44,8 @@ mst_status mst_dataset_random_flip(mst_dataset *dataset, int component, mst_flip
     d->flip = flip;
     *out = &d->base.base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_random_flip(mst_dataset *dataset, int component, mst_flip flip, uint64_t seed) {
+    MST_DATASET_NEST(dataset, mst_dataset_random_flip(dataset, component, flip, seed, &out));
 }

@@ -58,6 +58,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "data/dataset.h"
+#include "data/nested.h"
 #include "data/sources/csv_column.h"
 
 typedef struct csv_table {
@@ -477,4 +478,8 @@ mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options
     if (t.like != t.csv) mst_csv_close(t.like);
     mst_csv_close(t.csv);
     return status;
+}
+
+mst_dataset *mst_data_from_csv(const char *path, const mst_csv_options *options) {
+    MST_DATASET_OPEN(mst_dataset_from_csv(path, options, &out));
 }

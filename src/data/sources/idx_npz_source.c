@@ -3,6 +3,7 @@
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "data/nested.h"
 #include "format/idx.h"
 #include "format/npz.h"
 #include "muster/dataset.h"
@@ -30,6 +31,10 @@ mst_status mst_dataset_from_idx(const char *images_path, const char *labels_path
     mst_tensor_release(tensor[0]);
     mst_tensor_release(tensor[1]);
     return status;
+}
+
+mst_dataset *mst_data_from_idx(const char *images_path, const char *labels_path) {
+    MST_DATASET_OPEN(mst_dataset_from_idx(images_path, labels_path, &out));
 }
 
 static mst_status read_npz(const char *path, const char *const *names, int n, mst_tensor **tensor) {
@@ -64,4 +69,8 @@ mst_status mst_dataset_from_npz(const char *path, const char *const *names, int 
     for (int i = 0; i < n; i++) mst_tensor_release(tensor[i]);
     free(tensor);
     return status;
+}
+
+mst_dataset *mst_data_from_npz(const char *path, const char *const *names, int n) {
+    MST_DATASET_OPEN(mst_dataset_from_npz(path, names, n, &out));
 }

@@ -48,6 +48,7 @@ MST_API const char *const *mst_dataset_file_paths(const mst_dataset *dataset, in
 #include "base/no_memory.h"
 #include "data/cursors/counting_cursor.h"
 #include "data/dataset.h"
+#include "data/nested.h"
 #include "data/pictures/decode.h"
 #include "data/row_hash.h"
 #include "data/schema.h"
@@ -222,6 +223,10 @@ mst_status mst_dataset_from_images(const char *folder, const mst_images_options 
     return images_source_open(folder, NULL, 0, options, out);
 }
 
+mst_dataset *mst_data_from_images(const char *folder, const mst_images_options *options) {
+    MST_DATASET_OPEN(mst_dataset_from_images(folder, options, &out));
+}
+
 mst_status mst_dataset_from_image_files(const char *const *paths, int n, const mst_images_options *options,
                                         mst_dataset **out) {
     if (MST_IS_NULL(paths) || MST_IS_NULL(out)) return MST_INVALID;
@@ -230,6 +235,10 @@ mst_status mst_dataset_from_image_files(const char *const *paths, int n, const m
     for (int i = 0; i < n; i++)
         if (MST_IS_NULL(paths[i])) return MST_INVALID;
     return images_source_open(NULL, paths, n, options, out);
+}
+
+mst_dataset *mst_data_from_image_files(const char *const *paths, int n, const mst_images_options *options) {
+    MST_DATASET_OPEN(mst_dataset_from_image_files(paths, n, options, &out));
 }
 
 const char *const *mst_dataset_file_paths(const mst_dataset *dataset, int64_t *n) {

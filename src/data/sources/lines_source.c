@@ -19,6 +19,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_lines(const char *const *paths, 
 #include "format/lines.h"
 
 #include "base/argument.h"
+#include "data/nested.h"
 #include "data/sources/record_files.h"
 
 static mst_status lines_source_open(const char *path, void **reader) {
@@ -79,4 +80,8 @@ mst_status mst_dataset_from_lines(const char *const *paths, int n, const mst_lin
     if (!options) options = &defaults;
     const mst_tfrecord_options o = {.cycle = options->cycle, .block = options->block, .forward = options->forward};
     return mst_record_files_create(&format, paths, n, &o, out);
+}
+
+mst_dataset *mst_data_from_lines(const char *const *paths, int n, const mst_lines_options *options) {
+    MST_DATASET_OPEN(mst_dataset_from_lines(paths, n, options, &out));
 }

@@ -5,6 +5,7 @@
 #include "base/no_memory.h"
 #include "data/cursors/counting_cursor.h"
 #include "data/dataset.h"
+#include "data/nested.h"
 
 typedef struct tensors {
     mst_dataset base;
@@ -59,4 +60,8 @@ mst_status mst_dataset_from_tensors(mst_tensor *const *components, int n, mst_da
     }
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_from_tensors(mst_tensor *const *components, int n) {
+    MST_DATASET_OPEN(mst_dataset_from_tensors(components, n, &out));
 }

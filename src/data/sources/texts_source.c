@@ -31,6 +31,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_texts(const char *path, const ms
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "data/dataset.h"
+#include "data/nested.h"
 #include "data/schema.h"
 #include "data/text/tokens.h"
 #include "data/transforms/name_files.h"
@@ -273,4 +274,8 @@ mst_status mst_dataset_from_texts(const char *path, const mst_texts_options *opt
     mst_schema_free(&t.schema);
     mst_arena_free(&t.arena);
     return status;
+}
+
+mst_dataset *mst_data_from_texts(const char *path, const mst_texts_options *options) {
+    MST_DATASET_OPEN(mst_dataset_from_texts(path, options, &out));
 }

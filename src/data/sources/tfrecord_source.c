@@ -2,6 +2,7 @@
 #include "format/tfrecord.h"
 
 #include "base/argument.h"
+#include "data/nested.h"
 #include "data/sources/record_files.h"
 
 static mst_status tfrecord_source_open(const char *path, void **reader) {
@@ -61,4 +62,8 @@ mst_status mst_dataset_from_tfrecord(const char *const *paths, int n, const mst_
     if ((n > 0 && MST_IS_NULL(paths)) || MST_IS_NULL(out)) return MST_INVALID;
     static const mst_tfrecord_options defaults;
     return mst_record_files_create(&format, paths, n, options ? options : &defaults, out);
+}
+
+mst_dataset *mst_data_from_tfrecord(const char *const *paths, int n, const mst_tfrecord_options *options) {
+    MST_DATASET_OPEN(mst_dataset_from_tfrecord(paths, n, options, &out));
 }

@@ -37,6 +37,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_word_ids(const char *path, const
 #include "base/rng.h"
 #include "data/cursors/counting_cursor.h"
 #include "data/dataset.h"
+#include "data/nested.h"
 #include "data/row_hash.h"
 #include "data/text/numpy_random.h"
 #include "format/npz.h"
@@ -253,6 +254,10 @@ mst_status mst_dataset_from_word_ids(const char *path, const mst_word_ids_option
     else
         *out = &d->base;
     return status;
+}
+
+mst_dataset *mst_data_from_word_ids(const char *path, const mst_word_ids_options *options) {
+    MST_DATASET_OPEN(mst_dataset_from_word_ids(path, options, &out));
 }
 
 int64_t mst_word_ids_num_words(const mst_dataset *dataset) {

@@ -7,6 +7,7 @@
 #include "base/ending.h"
 #include "base/failure.h"
 #include "base/folder.h"
+#include "data/nested.h"
 #include "data/spec/data_spec.h"
 
 enum { WORD_SIZE = 64, LIST_SIZE = 512, MOST_KINDS = 63 };
@@ -163,6 +164,10 @@ mst_status mst_dataset_open(const char *spec, const char *part, mst_dataset **ou
     return mst_dataset_open_with(spec, part, NULL, out);
 }
 
+mst_dataset *mst_data_open(const char *spec, const char *part) {
+    MST_DATASET_OPEN(mst_dataset_open(spec, part, &out));
+}
+
 mst_status mst_dataset_open_with(const char *spec, const char *part, const mst_data_options *options,
                                  mst_dataset **out) {
     if (MST_IS_NULL(spec) || MST_IS_NULL(part) || MST_IS_NULL(out)) return MST_INVALID;
@@ -187,4 +192,8 @@ mst_status mst_dataset_open_with(const char *spec, const char *part, const mst_d
         return takes_argument ? explain(*kind, spec + size, status) : status;
     }
     return data_spec_unknown(spec);
+}
+
+mst_dataset *mst_data_open_with(const char *spec, const char *part, const mst_data_options *options) {
+    MST_DATASET_OPEN(mst_dataset_open_with(spec, part, options, &out));
 }

@@ -10,6 +10,7 @@ MST_API MST_CHECKED mst_status mst_dataset_batch(mst_dataset *dataset, int64_t s
 
 #include "base/argument.h"
 #include "data/dataset.h"
+#include "data/nested.h"
 
 typedef struct batch {
     mst_dataset base;
@@ -101,4 +102,8 @@ mst_status mst_dataset_batch(mst_dataset *dataset, int64_t size, bool drop_remai
     if (num_rows >= 0) d->base.cardinality = num_rows / size + (num_rows % size && !drop_remainder);
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_batch(mst_dataset *dataset, int64_t size, bool drop_remainder) {
+    MST_DATASET_NEST(dataset, mst_dataset_batch(dataset, size, drop_remainder, &out));
 }

@@ -11,6 +11,7 @@ MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_datas
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "data/nested.h"
 #include "data/schema.h"
 #include "data/transforms/packed_row.h"
 #include "data/transforms/unbatch.h"
@@ -218,4 +219,8 @@ mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out) {
     mst_dataset_release(*out);
     *out = NULL;
     return status;
+}
+
+mst_dataset *mst_data_cache(mst_dataset *dataset) {
+    MST_DATASET_NEST(dataset, mst_dataset_cache(dataset, &out));
 }

@@ -27,6 +27,7 @@ MST_API MST_CHECKED mst_status mst_dataset_cache_file(mst_dataset *dataset, cons
 #include "base/no_memory.h"
 #include "data/cancel.h"
 #include "data/dataset.h"
+#include "data/nested.h"
 #include "data/team_fetch.h"
 #include "data/transforms/packed_row.h"
 #include "data/transforms/unbatch.h"
@@ -602,4 +603,8 @@ mst_status mst_dataset_cache_file(mst_dataset *dataset, const char *path, mst_da
     status = mst_dataset_rebatch(kept, dataset, out);
     mst_dataset_release(kept);
     return status;
+}
+
+mst_dataset *mst_data_cache_file(mst_dataset *dataset, const char *path) {
+    MST_DATASET_NEST(dataset, mst_dataset_cache_file(dataset, path, &out));
 }

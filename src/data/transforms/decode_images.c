@@ -17,6 +17,7 @@ MST_API MST_CHECKED mst_status mst_dataset_decode_images(mst_dataset *dataset, i
 
 #include "base/argument.h"
 #include "data/dataset.h"
+#include "data/nested.h"
 #include "data/pictures/decode.h"
 
 typedef struct decode_images {
@@ -87,4 +88,8 @@ mst_status mst_dataset_decode_images(mst_dataset *dataset, int component, const 
     d->base.stage = &d->stage;
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_decode_images(mst_dataset *dataset, int component, const mst_images_options *options) {
+    MST_DATASET_NEST(dataset, mst_dataset_decode_images(dataset, component, options, &out));
 }

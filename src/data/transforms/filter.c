@@ -10,6 +10,7 @@ MST_API MST_CHECKED mst_status mst_dataset_filter(mst_dataset *dataset, mst_filt
 #include "data/dataset.h"
 
 #include "base/argument.h"
+#include "data/nested.h"
 #include "data/row_fetch.h"
 
 typedef struct filter {
@@ -99,4 +100,8 @@ mst_status mst_dataset_filter(mst_dataset *dataset, mst_filter_function function
     if (dataset->cardinality > 0) d->base.cardinality = MST_UNKNOWN_CARDINALITY;
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_filter(mst_dataset *dataset, mst_filter_function function, void *context) {
+    MST_DATASET_NEST(dataset, mst_dataset_filter(dataset, function, context, &out));
 }

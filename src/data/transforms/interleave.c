@@ -20,6 +20,7 @@ MST_API MST_CHECKED mst_status mst_dataset_interleave(mst_dataset *const *datase
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "data/cursors/turns.h"
+#include "data/nested.h"
 #include "data/transforms/joined.h"
 
 typedef struct interleave {
@@ -206,4 +207,8 @@ mst_status mst_dataset_interleave(mst_dataset *const *datasets, int n, const mst
     for (int p = 0; p < n; p++) d->base.base.cardinality = sum(d->base.base.cardinality, datasets[p]->cardinality);
     *out = &d->base.base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_interleave(mst_dataset *const *datasets, int n, const mst_interleave_options *options) {
+    MST_DATASET_NEST_ALL(datasets, n, mst_dataset_interleave(datasets, n, options, &out));
 }

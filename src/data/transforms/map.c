@@ -22,6 +22,7 @@ MST_API MST_CHECKED mst_status mst_dataset_map(mst_dataset *dataset, mst_map_fun
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "data/dataset.h"
+#include "data/nested.h"
 
 typedef struct map {
     mst_dataset base;
@@ -84,4 +85,9 @@ mst_status mst_dataset_map(mst_dataset *dataset, mst_map_function function, void
     d->base.stage = &d->stage;
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_map(mst_dataset *dataset, mst_map_function function, void *context, const mst_spec *outputs,
+                          int num_outputs) {
+    MST_DATASET_NEST(dataset, mst_dataset_map(dataset, function, context, outputs, num_outputs, &out));
 }

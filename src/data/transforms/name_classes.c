@@ -10,6 +10,7 @@ MST_API MST_CHECKED mst_status mst_dataset_name_classes(mst_dataset *dataset, in
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "data/dataset.h"
+#include "data/nested.h"
 
 typedef struct name_classes {
     mst_dataset base;
@@ -67,4 +68,8 @@ mst_status mst_dataset_name_classes(mst_dataset *dataset, int component, const c
     d->n = n;
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_name_classes(mst_dataset *dataset, int component, const char *const *names, int64_t n) {
+    MST_DATASET_NEST(dataset, mst_dataset_name_classes(dataset, component, names, n, &out));
 }

@@ -23,6 +23,7 @@ MST_API MST_CHECKED mst_status mst_dataset_pad_sequences(mst_dataset *dataset, c
 #include "base/argument.h"
 #include "base/number.h"
 #include "data/dataset.h"
+#include "data/nested.h"
 
 typedef struct pad_sequences {
     mst_dataset base;
@@ -134,4 +135,8 @@ mst_status mst_dataset_pad_sequences(mst_dataset *dataset, const mst_pad_sequenc
     d->base.stage = &d->stage;
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_pad_sequences_with(mst_dataset *dataset, const mst_pad_sequences_options *options) {
+    MST_DATASET_NEST(dataset, mst_dataset_pad_sequences(dataset, options, &out));
 }

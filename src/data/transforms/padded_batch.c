@@ -33,6 +33,7 @@ MST_API MST_CHECKED mst_status mst_dataset_padded_batch(mst_dataset *dataset, in
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "base/number.h"
+#include "data/nested.h"
 #include "data/row_fetch.h"
 #include "tensor/buffer.h"
 #include "tensor/string.h"
@@ -333,4 +334,9 @@ mst_status mst_dataset_padded_batch(mst_dataset *dataset, int64_t size, bool dro
     else
         *out = &d->base;
     return status;
+}
+
+mst_dataset *mst_data_padded_batch(mst_dataset *dataset, int64_t size, bool drop_remainder,
+                                   const mst_padding *padding) {
+    MST_DATASET_NEST(dataset, mst_dataset_padded_batch(dataset, size, drop_remainder, padding, &out));
 }

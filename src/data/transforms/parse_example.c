@@ -10,6 +10,7 @@ MST_API MST_CHECKED mst_status mst_dataset_parse_example(mst_dataset *dataset, c
 #include <string.h>
 
 #include "base/argument.h"
+#include "data/nested.h"
 
 enum { MOST_COMPONENTS = 2048 };
 
@@ -83,4 +84,8 @@ mst_status mst_dataset_parse_example(mst_dataset *dataset, const mst_feature *fe
     d->base.stage = &d->stage;
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_parse_example(mst_dataset *dataset, const mst_feature *features, int num_features) {
+    MST_DATASET_NEST(dataset, mst_dataset_parse_example(dataset, features, num_features, &out));
 }

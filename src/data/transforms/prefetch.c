@@ -29,6 +29,7 @@ MST_API MST_CHECKED mst_status mst_dataset_prefetch_with(mst_dataset *dataset, i
 #include "base/thread.h"
 #include "data/cancel.h"
 #include "data/dataset.h"
+#include "data/nested.h"
 #include "data/team_fetch.h"
 #include "device/device.h"
 #include "tensor/buffer.h"
@@ -390,6 +391,10 @@ mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **o
     return mst_dataset_prefetch_with(dataset, n, NULL, out);
 }
 
+mst_dataset *mst_data_prefetch(mst_dataset *dataset, int64_t n) {
+    MST_DATASET_NEST(dataset, mst_dataset_prefetch(dataset, n, &out));
+}
+
 mst_status mst_dataset_prefetch_with(mst_dataset *dataset, int64_t n, const mst_prefetch_options *options,
                                      mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
@@ -414,4 +419,8 @@ mst_status mst_dataset_prefetch_with(mst_dataset *dataset, int64_t n, const mst_
     d->threads = (int)options->threads;
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_prefetch_with(mst_dataset *dataset, int64_t n, const mst_prefetch_options *options) {
+    MST_DATASET_NEST(dataset, mst_dataset_prefetch_with(dataset, n, options, &out));
 }

@@ -9,6 +9,7 @@ MST_API MST_CHECKED mst_status mst_dataset_repeat(mst_dataset *dataset, int64_t 
 #include <stdio.h>
 
 #include "base/argument.h"
+#include "data/nested.h"
 
 typedef struct repeat {
     mst_dataset base;
@@ -160,4 +161,8 @@ mst_status mst_dataset_repeat(mst_dataset *dataset, int64_t count, mst_dataset *
         d->base.cardinality = dataset->cardinality * count;
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_repeat(mst_dataset *dataset, int64_t count) {
+    MST_DATASET_NEST(dataset, mst_dataset_repeat(dataset, count, &out));
 }

@@ -11,6 +11,7 @@ MST_API MST_CHECKED mst_status mst_dataset_scale(mst_dataset *dataset, int compo
 
 #include "base/argument.h"
 #include "base/number.h"
+#include "data/nested.h"
 
 typedef struct scale {
     mst_dataset base;
@@ -52,4 +53,8 @@ mst_status mst_dataset_scale(mst_dataset *dataset, int component, mst_dtype dtyp
     d->base.row[component].dtype = dtype;
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_scale(mst_dataset *dataset, int component, mst_dtype dtype, double factor) {
+    MST_DATASET_NEST(dataset, mst_dataset_scale(dataset, component, dtype, factor, &out));
 }

@@ -8,6 +8,7 @@ MST_API MST_CHECKED mst_status mst_dataset_shard(mst_dataset *dataset, int64_t n
 #include <stdio.h>
 
 #include "base/argument.h"
+#include "data/nested.h"
 
 typedef struct shard {
     mst_dataset base;
@@ -96,4 +97,8 @@ mst_status mst_dataset_shard(mst_dataset *dataset, int64_t num, int64_t index, m
         d->base.cardinality = dataset->cardinality / num + (index < dataset->cardinality % num);
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_shard(mst_dataset *dataset, int64_t num, int64_t index) {
+    MST_DATASET_NEST(dataset, mst_dataset_shard(dataset, num, index, &out));
 }

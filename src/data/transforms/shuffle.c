@@ -19,6 +19,7 @@ MST_API MST_CHECKED mst_status mst_dataset_shuffle(mst_dataset *dataset, const m
 #include "base/no_memory.h"
 #include "base/rng.h"
 #include "data/dataset.h"
+#include "data/nested.h"
 
 /* Two cursors. If the buffer holds the whole dataset, all rows are taken at the start and permuted; a position is
  * then an epoch, a count, and where upstream began. Else each row out is drawn from the buffer and the next row in
@@ -291,4 +292,8 @@ mst_status mst_dataset_shuffle(mst_dataset *dataset, const mst_shuffle_options *
         d->buffer_size = dataset->cardinality;
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_shuffle_with(mst_dataset *dataset, const mst_shuffle_options *options) {
+    MST_DATASET_NEST(dataset, mst_dataset_shuffle(dataset, options, &out));
 }

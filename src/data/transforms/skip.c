@@ -7,6 +7,7 @@ MST_API MST_CHECKED mst_status mst_dataset_skip(mst_dataset *dataset, int64_t n,
 #include <stdio.h>
 
 #include "base/argument.h"
+#include "data/nested.h"
 
 typedef struct skip {
     mst_dataset base;
@@ -61,4 +62,8 @@ mst_status mst_dataset_skip(mst_dataset *dataset, int64_t n, mst_dataset **out) 
     if (dataset->cardinality >= 0) d->base.cardinality = dataset->cardinality > n ? dataset->cardinality - n : 0;
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_skip(mst_dataset *dataset, int64_t n) {
+    MST_DATASET_NEST(dataset, mst_dataset_skip(dataset, n, &out));
 }

@@ -37,6 +37,7 @@ MST_API MST_CHECKED mst_status mst_dataset_split(mst_dataset *dataset, const mst
 #include "base/number.h"
 #include "base/rng.h"
 #include "data/dataset.h"
+#include "data/nested.h"
 
 /* ---- a part: the rows of upstream with some numbers, in their order ----------------------------------- */
 
@@ -359,4 +360,13 @@ mst_status mst_dataset_split(mst_dataset *dataset, const mst_split_options *opti
     *second = part[1];
     if (report) *report = d.report;
     return MST_OK;
+}
+
+mst_dataset *mst_data_split(mst_dataset *dataset, const mst_split_options *options, mst_dataset **second) {
+    if (MST_IS_NULL(second)) return mst_dataset_made(dataset, MST_INVALID, NULL);
+    mst_dataset *first = NULL;
+    mst_status status = mst_dataset_check(dataset);
+    if (!status) status = mst_dataset_split(dataset, options, &first, second, NULL);
+    if (status) *second = mst_dataset_made(NULL, status, NULL);
+    return mst_dataset_made(dataset, status, &first);
 }

@@ -7,6 +7,7 @@ MST_API MST_CHECKED mst_status mst_dataset_take(mst_dataset *dataset, int64_t n,
 #include <stdio.h>
 
 #include "base/argument.h"
+#include "data/nested.h"
 
 typedef struct take {
     mst_dataset base;
@@ -84,4 +85,8 @@ mst_status mst_dataset_take(mst_dataset *dataset, int64_t n, mst_dataset **out) 
     if (dataset->cardinality == MST_INFINITE || dataset->cardinality > n || n == 0) d->base.cardinality = n;
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_take(mst_dataset *dataset, int64_t n) {
+    MST_DATASET_NEST(dataset, mst_dataset_take(dataset, n, &out));
 }

@@ -40,6 +40,7 @@ MST_API MST_CHECKED mst_status mst_dataset_vectorize_text(mst_dataset *dataset, 
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "data/dataset.h"
+#include "data/nested.h"
 #include "data/schema.h"
 #include "data/text/text_schema.h"
 #include "data/text/tokens.h"
@@ -252,4 +253,8 @@ mst_status mst_dataset_vectorize_text(mst_dataset *dataset, const mst_text_optio
     mst_tokens_free(&v.tokens);
     mst_vocabulary_free(&v.vocabulary);
     return status;
+}
+
+mst_dataset *mst_data_vectorize_text_with(mst_dataset *dataset, const mst_text_options *options) {
+    MST_DATASET_NEST(dataset, mst_dataset_vectorize_text(dataset, options, &out));
 }

@@ -7,6 +7,7 @@ MST_API MST_CHECKED mst_status mst_dataset_zip(mst_dataset *const *datasets, int
 #include <string.h>
 
 #include "base/argument.h"
+#include "data/nested.h"
 #include "data/transforms/joined.h"
 
 static mst_status zip_start(mst_cursor *cursor, int64_t epoch) {
@@ -105,4 +106,8 @@ mst_status mst_dataset_zip(mst_dataset *const *datasets, int n, mst_dataset **ou
     }
     *out = &d->base;
     return MST_OK;
+}
+
+mst_dataset *mst_data_zip(mst_dataset *const *datasets, int n) {
+    MST_DATASET_NEST_ALL(datasets, n, mst_dataset_zip(datasets, n, &out));
 }
