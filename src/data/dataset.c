@@ -1,10 +1,5 @@
-/* Chains of datasets and of their cursors.
- *
- *      source <- map <- shuffle <- batch            datasets: each retains its upstream
- *      cursor          <- cursor  <- cursor         cursors: one for each dataset that changes the order
- *
- * What a dataset does not define itself (rows, classes, schema) is taken from its upstream, up to the source. Saving
- * and restoring a position, dropping and keeping rows also go from cursor to cursor towards the source. */
+/* Chains of datasets, each of which retains its upstream. What a dataset does not define itself (rows, classes, schema)
+ * is taken from its upstream, up to the source. */
 #include "data/dataset.h"
 
 #include <stdlib.h>
@@ -12,7 +7,6 @@
 
 #include "base/argument.h"
 #include "base/no_memory.h"
-#include "data/cursors/pass_cursor.h"
 
 mst_dataset *mst_dataset_retain(mst_dataset *dataset) {
     if (MST_IS_NULL(dataset)) return NULL;
@@ -119,17 +113,6 @@ int64_t mst_dataset_most_rows(const mst_dataset *dataset) {
     return most < 1 ? 1 : most;
 }
 
-mst_status mst_dataset_read_saved_row(const mst_dataset *dataset, mst_bookmark *bookmark, int64_t *row) {
-    while (dataset->upstream) dataset = dataset->upstream;
-    /* Zip and interleave (`values`) number rows as they give them out, epoch after epoch: numbers have no limit. */
-    const bool any = dataset->cardinality < 0 || dataset->type->values;
-    const int64_t at = bookmark->at, last = any ? MST_ROW_MOST_NUMBER : dataset->cardinality - 1;
-    MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, row));
-    if (mst_row_number(*row) <= last) return MST_OK;
-    return MST_FAIL(MST_CORRUPT, "iterator: the saved position is not one of this dataset (number %lld of it)",
-                    (long long)at);
-}
-
 bool mst_dataset_makes_rows(const mst_dataset *dataset) {
     for (; dataset && !dataset->type->makes_ahead; dataset = dataset->upstream)
         if ((dataset->stage && !dataset->stage->convert) || dataset->type->read || dataset->type->values) return true;
@@ -198,82 +181,4 @@ const char *mst_dataset_class_name(const mst_dataset *dataset, int component, in
     if (MST_IS_NULL(dataset)) return NULL;
     const char *const *name = mst_dataset_classes(dataset, component, &n);
     return name && i >= 0 && i < n ? name[i] : NULL;
-}
-
-mst_status mst_cursor_open(const mst_dataset *dataset, mst_cursor **out) {
-    while (!dataset->type->open) dataset = dataset->upstream;
-    return dataset->upstream ? dataset->type->open(dataset, out) : mst_pass_cursor_open(dataset, out);
-}
-
-mst_status mst_cursor_alloc(const mst_cursor_type *type, size_t size, const mst_dataset *dataset, void *out) {
-    mst_cursor **result = out;
-    mst_cursor *cursor = *result = calloc(1, size);
-    if (!cursor) return MST_NO_MEMORY("for an iterator (%s)", dataset->type->name);
-    cursor->type = type;
-    cursor->dataset = dataset;
-    if (dataset->upstream && mst_cursor_open(dataset->upstream, &cursor->upstream)) {
-        free(cursor);
-        *result = NULL;
-        return mst_error()->code;
-    }
-    return MST_OK;
-}
-
-void mst_cursor_destroy(mst_cursor *cursor) {
-    for (mst_cursor *c = cursor; c; c = c->upstream)
-        if (c->type->stop) c->type->stop(c);
-    while (cursor) {
-        mst_cursor *upstream = cursor->upstream;
-        if (cursor->type->destroy) cursor->type->destroy(cursor);
-        free(cursor);
-        cursor = upstream;
-    }
-}
-
-void mst_cursor_want(mst_cursor *cursor, mst_shard_window window) {
-    for (; cursor; cursor = cursor->upstream) cursor->window = window;
-}
-
-mst_cursor *mst_cursor_base(mst_cursor *cursor) {
-    while (cursor->upstream) cursor = cursor->upstream;
-    return cursor;
-}
-
-void mst_cursor_save(const mst_cursor *cursor, mst_bookmark *bookmark) {
-    while (cursor && !cursor->type->save) cursor = cursor->upstream;
-    if (cursor) cursor->type->save(cursor, bookmark);
-}
-
-mst_status mst_cursor_restore(mst_cursor *cursor, mst_bookmark *bookmark) {
-    while (cursor && !cursor->type->restore) cursor = cursor->upstream;
-    return cursor ? cursor->type->restore(cursor, bookmark) : MST_OK;
-}
-
-void mst_cursor_forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
-    enum { AT_ONCE = 64 };
-    mst_cursor *base = mst_cursor_base(cursor);
-    if (!base->type->forget) return;
-    int64_t number[AT_ONCE];
-    for (int64_t i = 0; i < n;) {
-        int64_t count = 0;
-        while (count < AT_ONCE && i < n) number[count++] = mst_row_number(rows[i++]);
-        base->type->forget(base, number, count);
-    }
-}
-
-mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, int64_t n) {
-    mst_cursor *base = mst_cursor_base(cursor);
-    if (!n || !base->type->keep) return MST_OK;
-    int64_t *number = malloc((size_t)n * sizeof *number);
-    if (!number) return MST_NO_MEMORY("for %lld rows", (long long)n);
-    for (int64_t i = 0; i < n; i++) number[i] = mst_row_number(rows[i]);
-    const mst_status status = base->type->keep(base, number, n);
-    free(number);
-    return status;
-}
-
-/* Stops at a cursor with a thread: that settles its upstream itself, before its thread starts. */
-void mst_cursor_settle(mst_cursor *cursor) {
-    for (; cursor; cursor = cursor->type->stop ? NULL : cursor->upstream)
-        if (cursor->type->settle) cursor->type->settle(cursor);
 }

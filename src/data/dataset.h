@@ -19,7 +19,6 @@
 
 #include "base/arena.h"
 #include "base/shard_rows.h"
-#include "data/cursors/bookmark.h"
 #include "data/cursors/row.h"
 #include "data/scaled_cast.h"
 #include "data/sources/record_buffer.h"
@@ -117,43 +116,6 @@ typedef struct mst_element {
     const mst_shape *shape;    /**< of a row of each of these components; NULL: as the dataset says */
 } mst_element;
 
-/** What a cursor can do. All but `destroy` and one of `rows` and `batch` are needed. A source's cursor gives numbers of
- *  rows; the pass is added to them. */
-typedef struct mst_cursor_type {
-    /** Moves to the first element of EPOCH. Called before anything else, and again to start over. */
-    mst_status (*start)(mst_cursor *cursor, int64_t epoch);
-    /** The next rows, at most MAX; *GOT is less than MAX only at the end. NULL if no dataset of the type is one of
-     *  rows. */
-    mst_status (*rows)(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got);
-    /** The next batch, valid until the next call. NULL if no dataset of the type is one of batches. */
-    mst_status (*batch)(mst_cursor *cursor, mst_element *element);
-    /** Skips N elements; *SKIPPED is less only at the end. */
-    mst_status (*skip)(mst_cursor *cursor, int64_t n, int64_t *skipped);
-    /** Frees what the type's own struct holds; may be NULL. */
-    void (*destroy)(mst_cursor *cursor);
-    /** Adds this position, and upstream's with mst_cursor_save, to BOOKMARK; NULL: only upstream's. */
-    void (*save)(const mst_cursor *cursor, mst_bookmark *bookmark);
-    /** Restores both, in a cursor that was opened and not started. */
-    mst_status (*restore)(mst_cursor *cursor, mst_bookmark *bookmark);
-    /** Of a source that keeps records: N rows, by their numbers, are not needed any more. May be NULL. */
-    void (*forget)(mst_cursor *cursor, const int64_t *rows, int64_t n);
-    /** Of such a source, after a restore: reads N rows that were given out before. May be NULL. */
-    mst_status (*keep)(mst_cursor *cursor, const int64_t *rows, int64_t n);
-    /** When all cursors are restored: drops the rows that no cursor downstream has kept. May be NULL. */
-    void (*settle)(mst_cursor *cursor);
-    /** Of a cursor with a thread: makes the work of that thread end soon, and also the waits of others for it. The
-     *  cursor will be destroyed. May be NULL. */
-    void (*stop)(mst_cursor *cursor);
-} mst_cursor_type;
-
-struct mst_cursor {
-    const mst_cursor_type *type;
-    const mst_dataset *dataset;
-    mst_cursor *upstream;
-    mst_shard_window window; /**< whose rows of each batch are wanted; the values of others need not be made */
-    int64_t num_corrupt;     /**< of a source: records that this pass has left out */
-};
-
 /** Makes a dataset of SIZE bytes (struct mst_dataset first), all zero, with one reference. */
 MST_CHECKED mst_status mst_dataset_alloc(const mst_dataset_type *type, size_t size, int num_components, void *out);
 /** The same over UPSTREAM, which is retained and whose properties are copied. */
@@ -171,8 +133,6 @@ MST_CHECKED mst_status mst_dataset_want_least(const char *transform, const char 
 int64_t mst_dataset_rows_before(const mst_dataset *dataset, int64_t n);
 /** Most rows that one element can have, at least 1. */
 int64_t mst_dataset_most_rows(const mst_dataset *dataset);
-/** Reads a row from BOOKMARK, and checks that DATASET can have it. */
-MST_CHECKED mst_status mst_dataset_read_saved_row(const mst_dataset *dataset, mst_bookmark *bookmark, int64_t *row);
 /** Bytes of a row of component I; 0 if its shape is not known. A string counts as its mst_string. */
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
 
@@ -185,30 +145,6 @@ mst_arena *mst_map_lend(mst_arena *arena);
 
 /** Names of the classes that the numbers of component I stand for, *N of them; NULL if there are none. */
 const char *const *mst_dataset_classes(const mst_dataset *dataset, int i, int64_t *n);
-
-/** The cursor of DATASET, not started. */
-MST_CHECKED mst_status mst_cursor_open(const mst_dataset *dataset, mst_cursor **out);
-/** A zeroed cursor of SIZE bytes (struct mst_cursor first) for DATASET, over a cursor of its upstream if it has one. */
-MST_CHECKED mst_status mst_cursor_alloc(const mst_cursor_type *type, size_t size, const mst_dataset *dataset,
-                                        void *out);
-/** Ends the threads of CURSOR and of all cursors upstream of it, and frees these; NULL is allowed. */
-void mst_cursor_destroy(mst_cursor *cursor);
-
-/** Of each batch, CURSOR and those upstream of it need to make only the rows of WINDOW. Before CURSOR starts. */
-void mst_cursor_want(mst_cursor *cursor, mst_shard_window window);
-
-/** The cursor of the source. */
-mst_cursor *mst_cursor_base(mst_cursor *cursor);
-void mst_cursor_save(const mst_cursor *cursor, mst_bookmark *bookmark);
-MST_CHECKED mst_status mst_cursor_restore(mst_cursor *cursor, mst_bookmark *bookmark);
-/** Rows that came from CURSOR are dropped. */
-void mst_cursor_forget(mst_cursor *cursor, const int64_t *rows, int64_t n);
-/** The other way round: rows that are held downstream of CURSOR after a restore. */
-MST_CHECKED mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, int64_t n);
-
-/** After a restore, and before CURSOR moves: rows that were restored and not kept are dropped, of CURSOR and those
- *  upstream of it. */
-void mst_cursor_settle(mst_cursor *cursor);
 
 /** As mst_iterator_create over batches, for a task that needs only the rows of WINDOW of each. Batches have their whole
  *  sizes and the same order in all tasks; to copy a row that is not of WINDOW is MST_INVALID. What makes rows ahead, or

@@ -8,7 +8,7 @@
 
 #include "base/argument.h"
 #include "base/no_memory.h"
-#include "data/dataset.h"
+#include "data/cursors/cursor.h"
 #include "data/row_fetch.h"
 #include "tensor/string.h"
 

@@ -16,6 +16,7 @@
 #include "base/failure.h"
 #include "base/no_memory.h"
 #include "data/cancel.h"
+#include "data/cursors/cursor.h"
 #include "op/share.h"
 #include "tensor/string.h"
 

@@ -2,7 +2,7 @@
 #ifndef MUSTER_DATA_CURSORS_COUNTING_CURSOR_H
 #define MUSTER_DATA_CURSORS_COUNTING_CURSOR_H
 
-#include "data/dataset.h"
+#include "data/cursors/cursor.h"
 
 /** The slot `open` of such a source. */
 MST_CHECKED mst_status mst_counting_cursor_open(const mst_dataset *dataset, mst_cursor **out);

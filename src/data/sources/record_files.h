@@ -12,8 +12,8 @@
 #ifndef MUSTER_DATA_SOURCES_RECORD_FILES_H
 #define MUSTER_DATA_SOURCES_RECORD_FILES_H
 
+#include "data/cursors/cursor.h"
 #include "data/cursors/turns.h"
-#include "data/dataset.h"
 #include "data/sources/record_pool.h"
 #include "format/record_index.h"
 

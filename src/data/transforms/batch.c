@@ -9,7 +9,7 @@ MST_API MST_CHECKED mst_status mst_dataset_batch(mst_dataset *dataset, int64_t s
 #include <stdlib.h>
 
 #include "base/argument.h"
-#include "data/dataset.h"
+#include "data/cursors/cursor.h"
 #include "data/nested.h"
 
 typedef struct batch {

@@ -26,7 +26,7 @@ MST_API MST_CHECKED mst_status mst_dataset_cache_file(mst_dataset *dataset, cons
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "data/cancel.h"
-#include "data/dataset.h"
+#include "data/cursors/cursor.h"
 #include "data/nested.h"
 #include "data/team_fetch.h"
 #include "data/transforms/packed_row.h"

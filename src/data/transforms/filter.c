@@ -7,7 +7,7 @@ typedef mst_status (*mst_filter_function)(const mst_array *in, bool *keep, void 
 MST_API MST_CHECKED mst_status mst_dataset_filter(mst_dataset *dataset, mst_filter_function function, void *context,
                                                   mst_dataset **out);
 #endif
-#include "data/dataset.h"
+#include "data/cursors/cursor.h"
 
 #include "base/argument.h"
 #include "data/nested.h"

@@ -19,6 +19,7 @@ MST_API MST_CHECKED mst_status mst_dataset_interleave(mst_dataset *const *datase
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "data/cursors/cursor.h"
 #include "data/cursors/turns.h"
 #include "data/nested.h"
 #include "data/transforms/joined.h"

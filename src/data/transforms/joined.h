@@ -6,7 +6,7 @@
 #ifndef MUSTER_DATA_TRANSFORMS_JOINED_H
 #define MUSTER_DATA_TRANSFORMS_JOINED_H
 
-#include "data/dataset.h"
+#include "data/cursors/cursor.h"
 #include "data/row_fetch.h"
 #include "data/sources/record_pool.h"
 

@@ -33,6 +33,7 @@ MST_API MST_CHECKED mst_status mst_dataset_padded_batch(mst_dataset *dataset, in
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "base/number.h"
+#include "data/cursors/cursor.h"
 #include "data/nested.h"
 #include "data/row_fetch.h"
 #include "tensor/buffer.h"

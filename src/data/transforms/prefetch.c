@@ -28,7 +28,7 @@ MST_API MST_CHECKED mst_status mst_dataset_prefetch_with(mst_dataset *dataset, i
 #include "base/process.h"
 #include "base/thread.h"
 #include "data/cancel.h"
-#include "data/dataset.h"
+#include "data/cursors/cursor.h"
 #include "data/nested.h"
 #include "data/team_fetch.h"
 #include "device/device.h"

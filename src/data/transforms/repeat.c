@@ -4,7 +4,7 @@
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_repeat(mst_dataset *dataset, int64_t count, mst_dataset **out);
 #endif
-#include "data/dataset.h"
+#include "data/cursors/cursor.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_shard(mst_dataset *dataset, int64_t num, int64_t index, mst_dataset **out);
 #endif
-#include "data/dataset.h"
+#include "data/cursors/cursor.h"
 
 #include <stdio.h>
 

@@ -18,7 +18,7 @@ MST_API MST_CHECKED mst_status mst_dataset_shuffle(mst_dataset *dataset, const m
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "base/rng.h"
-#include "data/dataset.h"
+#include "data/cursors/cursor.h"
 #include "data/nested.h"
 
 /* Two cursors. If the buffer holds the whole dataset, all rows are taken at the start and permuted; a position is

@@ -2,7 +2,7 @@
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_skip(mst_dataset *dataset, int64_t n, mst_dataset **out);
 #endif
-#include "data/dataset.h"
+#include "data/cursors/cursor.h"
 
 #include <stdio.h>
 

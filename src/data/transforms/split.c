@@ -36,7 +36,7 @@ MST_API MST_CHECKED mst_status mst_dataset_split(mst_dataset *dataset, const mst
 #include "base/no_memory.h"
 #include "base/number.h"
 #include "base/rng.h"
-#include "data/dataset.h"
+#include "data/cursors/cursor.h"
 #include "data/nested.h"
 
 /* ---- a part: the rows of upstream with some numbers, in their order ----------------------------------- */

@@ -7,6 +7,7 @@
 
 #include "base/no_memory.h"
 #include "data/cancel.h"
+#include "data/cursors/cursor.h"
 #include "data/sources/record_pool.h"
 #include "data/team_fetch.h"
 #include "data/transforms/packed_row.h"
