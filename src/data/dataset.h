@@ -5,7 +5,7 @@
  *  the scales, maps and changes between source and end, and turns numbers of rows into values only where they are
  *  wanted.
  *
- *  A source has its rows in memory, or it reads records of any length by their number (the slot `read`), or it makes
+ *  A source has its rows in memory (the slot `memory`), or it reads records of any length by their number (`read`), or it makes
  *  rows, of picture files or of the rows of other datasets (`values`). If it can only read forward, its cursor
  *  keeps the records whose numbers it has given out until they are forgotten: by the iterator when it moves on, and by
  *  each cursor that drops rows.
@@ -17,7 +17,6 @@
 
 #include <stdatomic.h>
 
-#include "base/arena.h"
 #include "base/shard_rows.h"
 #include "data/cursors/row.h"
 #include "data/scaled_cast.h"
@@ -54,7 +53,10 @@ typedef struct mst_dataset_type {
     int64_t (*rows_before)(const mst_dataset *dataset, int64_t n);
     /** Makes a cursor, not started; NULL: the order is upstream's, and so is the cursor. */
     mst_status (*open)(const mst_dataset *dataset, mst_cursor **out);
-    /** Of a source of records, whose rows are u8 [-1] or string []; NULL: rows are in memory. Reads the record of
+    /** Of a source whose rows are in memory: that of component I, row after row. NULL: the source has `read` or
+     *  `values`. */
+    const void *(*memory)(const mst_dataset *source, int i);
+    /** Of a source of records, whose rows are u8 [-1] or string []; NULL: it is one of the others. Reads the record of
      *  ROWS[0]; ROWS are rows as they flow (mst_row_number gives the number). The others of the COUNT rows will be
      *  asked for next. BASE is a cursor of this source. *RECORD is valid until the next call with BUFFER. Several
      *  threads may call at once, each with a buffer of its own. */
@@ -63,9 +65,9 @@ typedef struct mst_dataset_type {
     /** Of a source of records: puts the place of record ROW in front of the message of the thread's error; returns the
      *  error's code. */
     mst_status (*explain)(const mst_dataset *source, mst_cursor *base, int64_t row);
-    /** Of a source that is neither in memory nor of records: writes row ROW, which BASE gave out and still holds,
+    /** Of a source that makes its rows: writes row ROW, which BASE gave out and still holds,
      *  component i to DST[i] unless that is NULL. Components whose length is not known have no place in DST; if OUT
-     *  is not NULL they go to OUT[i]: data, from mst_map_alloc, count and shape. NULL: the source is one of the others.
+     *  is not NULL they go to OUT[i]: data, from mst_map_alloc, count and shape. NULL: it is one of the others.
      *  Several threads may call at once. */
     mst_status (*values)(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst, mst_array *out);
     /** For a source whose row numbers depend on the order: a number of ROW's record that does not. BASE still holds the
@@ -140,9 +142,6 @@ size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
  *  changed. */
 bool mst_dataset_makes_rows(const mst_dataset *dataset);
 
-/** Lends ARENA to mst_map_alloc on this thread; NULL takes it back. Returns the arena that was lent before. */
-mst_arena *mst_map_lend(mst_arena *arena);
-
 /** Names of the classes that the numbers of component I stand for, *N of them; NULL if there are none. */
 const char *const *mst_dataset_classes(const mst_dataset *dataset, int i, int64_t *n);
 
@@ -164,8 +163,5 @@ int64_t mst_batch_row(const mst_batch *batch, int64_t i);
 
 /** Damaged records that were left out, when the source was opened and in this pass. */
 int64_t mst_iterator_num_corrupt(const mst_iterator *iterator);
-
-/** The memory of component I of a source in memory. */
-const void *mst_source_memory(const mst_dataset *source, int i);
 
 #endif

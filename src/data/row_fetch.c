@@ -17,6 +17,7 @@
 #include "base/no_memory.h"
 #include "data/cancel.h"
 #include "data/cursors/cursor.h"
+#include "data/row_arena.h"
 #include "op/share.h"
 #include "tensor/string.h"
 
@@ -172,7 +173,7 @@ int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, const mst_element *eleme
 }
 
 static const void *base_memory(const mst_row_fetch *fetch, const mst_element *element, int i) {
-    return element->memory ? element->memory[i] : mst_source_memory(fetch->base, i);
+    return element->memory ? element->memory[i] : fetch->base->type->memory(fetch->base, i);
 }
 
 /* Elements of a row of component I of the base. */
@@ -321,10 +322,10 @@ static mst_status write_base(const mst_row_fetch *fetch, scratch *s, int64_t row
         if (is_open) s->in[c].count = 0;
     }
     const bool wants_open = any_open && (!to || fetch->num_mixed > 0);
-    mst_arena *before = mst_map_lend(&s->row);
+    mst_arena *before = mst_row_arena_lend(&s->row);
     const mst_status status =
         fetch->base->type->values(fetch->base, fetch->base_cursor, row, s->written, wants_open ? s->in : NULL);
-    mst_map_lend(before);
+    mst_row_arena_lend(before);
     return status;
 }
 
@@ -381,9 +382,9 @@ static mst_status check_output(const mst_array *out, const mst_spec *row, int c)
 
 static mst_status call_map(const mst_row_fetch *fetch, int j, scratch *s) {
     const mst_dataset *dataset = fetch->stage[j];
-    mst_arena *before = mst_map_lend(&s->row);
+    mst_arena *before = mst_row_arena_lend(&s->row);
     mst_status status = dataset->stage->map(s->in, s->out, dataset->stage->context);
-    mst_map_lend(before);
+    mst_row_arena_lend(before);
     for (int c = 0; c < dataset->num_components && !status && fetch->is_checked[j]; c++)
         if (is_checked(&dataset->row[c])) status = check_output(&s->out[c], &dataset->row[c], c);
     return status;

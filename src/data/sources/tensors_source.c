@@ -18,12 +18,14 @@ static void tensors_source_destroy(mst_dataset *dataset) {
     free(d->component);
 }
 
-static const mst_dataset_type type = {
-    .name = "from_tensors", .destroy = tensors_source_destroy, .open = mst_counting_cursor_open};
-
-const void *mst_source_memory(const mst_dataset *source, int i) {
+static const void *tensors_source_memory(const mst_dataset *source, int i) {
     return mst_tensor_data(((const tensors *)source)->component[i]);
 }
+
+static const mst_dataset_type type = {.name = "from_tensors",
+                                      .destroy = tensors_source_destroy,
+                                      .open = mst_counting_cursor_open,
+                                      .memory = tensors_source_memory};
 
 static mst_status tensors_source_check(mst_tensor *const *components, int n) {
     if (n < 1) return MST_FAIL(MST_INVALID, "from_tensors: %d components, at least 1 is needed", n);

@@ -20,7 +20,6 @@ MST_API MST_CHECKED mst_status mst_dataset_map(mst_dataset *dataset, mst_map_fun
                                                const mst_spec *outputs, int num_outputs, mst_dataset **out);
 #endif
 #include "base/argument.h"
-#include "base/no_memory.h"
 #include "data/dataset.h"
 #include "data/nested.h"
 
@@ -30,24 +29,6 @@ typedef struct map {
 } map;
 
 static const mst_dataset_type type = {.name = "map"};
-
-static _Thread_local mst_arena *lent;
-
-mst_arena *mst_map_lend(mst_arena *arena) {
-    mst_arena *before = lent;
-    lent = arena;
-    return before;
-}
-
-void *mst_map_alloc(size_t size) {
-    void *data = lent ? mst_arena_alloc(lent, size) : NULL;
-    if (data) return data;
-    if (lent)
-        (void)!MST_NO_MEMORY("for %zu bytes of a row", size);
-    else
-        (void)!MST_FAIL(MST_INVALID, "mst_map_alloc: is for map functions, while they run");
-    return NULL;
-}
 
 static mst_status map_check(const mst_dataset *dataset, const mst_spec *outputs, int num_outputs) {
     char text[MST_SHAPE_TEXT];
