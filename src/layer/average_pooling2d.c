@@ -21,20 +21,14 @@ typedef struct mst_layer_average_pooling2d_options {
 #define MST_AVERAGE_POOLING2D_(source, ...) \
     MST_LAYER(average_pooling2d, source, MST_NAMED(mst_layer_average_pooling2d_options, __VA_ARGS__))
 #endif
-#include "layer/type.h"
+#include "layer/pool_fields.h"
 #include "muster/layers.h"
 #include "muster/ops.h"
-#include "op/conv/window.h"
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_average_pooling2d_options, __VA_ARGS__)
 
 static const mst_field fields[] = {
-    FIELD(I32, pool_size, 2, 1, 1e6, "of a window"),
-    FIELD(I32, pool_width, 0, 0, 1e6, "columns of a window; 0: as many as rows"),
-    FIELD(I32, strides, 0, 0, 1e6, "from one window to the next; 0: the size"),
-    FIELD(I32, strides_width, 0, 0, 1e6, "the same along rows; 0: strides"),
-    FIELD(ENUM, padding, MST_PADDING_VALID, mst_window_paddings, "around the source"),
-    FIELD(STRING, name, "of the layer"),
+    MST_POOL2D_FIELDS(FIELD),
     MST_FIELD_END,
 };
 

@@ -19,19 +19,15 @@ typedef struct mst_layer_average_pooling3d_options {
 #define MST_AVERAGE_POOLING3D_(source, ...) \
     MST_LAYER(average_pooling3d, source, MST_NAMED(mst_layer_average_pooling3d_options, __VA_ARGS__))
 #endif
+#include "layer/pool_fields.h"
 #include "layer/three_axes.h"
-#include "layer/type.h"
 #include "muster/layers.h"
 #include "muster/ops.h"
-#include "op/conv/window.h"
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_average_pooling3d_options, __VA_ARGS__)
 
 static const mst_field fields[] = {
-    FIELD(AXES, pool_size, "of a window; none: 2"),
-    FIELD(AXES, strides, "from one window to the next; none: the size"),
-    FIELD(ENUM, padding, MST_PADDING_VALID, mst_window_paddings, "around the source"),
-    FIELD(STRING, name, "of the layer"),
+    MST_POOL3D_FIELDS(FIELD),
     MST_FIELD_END,
 };
 

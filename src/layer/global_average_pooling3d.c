@@ -15,25 +15,20 @@ typedef struct mst_layer_global_average_pooling3d_options {
 #define MST_GLOBAL_AVERAGE_POOLING3D_(source, ...) \
     MST_LAYER(global_average_pooling3d, source, MST_NAMED(mst_layer_global_average_pooling3d_options, __VA_ARGS__))
 #endif
-#include "layer/type.h"
+#include "layer/pool_fields.h"
 #include "muster/layers.h"
 #include "muster/ops.h"
 
+#define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_global_average_pooling3d_options, __VA_ARGS__)
+
 static const mst_field fields[] = {
-    MST_FIELD_BOOL(mst_layer_global_average_pooling3d_options, keep_dims, "keeps the axes, as dimensions of 1"),
-    MST_FIELD_STRING(mst_layer_global_average_pooling3d_options, name, "of the layer"),
+    MST_GLOBAL_POOL_FIELDS(FIELD),
     MST_FIELD_END,
 };
 
 static mst_value global_average_pooling3d_build(const mst_layer_call *call) {
     const mst_layer_global_average_pooling3d_options *o = call->options;
-    const int ndim = mst_value_spec(call->src[0]).shape.ndim;
-    if (ndim != 5) {
-        MST_FAIL(MST_INVALID,
-                 "global_average_pooling3d '%s': needs [n, depth, height, width, channels], got %d dimensions",
-                 call->name, ndim);
-        return mst_layer_fail(call);
-    }
+    if (mst_layer_want_ndim(call, 5, "[n, depth, height, width, channels]")) return mst_layer_fail(call);
     return mst_reduce_mean(call->src[0], MST_AXES(1, 2, 3), .keep_dims = o->keep_dims);
 }
 

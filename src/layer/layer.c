@@ -53,6 +53,12 @@ mst_value mst_layer_fail(const mst_layer_call *call) {
     return mst_value_of_last_error(call->graph);
 }
 
+mst_status mst_layer_want_ndim(const mst_layer_call *call, int ndim, const char *form) {
+    const int got = mst_value_spec(call->src[0]).shape.ndim;
+    if (got == ndim) return MST_OK;
+    return MST_FAIL(MST_INVALID, "%s '%s': needs %s, got %d dimensions", call->type->name, call->name, form, got);
+}
+
 mst_status mst_layer_channels(const mst_layer_call *call, const char *form, int least, int most, int64_t *channels) {
     const mst_shape shape = mst_value_spec(call->src[0]).shape;
     *channels = shape.ndim >= least && shape.ndim <= most ? shape.dim[shape.ndim - 1] : 0;

@@ -36,11 +36,7 @@ static mst_value masking_mask(const mst_layer_call *call) {
 }
 
 static mst_value masking_build(const mst_layer_call *call) {
-    const int ndim = mst_value_spec(call->src[0]).shape.ndim;
-    if (ndim != 3) {
-        MST_FAIL(MST_INVALID, "masking '%s': needs [n, steps, features], got %d dimensions", call->name, ndim);
-        return mst_layer_fail(call);
-    }
+    if (mst_layer_want_ndim(call, 3, "[n, steps, features]")) return mst_layer_fail(call);
     return mst_select(mst_expand_dims(masking_mask(call), 2), call->src[0], mst_zeros_like(call->src[0]));
 }
 

@@ -19,18 +19,14 @@ typedef struct mst_layer_max_pooling1d_options {
 #define MST_MAX_POOLING1D_(source, ...) \
     MST_LAYER(max_pooling1d, source, MST_NAMED(mst_layer_max_pooling1d_options, __VA_ARGS__))
 #endif
-#include "layer/type.h"
+#include "layer/pool_fields.h"
 #include "muster/layers.h"
 #include "muster/ops.h"
-#include "op/conv/window.h"
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_max_pooling1d_options, __VA_ARGS__)
 
 static const mst_field fields[] = {
-    FIELD(I32, pool_size, 2, 1, 1e6, "of a window"),
-    FIELD(I32, strides, 0, 0, 1e6, "from one window to the next; 0: the size"),
-    FIELD(ENUM, padding, MST_PADDING_VALID, mst_window_paddings, "around the source"),
-    FIELD(STRING, name, "of the layer"),
+    MST_POOL1D_FIELDS(FIELD),
     MST_FIELD_END,
 };
 

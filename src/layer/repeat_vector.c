@@ -26,11 +26,7 @@ static const mst_field fields[] = {
 
 static mst_value repeat_vector_build(const mst_layer_call *call) {
     const mst_layer_repeat_vector_options *o = call->options;
-    const int ndim = mst_value_spec(call->src[0]).shape.ndim;
-    if (ndim != 2) {
-        MST_FAIL(MST_INVALID, "repeat_vector '%s': needs [batch, features], got %d dimensions", call->name, ndim);
-        return mst_layer_fail(call);
-    }
+    if (mst_layer_want_ndim(call, 2, "[batch, features]")) return mst_layer_fail(call);
     return mst_broadcast_to(mst_expand_dims(call->src[0], 1), MST_SHAPE(-1, o->n, -1));
 }
 

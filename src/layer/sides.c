@@ -23,16 +23,9 @@ static int32_t side(const mst_axes *sides, int32_t all, int i) {
     return sides->count ? sides->axis[i] : all;
 }
 
-static mst_status check_source(const mst_layer_call *call, int num_axes) {
-    const int ndim = mst_value_spec(call->src[0]).shape.ndim;
-    if (ndim == num_axes + 2) return MST_OK;
-    return MST_FAIL(MST_INVALID, "%s '%s': needs %s, got %d dimensions", call->type->name, call->name,
-                    forms[num_axes - 1], ndim);
-}
-
 mst_value mst_sides_pad(const mst_layer_call *call, int num_axes, const mst_axes *sides, int32_t all) {
     mst_shape before = {.ndim = num_axes + 2}, after = before;
-    if (check_source(call, num_axes)) return mst_layer_fail(call);
+    if (mst_layer_want_ndim(call, num_axes + 2, forms[num_axes - 1])) return mst_layer_fail(call);
     for (int k = 0; k < num_axes; k++) {
         before.dim[k + 1] = side(sides, all, 2 * k);
         after.dim[k + 1] = side(sides, all, 2 * k + 1);
@@ -44,7 +37,7 @@ mst_value mst_sides_pad(const mst_layer_call *call, int num_axes, const mst_axes
 mst_value mst_sides_crop(const mst_layer_call *call, int num_axes, const mst_axes *sides, int32_t all) {
     mst_axes begin = {.count = num_axes + 1}, end = begin;
     int ends = 1;
-    if (check_source(call, num_axes)) return mst_layer_fail(call);
+    if (mst_layer_want_ndim(call, num_axes + 2, forms[num_axes - 1])) return mst_layer_fail(call);
     const mst_shape src = mst_value_spec(call->src[0]).shape;
     for (int k = 1; k <= num_axes; k++) {
         const int32_t before = side(sides, all, 2 * k - 2), after = side(sides, all, 2 * k - 1);

@@ -77,6 +77,8 @@ const char *mst_layer_name(const mst_layer_type *type, const void *options);
 MST_CHECKED mst_status mst_layer_check(const mst_layer_type *type, void *options, const char *name);
 /** Builds a call; REUSE says whether the scope of its name has the weights already. */
 mst_value mst_layer_build(mst_layer_call *call, mst_reuse reuse);
+/** An error, unless the source has NDIM dimensions, that says that the layer needs FORM, "[n, steps, channels]". */
+MST_CHECKED mst_status mst_layer_want_ndim(const mst_layer_call *call, int ndim, const char *form);
 /** The last dimension of the source, known and at least 1, if the source has LEAST to MOST dimensions; else an error
  *  that says that the layer needs FORM, "[n, steps, channels]". */
 MST_CHECKED mst_status mst_layer_channels(const mst_layer_call *call, const char *form, int least, int most,
