@@ -25,11 +25,11 @@ mst_status pipeline_replace(mst_dataset **dataset, mst_status status, mst_datase
     return MST_OK;
 }
 
-static int64_t collect(mst_iterator *it, int64_t *rows, int64_t max, int64_t *num_elements) {
+static int64_t collect(mst_iterator *it, int64_t stop, int64_t *rows, int64_t max, int64_t *num_elements) {
     const mst_batch *batch;
     int64_t count = 0;
     *num_elements = 0;
-    while (count < max) {
+    while (count < max && *num_elements < stop) {
         if (mst_iterator_next(it, &batch)) return -1;
         if (!batch) break;
         ++*num_elements;
@@ -44,11 +44,16 @@ static int64_t collect(mst_iterator *it, int64_t *rows, int64_t max, int64_t *nu
     return count;
 }
 
+int64_t pipeline_read(mst_iterator *it, int64_t stop, int64_t *rows, int64_t max) {
+    int64_t elements;
+    return collect(it, stop, rows, max, &elements);
+}
+
 int64_t pipeline_rows(mst_dataset *dataset, int64_t epoch, int64_t *rows, int64_t max, int64_t *num_elements) {
     mst_iterator *it;
     int64_t elements;
     if (mst_iterator_create(dataset, epoch, &it)) return -1;
-    int64_t count = collect(it, rows, max, &elements);
+    int64_t count = collect(it, INT64_MAX, rows, max, &elements);
     if (num_elements) *num_elements = elements;
     mst_iterator_destroy(it);
     return count;
@@ -58,7 +63,7 @@ int64_t pipeline_rows_after(mst_dataset *dataset, int64_t epoch, int64_t n, int6
     mst_iterator *it;
     int64_t elements;
     if (mst_iterator_create(dataset, epoch, &it)) return -1;
-    int64_t count = mst_iterator_skip(it, n) ? -1 : collect(it, rows, max, &elements);
+    int64_t count = mst_iterator_skip(it, n) ? -1 : collect(it, INT64_MAX, rows, max, &elements);
     mst_iterator_destroy(it);
     return count;
 }

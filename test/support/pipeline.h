@@ -14,7 +14,9 @@ mst_status pipeline_replace(mst_dataset **dataset, mst_status status, mst_datase
 /** The row numbers of one epoch (from component 0, which must be as made), in order, at most MAX. Returns their number;
  *  *NUM_ELEMENTS (may be NULL) takes the number of elements. -1 on failure. */
 int64_t pipeline_rows(mst_dataset *dataset, int64_t epoch, int64_t *rows, int64_t max, int64_t *num_elements);
-/** The same after skipping N elements. */
+/** The same of the next elements of IT, at most STOP. */
+int64_t pipeline_read(mst_iterator *it, int64_t stop, int64_t *rows, int64_t max);
+/** The row numbers of one epoch after skipping N elements. */
 int64_t pipeline_rows_after(mst_dataset *dataset, int64_t epoch, int64_t n, int64_t *rows, int64_t max);
 
 /** Numbers in the position of IT, which grow with the rows that it holds; -1 on failure. */

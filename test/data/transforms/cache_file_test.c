@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "data/dataset.h"
 #include "support/folder.h"
+#include "support/ledger.h"
 #include "support/pipeline.h"
 #include "support/records.h"
 #include "support/test.h"
@@ -253,8 +254,18 @@ static const settings all_settings[] = {
     {0, 1, 0, 0, false}, {9, 1, 4, 0, true}, {20, 2, 5, 2, true}, {7, 3, 0, 0, false}, {100, 1, 6, 1, true}};
 enum { SETTINGS = sizeof all_settings / sizeof *all_settings, EPOCHS = 2 };
 
-static mst_dataset *build(const settings *s, int64_t shard, counter *c) {
-    mst_dataset *made, *d = cached(ROWS, c);
+/* A pipeline, and what happens to its file between a save and a restore. */
+typedef struct pipeline_case {
+    const settings *s;
+    enum { FILE_STAYS, FILE_GOES, FILE_COMES, FILE_CHANGES } change;
+    counter *c;
+    int *round;
+} pipeline_case;
+
+static mst_dataset *build(const void *context, int64_t shard) {
+    const pipeline_case *p = context;
+    const settings *s = p->s;
+    mst_dataset *made, *d = cached(ROWS, p->c);
     const mst_shuffle_options options = {.buffer_size = s->buffer, .seed = 2};
     if (s->shards > 1) THEN(d, mst_dataset_shard(d, s->shards, shard, &made));
     if (s->repeat_first) THEN(d, mst_dataset_repeat(d, EPOCHS, &made));
@@ -265,84 +276,41 @@ static mst_dataset *build(const settings *s, int64_t shard, counter *c) {
     return d;
 }
 
-static int64_t read_some(mst_iterator *it, int64_t n, int64_t *rows) {
-    const mst_batch *batch;
-    int64_t count = 0, value[2 * MOST];
-    for (int64_t i = 0; i < n; i++) {
-        EXPECT_OK(mst_iterator_next(it, &batch));
-        if (!batch) break;
-        EXPECT_OK(mst_batch_copy(batch, 0, 0, mst_batch_size(batch), value));
-        for (int64_t k = 0; k < mst_batch_size(batch); k++) rows[count++] = value[2 * k] / 10;
-    }
-    return count;
+/* The file goes each time, or another completes it at the third restart. */
+static void change_file(const void *context) {
+    const pipeline_case *p = context;
+    if (p->change == FILE_GOES) unlink(cache_path());
+    if (p->change != FILE_COMES || ++*p->round != 3) return;
+    mst_dataset *d = cached(ROWS, p->c);
+    expect_all_in_order(d, 0, ROWS);
+    mst_dataset_release(d);
 }
 
-/* Also where the file is not there any more, or has been completed by another meanwhile. */
-static void every_row_comes_once_over_epochs_shards_and_restarts(void **state) {
-    (void)state;
-    for (int way = 0; way < 3; way++) {
+static void check_all(void (*check)(const ledger *l)) {
+    for (int change = FILE_STAYS; change < FILE_CHANGES; change++)
         for (const settings *s = all_settings; s < all_settings + SETTINGS; s++) {
             counter c = {0};
-            int seen[ROWS] = {0}, round = 0;
-            for (int64_t shard = 0; shard < s->shards; shard++) {
-                int64_t rows[MOST], count, stop = 1;
-                mst_dataset *d = build(s, shard, &c);
-                mst_iterator *it;
-                EXPECT_OK(mst_iterator_create(d, 0, &it));
-                while ((count = read_some(it, stop, rows)) > 0) {
-                    mst_tensor *position;
-                    for (int64_t i = 0; i < count; i++) seen[rows[i]]++;
-                    EXPECT_OK(mst_iterator_save(it, &position));
-                    mst_iterator_destroy(it);
-                    mst_dataset_release(d);
-                    if (way == 1) unlink(cache_path());
-                    if (way == 2 && ++round == 3) {
-                        d = cached(ROWS, &c);
-                        expect_all_in_order(d, 0, ROWS);
-                        mst_dataset_release(d);
-                    }
-                    d = build(s, shard, &c);
-                    EXPECT_OK(mst_iterator_restore(d, position, &it));
-                    mst_tensor_release(position);
-                    stop = (stop * 7 + 3) % 11 + 1;
-                }
-                mst_iterator_destroy(it);
-                mst_dataset_release(d);
-            }
-            for (int i = 0; i < ROWS; i++) assert_int_equal(seen[i], EPOCHS);
+            int round = 0;
+            check(&(const ledger){.build = build,
+                                  .context = &(const pipeline_case){s, change, &c, &round},
+                                  .read = pipeline_read,
+                                  .num_rows = ROWS,
+                                  .num_shards = s->shards,
+                                  .num_epochs = EPOCHS,
+                                  .interrupt = change_file});
             unlink(cache_path());
             assert_int_equal(num_files(), 0);
         }
-    }
+}
+
+static void every_row_comes_once_over_epochs_shards_and_restarts(void **state) {
+    (void)state;
+    check_all(ledger_expect_each_row_once);
 }
 
 static void damaged_positions_do_no_harm(void **state) {
     (void)state;
-    static const int64_t values[] = {-1, 0, 1, 5, 1000, INT64_MAX, INT64_MIN};
-    for (const settings *s = all_settings; s < all_settings + SETTINGS; s++) {
-        counter c = {0};
-        int64_t rows[MOST];
-        mst_dataset *d = build(s, 0, &c);
-        mst_iterator *it, *again;
-        mst_tensor *position;
-        const mst_batch *batch;
-        EXPECT_OK(mst_iterator_create(d, 0, &it));
-        assert_true(read_some(it, 3, rows) > 0);
-        EXPECT_OK(mst_iterator_save(it, &position));
-        for (int64_t n = 3; n < mst_tensor_count(position); n++)
-            for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
-                int64_t *number = (int64_t *)mst_tensor_data(position) + n, before = *number;
-                *number = values[v];
-                if (mst_iterator_restore(d, position, &again) == MST_OK)
-                    for (int i = 0; i < 5; i++) (void)!mst_iterator_next(again, &batch);
-                mst_iterator_destroy(again);
-                *number = before;
-            }
-        mst_tensor_release(position);
-        mst_iterator_destroy(it);
-        mst_dataset_release(d);
-        unlink(cache_path());
-    }
+    check_all(ledger_expect_no_harm_by_positions);
 }
 
 /* ---- several at once ---- */
@@ -356,8 +324,8 @@ static void two_iterators_write_at_once(void **state) {
     EXPECT_OK(mst_iterator_create(d, 0, &first));
     EXPECT_OK(mst_iterator_create(d, 0, &second));
     for (int i = 0; i < ROWS; i++) {
-        assert_int_equal(read_some(first, 1, &a[i]), 1);
-        assert_int_equal(read_some(second, 1, &b[i]), 1);
+        assert_int_equal(pipeline_read(first, 1, &a[i], 1), 1);
+        assert_int_equal(pipeline_read(second, 1, &b[i], 1), 1);
         assert_true(a[i] == i && b[i] == i);
     }
     mst_iterator_destroy(first);

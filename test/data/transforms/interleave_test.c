@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "support/folder.h"
+#include "support/ledger.h"
 #include "support/pipeline.h"
 #include "support/records.h"
 #include "support/test.h"
@@ -148,7 +149,8 @@ static const settings all_settings[] = {
 };
 enum { SETTINGS = sizeof all_settings / sizeof *all_settings, EPOCHS = 3 };
 
-static mst_dataset *build(const settings *s, int64_t shard) {
+static mst_dataset *build(const void *context, int64_t shard) {
+    const settings *s = context;
     mst_dataset *made, *parts[PARTS];
     int64_t first = 0;
     for (int i = 0; i < PARTS; first += sizes[i++]) parts[i] = shuffled_part(i, first);
@@ -163,74 +165,29 @@ static mst_dataset *build(const settings *s, int64_t shard) {
     return d;
 }
 
-/* Elements of IT until N have come, to ROWS; the number of rows. */
-static int64_t read_some(mst_iterator *it, int64_t n, int64_t *rows) {
-    const mst_batch *batch;
-    int64_t count = 0, value[2 * MOST];
-    for (int64_t i = 0; i < n; i++) {
-        EXPECT_OK(mst_iterator_next(it, &batch));
-        if (!batch) break;
-        EXPECT_OK(mst_batch_copy(batch, 0, 0, mst_batch_size(batch), value));
-        for (int64_t k = 0; k < mst_batch_size(batch); k++) rows[count++] = value[2 * k] / 10;
-    }
-    return count;
-}
-
-static void go_on_elsewhere(mst_dataset **dataset, mst_iterator **it, const settings *s, int64_t shard) {
-    mst_tensor *position;
-    EXPECT_OK(mst_iterator_save(*it, &position));
-    mst_iterator_destroy(*it);
-    mst_dataset_release(*dataset);
-    *dataset = build(s, shard);
-    EXPECT_OK(mst_iterator_restore(*dataset, position, it));
-    mst_tensor_release(position);
+static void check_all(void (*check)(const ledger *l)) {
+    for (const settings *s = all_settings; s < all_settings + SETTINGS; s++)
+        check(&(const ledger){.build = build,
+                              .context = s,
+                              .read = pipeline_read,
+                              .num_rows = ROWS,
+                              .num_shards = s->shards,
+                              .num_epochs = EPOCHS});
 }
 
 static void every_row_comes_once_over_epochs_shards_and_restarts(void **state) {
     (void)state;
-    for (const settings *s = all_settings; s < all_settings + SETTINGS; s++) {
-        int seen[ROWS] = {0};
-        for (int64_t shard = 0; shard < s->shards; shard++) {
-            int64_t rows[MOST], count, stop = 1;
-            mst_dataset *dataset = build(s, shard);
-            mst_iterator *it;
-            EXPECT_OK(mst_iterator_create(dataset, 0, &it));
-            while ((count = read_some(it, stop, rows)) > 0) {
-                for (int64_t i = 0; i < count; i++) seen[rows[i]]++;
-                go_on_elsewhere(&dataset, &it, s, shard);
-                stop = (stop * 7 + 3) % 11 + 1;
-            }
-            mst_iterator_destroy(it);
-            mst_dataset_release(dataset);
-        }
-        for (int i = 0; i < ROWS; i++) assert_int_equal(seen[i], EPOCHS);
-    }
+    check_all(ledger_expect_each_row_once);
 }
 
-static void a_restored_position_goes_on_exactly(void **state) {
+static void restored_or_skipped_to_it_gives_what_would_have_followed(void **state) {
     (void)state;
-    for (const settings *s = all_settings; s < all_settings + SETTINGS; s++) {
-        int64_t all[MOST], rest[MOST];
-        mst_dataset *dataset = build(s, 0);
-        mst_iterator *it;
-        EXPECT_OK(mst_iterator_create(dataset, 2, &it));
-        const int64_t total = read_some(it, INT64_MAX, all);
-        mst_iterator_destroy(it);
-        for (int64_t at = 0; at <= total; at += 2) {
-            EXPECT_OK(mst_iterator_create(dataset, 2, &it));
-            const int64_t before = read_some(it, at, rest);
-            go_on_elsewhere(&dataset, &it, s, 0);
-            assert_int_equal(before + read_some(it, INT64_MAX, rest), total);
-            assert_memory_equal(rest, all + before, (size_t)(total - before) * sizeof *rest);
-            mst_iterator_destroy(it);
-            EXPECT_OK(mst_iterator_create(dataset, 2, &it));
-            EXPECT_OK(mst_iterator_skip(it, at));
-            assert_int_equal(before + read_some(it, INT64_MAX, rest), total);
-            assert_memory_equal(rest, all + before, (size_t)(total - before) * sizeof *rest);
-            mst_iterator_destroy(it);
-        }
-        mst_dataset_release(dataset);
-    }
+    check_all(ledger_expect_same_after_restore);
+}
+
+static void damaged_positions_do_no_harm(void **state) {
+    (void)state;
+    check_all(ledger_expect_no_harm_by_positions);
 }
 
 static void records_that_come_forward_are_read_again_on_restore(void **state) {
@@ -258,34 +215,6 @@ static void records_that_come_forward_are_read_again_on_restore(void **state) {
         mst_iterator_destroy(it);
     }
     mst_dataset_release(dataset);
-}
-
-/* Any number in a position may be anything: an error, or an iterator that gives some rows. */
-static void damaged_positions_do_no_harm(void **state) {
-    (void)state;
-    static const int64_t values[] = {-1, 0, 1, 5, 1000, INT64_MAX, INT64_MIN};
-    for (const settings *s = all_settings; s < all_settings + SETTINGS; s++) {
-        int64_t rows[MOST];
-        mst_dataset *dataset = build(s, 0);
-        mst_iterator *it, *again;
-        mst_tensor *position;
-        const mst_batch *batch;
-        EXPECT_OK(mst_iterator_create(dataset, 0, &it));
-        assert_true(read_some(it, 3, rows) > 0);
-        EXPECT_OK(mst_iterator_save(it, &position));
-        for (int64_t n = 3; n < mst_tensor_count(position); n++)
-            for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
-                int64_t *number = (int64_t *)mst_tensor_data(position) + n, before = *number;
-                *number = values[v];
-                if (mst_iterator_restore(dataset, position, &again) == MST_OK)
-                    for (int i = 0; i < 5; i++) (void)!mst_iterator_next(again, &batch);
-                mst_iterator_destroy(again);
-                *number = before;
-            }
-        mst_tensor_release(position);
-        mst_iterator_destroy(it);
-        mst_dataset_release(dataset);
-    }
 }
 
 /* ---- what is known of it, and what is refused ---- */
@@ -365,7 +294,7 @@ int main(void) {
         TEST_IN_FOLDER(records_of_datasets_are_parsed_behind_the_interleave),
         TEST_IN_FOLDER(files_that_are_datasets_come_as_files_of_one_source),
         cmocka_unit_test(every_row_comes_once_over_epochs_shards_and_restarts),
-        cmocka_unit_test(a_restored_position_goes_on_exactly),
+        cmocka_unit_test(restored_or_skipped_to_it_gives_what_would_have_followed),
         TEST_IN_FOLDER(records_that_come_forward_are_read_again_on_restore),
         cmocka_unit_test(damaged_positions_do_no_harm),
         cmocka_unit_test(the_number_of_rows_is_known_where_it_can_be),
