@@ -16,10 +16,10 @@ enum { ROWS = 1000, SIZE = 64 };
 
 /* Shuffled, repeated, batched rows. */
 static mst_dataset *batches(int64_t count) {
-    mst_dataset *all = pipeline_numbers(ROWS), *made;
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_shuffle(all, NULL, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_repeat(all, count, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_batch(all, SIZE, false, &made), &made));
+    mst_dataset *all = pipeline_numbers(ROWS);
+    THEN(all, mst_dataset_shuffle(all, NULL, &made));
+    THEN(all, mst_dataset_repeat(all, count, &made));
+    THEN(all, mst_dataset_batch(all, SIZE, false, &made));
     return all;
 }
 
@@ -207,17 +207,17 @@ static void iterating_takes_no_memory_after_the_first_batches(void **state) {
         double value[2 * SIZE];
         mst_iterator *it;
         const mst_batch *batch;
-        mst_dataset *all = pipeline_numbers(ROWS), *made;
+        mst_dataset *all = pipeline_numbers(ROWS);
         mst_shuffle_options options = {.buffer_size = buffered ? 100 : 0};
-        EXPECT_OK(pipeline_replace(&all, mst_dataset_shuffle(all, &options, &made), &made));
-        EXPECT_OK(pipeline_replace(&all, mst_dataset_shard(all, 2, 1, &made), &made));
-        EXPECT_OK(pipeline_replace(&all, mst_dataset_repeat(all, 3, &made), &made));
-        EXPECT_OK(pipeline_replace(&all, mst_dataset_batch(all, SIZE, false, &made), &made));
+        THEN(all, mst_dataset_shuffle(all, &options, &made));
+        THEN(all, mst_dataset_shard(all, 2, 1, &made));
+        THEN(all, mst_dataset_repeat(all, 3, &made));
+        THEN(all, mst_dataset_batch(all, SIZE, false, &made));
         mst_spec spec = {MST_F64, MST_SHAPE(2)};
-        EXPECT_OK(pipeline_replace(&all, mst_dataset_map(all, halve, NULL, &spec, 1, &made), &made));
+        THEN(all, mst_dataset_map(all, halve, NULL, &spec, 1, &made));
         const mst_prefetch_options one = {.threads = 1};
-        if (buffered) EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch_with(all, 2, &one, &made), &made));
-        EXPECT_OK(pipeline_replace(&all, mst_dataset_repeat(all, 2, &made), &made));
+        if (buffered) THEN(all, mst_dataset_prefetch_with(all, 2, &one, &made));
+        THEN(all, mst_dataset_repeat(all, 2, &made));
         EXPECT_OK(mst_iterator_create(all, 0, &it));
         int64_t before = 0, count = 0;
         for (;; count++) {

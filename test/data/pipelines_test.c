@@ -20,9 +20,6 @@
 #include "support/records.h"
 #include "support/test.h"
 
-/* Makes *D the dataset that CALL makes, with the argument &made. */
-#define THEN(d, call) EXPECT_OK(pipeline_replace(&(d), (call), &made))
-
 /* ---- datasets ---- */
 
 static int num_components(const pipeline *p) {
@@ -146,7 +143,6 @@ static mst_status left_side_without_list(const mst_array *in, mst_array *out, vo
 /* OUTPUTS: of a row's components, and the list. */
 static mst_dataset *with_map(mst_dataset *d, mst_map_function function, const void *context, int outputs,
                              const pipeline *p) {
-    mst_dataset *made;
     mst_spec spec[COMPONENTS + 1] = {{MST_I64, MST_SCALAR}, {MST_U8, MST_SHAPE(1, 2)}, {MST_STRING, MST_SCALAR}};
     spec[num_components(p)] = outputs > num_components(p) ? (mst_spec){MST_I64, MST_SHAPE(-1)} : spec[TEXT];
     THEN(d, mst_dataset_map(d, function, (void *)(uintptr_t)context, spec, outputs, &made));
@@ -161,7 +157,7 @@ static mst_dataset *as_rows(mst_dataset *d, mst_map_function function, const pip
 /* N rows with their ids, from FIRST on, in memory and without a map. */
 static mst_dataset *ids_from(int64_t first, int64_t n, const pipeline *p) {
     mst_tensor *tensor[COMPONENTS];
-    mst_dataset *d, *made;
+    mst_dataset *d;
     EXPECT_OK(mst_tensor_create(MST_I64, MST_SHAPE(n + 1), &tensor[ID]));
     EXPECT_OK(mst_tensor_create(MST_U8, MST_SHAPE(n + 1, 1, 2), &tensor[PICTURE]));
     EXPECT_OK(mst_tensor_create(MST_STRING, MST_SHAPE(n + 1), &tensor[TEXT]));
@@ -186,7 +182,7 @@ static mst_dataset *interleave(mst_dataset **part, int n, int64_t cycle, int64_t
 }
 
 static mst_dataset *shuffled_parts(const pipeline *p) {
-    mst_dataset *part[FILES], *made;
+    mst_dataset *part[FILES];
     int64_t first = 0;
     for (int i = 0; i < FILES; first += source_sizes[i++]) {
         const mst_shuffle_options options = {.buffer_size = 3, .seed = (uint64_t)i};
@@ -226,17 +222,17 @@ static mst_dataset *open_source(const pipeline *p) {
 
 /* In memory, or in the file at PATH. What has no rows in epoch 0 cannot be cached in memory: it stays without rows. */
 static mst_dataset *cached(mst_dataset *d, const char *path) {
-    mst_dataset *made;
+    mst_dataset *in_memory;
     if (path) {
         THEN(d, mst_dataset_cache_file(d, path, &made));
         return d;
     }
-    if (mst_dataset_cache(d, &made)) {
+    if (mst_dataset_cache(d, &in_memory)) {
         assert_string_equal(mst_error()->message, "cache: the dataset has no rows");
-        EXPECT_OK(mst_dataset_take(d, 0, &made));
+        EXPECT_OK(mst_dataset_take(d, 0, &in_memory));
     }
     mst_dataset_release(d);
-    return made;
+    return in_memory;
 }
 
 /* Rows with a list are not all of the same size. */
@@ -283,7 +279,6 @@ static mst_dataset *map_by(mst_dataset *d, const pipeline *p, int i) {
 
 static mst_dataset *then(mst_dataset *d, const pipeline *p, int i) {
     const stage *s = &p->stage[i];
-    mst_dataset *made;
     const bool is_known = mst_dataset_cardinality(d) >= 0;
     const mst_shuffle_options options = {.buffer_size = is_known && s->b == 0 ? 0 : 1 + s->a, .seed = (uint64_t)s->b};
     switch (s->kind) {
@@ -303,7 +298,6 @@ static mst_dataset *then(mst_dataset *d, const pipeline *p, int i) {
 }
 
 static mst_dataset *in_batches(mst_dataset *d, const pipeline *p) {
-    mst_dataset *made;
     const mst_padding padding[COMPONENTS + 1] = {[TEXT] = {.value = -1}, [COMPONENTS] = {.value = -1}};
     const mst_prefetch_options ahead = {.threads = p->threads};
     const int n = num_components(p);

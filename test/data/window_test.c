@@ -10,9 +10,6 @@
 
 enum { ROWS = 53, SIZE = 10 /* the last batch has 3 rows */, PIXELS = 6, MOST_COMPONENTS = 4, MOST_TASKS = 4 };
 
-/* Makes *D the dataset that CALL makes, with the argument &made. */
-#define THEN(d, call) EXPECT_OK(pipeline_replace(&(d), (call), &made))
-
 /* How often the row of each id was made. */
 typedef struct counter {
     atomic_int calls[ROWS];
@@ -37,7 +34,6 @@ static mst_status row_of_record(const mst_array *in, mst_array *out, void *conte
 
 /* Through the map that counts, and a random change. */
 static mst_dataset *made_by(mst_dataset *d, mst_map_function function, counter *c) {
-    mst_dataset *made;
     const mst_spec spec[] = {{MST_I64, MST_SCALAR}, {MST_F32, MST_SHAPE(2, PIXELS / 2)}};
     THEN(d, mst_dataset_map(d, function, c, spec, 2, &made));
     THEN(d, mst_dataset_random_brightness(d, 1, 9, 4, &made));
@@ -49,14 +45,12 @@ static mst_dataset *numbers(counter *c) {
 }
 
 static mst_dataset *in_batches(mst_dataset *d, int64_t prefetch) {
-    mst_dataset *made;
     THEN(d, mst_dataset_batch(d, SIZE, false, &made));
     if (prefetch) THEN(d, mst_dataset_prefetch(d, prefetch, &made));
     return d;
 }
 
 static mst_dataset *shuffled(mst_dataset *d, int64_t buffer) {
-    mst_dataset *made;
     THEN(d, mst_dataset_shuffle(d, &(mst_shuffle_options){.buffer_size = buffer, .seed = 8}, &made));
     return d;
 }
@@ -70,20 +64,20 @@ static mst_dataset *made_when_copied(counter *c) {
 }
 
 static mst_dataset *whole_batches_only(counter *c) {
-    mst_dataset *d = shuffled(numbers(c), 0), *made;
+    mst_dataset *d = shuffled(numbers(c), 0);
     THEN(d, mst_dataset_batch(d, SIZE, true, &made));
     THEN(d, mst_dataset_prefetch(d, 1, &made));
     return d;
 }
 
 static mst_dataset *repeated_rows(counter *c) {
-    mst_dataset *d = numbers(c), *made;
+    mst_dataset *d = numbers(c);
     THEN(d, mst_dataset_repeat(d, 3, &made));
     return in_batches(shuffled(d, 20), 2);
 }
 
 static mst_dataset *repeated_batches(counter *c) {
-    mst_dataset *d = made_ahead(c), *made;
+    mst_dataset *d = made_ahead(c);
     THEN(d, mst_dataset_repeat(d, 2, &made));
     THEN(d, mst_dataset_scale(d, 1, MST_F64, 0.5, &made));
     THEN(d, mst_dataset_prefetch(d, 1, &made));
@@ -91,7 +85,7 @@ static mst_dataset *repeated_batches(counter *c) {
 }
 
 static mst_dataset *skipped_and_taken(counter *c) {
-    mst_dataset *d = made_ahead(c), *made;
+    mst_dataset *d = made_ahead(c);
     THEN(d, mst_dataset_skip(d, 1, &made));
     THEN(d, mst_dataset_take(d, 3, &made));
     return d;
@@ -112,13 +106,13 @@ static mst_dataset *zipped(counter *c) {
 }
 
 static mst_dataset *cached(counter *c) {
-    mst_dataset *d = pipeline_numbers(ROWS), *made;
+    mst_dataset *d = pipeline_numbers(ROWS);
     THEN(d, mst_dataset_cache(d, &made));
     return in_batches(shuffled(made_by(d, row_of_number, c), 0), 2);
 }
 
 static mst_dataset *padded_to_a_shape(counter *c) {
-    mst_dataset *d = shuffled(numbers(c), 0), *made;
+    mst_dataset *d = shuffled(numbers(c), 0);
     const mst_padding padding[] = {{0}, {.shape = MST_SHAPE(3, 4), .value = -1}};
     THEN(d, mst_dataset_padded_batch(d, SIZE, false, padding, &made));
     THEN(d, mst_dataset_prefetch(d, 1, &made));
@@ -238,7 +232,7 @@ static mst_status list_of_number(const mst_array *in, mst_array *out, void *cont
 }
 
 static mst_dataset *lists(counter *c) {
-    mst_dataset *d = pipeline_numbers(ROWS), *made;
+    mst_dataset *d = pipeline_numbers(ROWS);
     THEN(d, mst_dataset_map(d, list_of_number, c, &(mst_spec){MST_I64, MST_SHAPE(-1)}, 1, &made));
     THEN(d, mst_dataset_padded_batch(d, SIZE, false, NULL, &made));
     return d;

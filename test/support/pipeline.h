@@ -10,6 +10,12 @@ mst_dataset *pipeline_numbers(int64_t num_rows);
 /** Gives up the reference to *DATASET for the one to *MADE: for chains of transforms. Returns STATUS, which is of the
  *  call that made it. */
 mst_status pipeline_replace(mst_dataset **dataset, mst_status status, mst_dataset *const *made);
+/** Makes DATASET, which is given up, the dataset that CALL makes with the argument &made. */
+#define THEN(dataset, call)                                     \
+    do {                                                        \
+        mst_dataset *made;                                      \
+        EXPECT_OK(pipeline_replace(&(dataset), (call), &made)); \
+    } while (0)
 
 /** The row numbers of one epoch (from component 0, which must be as made), in order, at most MAX. Returns their number;
  *  *NUM_ELEMENTS (may be NULL) takes the number of elements. -1 on failure. */

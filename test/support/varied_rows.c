@@ -84,13 +84,11 @@ static mst_status check(const mst_array *in, mst_array *out, void *context) {
 }
 
 mst_dataset *varied_rows(mst_dataset *dataset) {
-    mst_dataset *made;
-    EXPECT_OK(pipeline_replace(&dataset, mst_dataset_map(dataset, vary, NULL, specs, COMPONENTS, &made), &made));
+    THEN(dataset, mst_dataset_map(dataset, vary, NULL, specs, COMPONENTS, &made));
     return dataset;
 }
 
 mst_dataset *varied_rows_checked(mst_dataset *dataset) {
-    mst_dataset *made;
-    EXPECT_OK(pipeline_replace(&dataset, mst_dataset_map(dataset, check, NULL, specs, TEXT, &made), &made));
+    THEN(dataset, mst_dataset_map(dataset, check, NULL, specs, TEXT, &made));
     return dataset;
 }

@@ -44,12 +44,6 @@ static mst_dataset *pictures(int64_t n) {
     return dataset;
 }
 
-#define THEN(dataset, call)                                     \
-    do {                                                        \
-        mst_dataset *made;                                      \
-        EXPECT_OK(pipeline_replace(&(dataset), (call), &made)); \
-    } while (0)
-
 /* All four random changes. */
 static mst_dataset *augment(mst_dataset *d, uint64_t seed) {
     THEN(d, mst_dataset_random_flip(d, 0, MST_FLIP_BOTH, seed, &made));

@@ -343,9 +343,9 @@ static void names_of_classes_stay_until_a_map(void **state) {
     mst_dataset *dataset, *made, *named, *mapped;
     EXPECT_OK(
         mst_dataset_from_csv(folder_write_text("iris.csv", iris), &(mst_csv_options){.label = "class"}, &dataset));
-    EXPECT_OK(pipeline_replace(&dataset, mst_dataset_shuffle(dataset, NULL, &made), &made));
-    EXPECT_OK(pipeline_replace(&dataset, mst_dataset_scale(dataset, 0, MST_F32, 2, &made), &made));
-    EXPECT_OK(pipeline_replace(&dataset, mst_dataset_batch(dataset, 2, false, &made), &made));
+    THEN(dataset, mst_dataset_shuffle(dataset, NULL, &made));
+    THEN(dataset, mst_dataset_scale(dataset, 0, MST_F32, 2, &made));
+    THEN(dataset, mst_dataset_batch(dataset, 2, false, &made));
     assert_string_equal(mst_dataset_class_name(dataset, 1, 1), "versicolor");
     EXPECT_OK(mst_dataset_name_classes(dataset, 0, (const char *[]){"no", "yes"}, 2, &named));
     assert_string_equal(mst_dataset_class_name(named, 0, 1), "yes");

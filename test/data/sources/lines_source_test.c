@@ -122,13 +122,6 @@ typedef struct pipeline_options {
     bool padded;       /* the batches, with the characters of lines as a second component */
 } pipeline_options;
 
-/* Takes the reference to *DATASET. */
-#define THEN(dataset, call)                                   \
-    do {                                                      \
-        mst_dataset *made;                                    \
-        EXPECT_OK(pipeline_replace(&(dataset), call, &made)); \
-    } while (0)
-
 static mst_status with_characters(const mst_array *in, mst_array *out, void *context) {
     const mst_string line = *(const mst_string *)in[0].data;
     (void)context;

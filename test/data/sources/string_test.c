@@ -9,13 +9,6 @@
 #include "support/pipeline.h"
 #include "support/test.h"
 
-/* Takes the reference to *DATASET. */
-#define THEN(dataset, call)                                   \
-    do {                                                      \
-        mst_dataset *made;                                    \
-        EXPECT_OK(pipeline_replace(&(dataset), call, &made)); \
-    } while (0)
-
 static const char *const words[] = {"", "a", "bc", "def", "a longer one, of some words", "z", "yy"};
 enum { ROWS = sizeof words / sizeof *words };
 

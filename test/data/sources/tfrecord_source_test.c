@@ -80,13 +80,6 @@ typedef struct pipeline_options {
     bool repeat_first; /* before the shuffle, else behind the batches */
 } pipeline_options;
 
-/* Takes the reference to *DATASET. */
-#define THEN(dataset, call)                                   \
-    do {                                                      \
-        mst_dataset *made;                                    \
-        EXPECT_OK(pipeline_replace(&(dataset), call, &made)); \
-    } while (0)
-
 static mst_dataset *build(const pipeline_options *o, int64_t shard, int64_t epochs) {
     mst_dataset *d = records_open(&(mst_tfrecord_options){.cycle = o->cycle, .block = 4, .forward = o->forward}, true);
     if (o->shards > 1) THEN(d, mst_dataset_shard(d, o->shards, shard, &made));

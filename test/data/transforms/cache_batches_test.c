@@ -7,9 +7,6 @@
 #include "support/test.h"
 #include "support/varied_rows.h"
 
-/* Makes *D the dataset that CALL makes, with the argument &made. */
-#define THEN(d, call) EXPECT_OK(pipeline_replace(&(d), (call), &made))
-
 enum { ROWS = 103, SIZE = 10, MOST = 1000 };
 
 static mst_status cache(mst_dataset *d, bool in_file, mst_dataset **out) {
@@ -26,7 +23,7 @@ static mst_status count_row(const mst_array *in, mst_array *out, void *context) 
 /* Batches in another order in each epoch, whose rows are mapped behind the batch. */
 static mst_dataset *shuffled(bool drop_remainder, atomic_int *calls) {
     const mst_spec specs[] = {{MST_I64, MST_SHAPE(2)}, {MST_U8, MST_SCALAR}};
-    mst_dataset *made, *d = pipeline_numbers(ROWS);
+    mst_dataset *d = pipeline_numbers(ROWS);
     THEN(d, mst_dataset_shuffle(d, NULL, &made));
     THEN(d, mst_dataset_batch(d, SIZE, drop_remainder, &made));
     THEN(d, mst_dataset_map(d, count_row, calls, specs, 2, &made));
@@ -48,7 +45,7 @@ static void each_epoch_has_the_same_batches(void **state) {
         const bool in_file = k & 1, drop_remainder = k & 2, prefetched = k & 4;
         int64_t rows[MOST], num_batches;
         atomic_int calls = 0;
-        mst_dataset *made, *d = shuffled(drop_remainder, &calls);
+        mst_dataset *d = shuffled(drop_remainder, &calls);
         const int64_t count = pipeline_rows(d, 0, rows, MOST, &num_batches);
         assert_int_equal(count, drop_remainder ? ROWS - ROWS % SIZE : ROWS);
         calls = 0;
@@ -81,7 +78,7 @@ static void batches_whose_number_is_not_known_are_kept(void **state) {
     (void)state;
     for (int in_file = 0; in_file < 2; in_file++) {
         int64_t rows[MOST], num_batches;
-        mst_dataset *made, *d = pipeline_numbers(ROWS);
+        mst_dataset *d = pipeline_numbers(ROWS);
         THEN(d, mst_dataset_filter(d, keep_odd, NULL, &made));
         THEN(d, mst_dataset_batch(d, SIZE, false, &made));
         const int64_t count = pipeline_rows(d, 0, rows, MOST, &num_batches);
@@ -127,7 +124,7 @@ static void expect_same_batches(mst_dataset *d, mst_dataset *like) {
 static void padded_batches_keep_their_lengths(void **state) {
     (void)state;
     for (int in_file = 0; in_file < 2; in_file++) {
-        mst_dataset *made, *d = varied_rows(pipeline_numbers(ROWS));
+        mst_dataset *d = varied_rows(pipeline_numbers(ROWS));
         THEN(d, mst_dataset_padded_batch(d, SIZE, false, NULL, &made));
         mst_dataset *kept = mst_dataset_retain(d);
         THEN(kept, cache(kept, in_file, &made));
@@ -147,7 +144,7 @@ static void a_position_goes_on(void **state) {
             mst_iterator *it;
             mst_tensor *position;
             const mst_batch *batch;
-            mst_dataset *made, *d = shuffled(false, &calls);
+            mst_dataset *d = shuffled(false, &calls);
             assert_int_equal(pipeline_rows(d, 0, rows, MOST, NULL), ROWS);
             THEN(d, cache(d, in_file, &made));
             EXPECT_OK(mst_iterator_create(d, 0, &it));
@@ -171,7 +168,7 @@ static void a_position_goes_on(void **state) {
 
 static void a_short_batch_in_the_middle_is_told(void **state) {
     (void)state;
-    mst_dataset *out, *made, *d = pipeline_numbers(13);
+    mst_dataset *out, *d = pipeline_numbers(13);
     mst_iterator *it;
     const mst_batch *batch;
     THEN(d, mst_dataset_batch(d, SIZE, false, &made));

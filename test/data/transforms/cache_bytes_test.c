@@ -9,9 +9,6 @@
 #include "support/pipeline.h"
 #include "support/test.h"
 
-/* Makes *D the dataset that CALL makes, with the argument &made. */
-#define THEN(d, call) EXPECT_OK(pipeline_replace(&(d), (call), &made))
-
 static const char *cache_path(void) {
     return folder_path("rows.cache");
 }
@@ -71,7 +68,7 @@ static mst_status make_words(const mst_array *in, mst_array *out, void *context)
 }
 
 static mst_dataset *cached_words(int64_t rows) {
-    mst_dataset *made, *d = pipeline_numbers(rows);
+    mst_dataset *d = pipeline_numbers(rows);
     THEN(d, mst_dataset_map(d, make_words, NULL, word_specs, 3, &made));
     THEN(d, mst_dataset_cache_file(d, cache_path(), &made));
     return d;
@@ -102,7 +99,7 @@ static void a_file_has_these_bytes(void **state) {
     (void)state;
     const char numbers[][17] = {{[8] = 1}, {10, [8] = 11, [16] = 1}};
     const mst_string even[] = {{numbers[0], 17}, {numbers[1], 17}}, words[] = {WORDS("0"), WORDS("1")};
-    mst_dataset *made, *d = pipeline_numbers(2);
+    mst_dataset *d = pipeline_numbers(2);
     THEN(d, mst_dataset_cache_file(d, cache_path(), &made));
     int64_t rows[2];
     assert_int_equal(pipeline_rows(d, 0, rows, 2, NULL), 2);
@@ -178,7 +175,7 @@ static void lines_of_any_length_are_kept(void **state) {
         text[size++] = '\n';
     }
     const char *const path = folder_write("lines", text, size);
-    mst_dataset *made, *d;
+    mst_dataset *d;
     EXPECT_OK(mst_dataset_from_lines(&path, 1, NULL, &d));
     THEN(d, mst_dataset_cache_file(d, cache_path(), &made));
     for (int pass = 0; pass < 3; pass++) {

@@ -20,9 +20,6 @@
 #include "support/test.h"
 #include "support/varied_rows.h"
 
-/* Makes *D the dataset that CALL makes, with the argument &made. */
-#define THEN(d, call) EXPECT_OK(pipeline_replace(&(d), (call), &made))
-
 enum { MOST = 4096, ROWS = 53 };
 
 /* The tests run twice: with rows of one size, and with strings and rows of any length. */
@@ -71,13 +68,13 @@ static mst_status count_row(const mst_array *in, mst_array *out, void *context) 
 
 static mst_dataset *mapped(int64_t rows, counter *c) {
     const mst_spec specs[] = {{MST_I64, MST_SHAPE(2)}, {MST_U8, MST_SCALAR}};
-    mst_dataset *made, *d = pipeline_numbers(rows);
+    mst_dataset *d = pipeline_numbers(rows);
     THEN(d, mst_dataset_map(d, count_row, c, specs, 2, &made));
     return d;
 }
 
 static mst_dataset *cached(int64_t rows, counter *c) {
-    mst_dataset *made, *d = mapped(rows, c);
+    mst_dataset *d = mapped(rows, c);
     if (varies) d = varied_rows(d);
     THEN(d, mst_dataset_cache_file(d, cache_path(), &made));
     return varies ? varied_rows_checked(d) : d;
@@ -114,7 +111,7 @@ static void rows_can_be_had_in_any_order(void **state) {
     counter c = {0};
     int64_t rows[MOST], again[MOST];
     int seen[ROWS] = {0};
-    mst_dataset *made, *d = cached(ROWS, &c);
+    mst_dataset *d = cached(ROWS, &c);
     THEN(d, mst_dataset_shuffle(d, NULL, &made));
     assert_int_equal(pipeline_rows(d, 1, rows, MOST, NULL), ROWS);
     assert_int_equal(pipeline_rows(d, 1, again, MOST, NULL), ROWS);
@@ -131,7 +128,7 @@ static void a_broken_pass_leaves_nothing(void **state) {
         counter c = {0};
         mst_iterator *it;
         const mst_batch *batch;
-        mst_dataset *made, *d = cached(ROWS, &c);
+        mst_dataset *d = cached(ROWS, &c);
         THEN(d, mst_dataset_batch(d, 4, false, &made));
         EXPECT_OK(mst_iterator_create(d, 0, &it));
         for (int64_t i = 0; i < stop; i += 4) EXPECT_OK(mst_iterator_next(it, &batch));
@@ -158,7 +155,7 @@ static void passes_over_a_part_go_on_with_the_file(void **state) {
     (void)state;
     counter c = {0};
     int64_t rows[MOST];
-    mst_dataset *made, *d = cached(ROWS, &c);
+    mst_dataset *d = cached(ROWS, &c);
     THEN(d, mst_dataset_take(d, 10, &made));
     THEN(d, mst_dataset_repeat(d, 5, &made));
     assert_int_equal(pipeline_rows(d, 0, rows, MOST, NULL), 50);
@@ -177,7 +174,7 @@ static void a_number_of_rows_that_is_not_known_is_found(void **state) {
     (void)state;
     const int64_t counts[] = {20, 13};
     records_write(2, counts, MST_TFRECORD_GZIP);
-    mst_dataset *made, *d = records_open(NULL, true);
+    mst_dataset *d = records_open(NULL, true);
     THEN(d, mst_dataset_filter(d, keep_even, NULL, &made));
     THEN(d, mst_dataset_cache_file(d, cache_path(), &made));
     THEN(d, mst_dataset_batch(d, 4, false, &made));
@@ -208,7 +205,7 @@ static void damaged_records_that_were_left_out_are_counted_in_every_pass(void **
     const mst_tfrecord_options options = {.forward = true, .skip_corrupt = 2};
     records_write(1, counts, MST_TFRECORD_PLAIN);
     change_byte(folder_path("a-00"), 30);
-    mst_dataset *made, *d = records_open(&options, true);
+    mst_dataset *d = records_open(&options, true);
     THEN(d, mst_dataset_cache_file(d, cache_path(), &made));
     for (int pass = 0; pass < 2; pass++) {
         mst_iterator *it;
@@ -224,7 +221,7 @@ static void damaged_records_that_were_left_out_are_counted_in_every_pass(void **
 
 static void a_dataset_without_rows_has_a_file_too(void **state) {
     (void)state;
-    mst_dataset *made, *d = pipeline_numbers(3);
+    mst_dataset *d = pipeline_numbers(3);
     THEN(d, mst_dataset_take(d, 0, &made));
     THEN(d, mst_dataset_cache_file(d, cache_path(), &made));
     for (int pass = 0; pass < 2; pass++) expect_all_in_order(d, 0, 0);
@@ -235,7 +232,7 @@ static void a_dataset_without_rows_has_a_file_too(void **state) {
 static void names_of_classes_stay(void **state) {
     (void)state;
     const char *const names[] = {"no", "yes"};
-    mst_dataset *made, *d = pipeline_numbers(2);
+    mst_dataset *d = pipeline_numbers(2);
     if (varies) d = varied_rows(d);
     THEN(d, mst_dataset_name_classes(d, 1, names, 2, &made));
     THEN(d, mst_dataset_cache_file(d, cache_path(), &made));
@@ -265,7 +262,7 @@ typedef struct pipeline_case {
 static mst_dataset *build(const void *context, int64_t shard) {
     const pipeline_case *p = context;
     const settings *s = p->s;
-    mst_dataset *made, *d = cached(ROWS, p->c);
+    mst_dataset *d = cached(ROWS, p->c);
     const mst_shuffle_options options = {.buffer_size = s->buffer, .seed = 2};
     if (s->shards > 1) THEN(d, mst_dataset_shard(d, s->shards, shard, &made));
     if (s->repeat_first) THEN(d, mst_dataset_repeat(d, EPOCHS, &made));
@@ -378,7 +375,7 @@ static void expect_quick_end(mst_iterator *it, mst_dataset *d) {
 static void a_pipeline_ends_at_once_while_its_cache_is_written(void **state) {
     (void)state;
     counter c = {.milliseconds = 2};
-    mst_dataset *made, *d = cached(20000, &c);
+    mst_dataset *d = cached(20000, &c);
     mst_iterator *it;
     THEN(d, mst_dataset_batch(d, 20000, false, &made));
     THEN(d, mst_dataset_prefetch(d, 1, &made));
@@ -391,7 +388,7 @@ static void a_pipeline_ends_at_once_while_its_cache_is_written(void **state) {
 /* Rows that only need to be copied; to write all of them, which shard asks for, takes far longer. */
 static void a_pipeline_ends_at_once_while_rows_in_memory_are_written(void **state) {
     (void)state;
-    mst_dataset *made, *d = pipeline_numbers(1000);
+    mst_dataset *d = pipeline_numbers(1000);
     mst_iterator *it;
     THEN(d, mst_dataset_repeat(d, 200 * 1000, &made));
     if (varies) d = varied_rows(d);
@@ -506,7 +503,7 @@ static void any_damage_is_told_with_what_to_do(void **state) {
 static void a_file_of_something_else_is_told(void **state) {
     (void)state;
     counter c = {0};
-    mst_dataset *made, *d = cached(ROWS, &c), *other;
+    mst_dataset *d = cached(ROWS, &c), *other;
     EXPECT_OK(read_all(d));
     other = mapped(ROWS, &c);
     THEN(other, mst_dataset_scale(other, 0, MST_F32, 1, &made));

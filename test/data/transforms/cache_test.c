@@ -4,13 +4,10 @@
 #include "support/test.h"
 #include "support/varied_rows.h"
 
-/* Makes *D the dataset that CALL makes, with the argument &made. */
-#define THEN(d, call) EXPECT_OK(pipeline_replace(&(d), (call), &made))
-
 enum { ROWS = 600 };
 
 static mst_dataset *cached(void) {
-    mst_dataset *made, *d = varied_rows(pipeline_numbers(ROWS));
+    mst_dataset *d = varied_rows(pipeline_numbers(ROWS));
     THEN(d, mst_dataset_cache(d, &made));
     return d;
 }
@@ -18,7 +15,7 @@ static mst_dataset *cached(void) {
 static void rows_of_any_length_come_in_any_order(void **state) {
     (void)state;
     int64_t rows[ROWS + 1], seen[ROWS] = {0};
-    mst_dataset *made, *d = varied_rows_checked(cached());
+    mst_dataset *d = varied_rows_checked(cached());
     assert_int_equal(mst_dataset_num_rows(d), ROWS);
     for (int epoch = 0; epoch < 2; epoch++) {
         assert_int_equal(pipeline_rows(d, epoch, rows, ROWS + 1, NULL), ROWS);
@@ -37,7 +34,7 @@ static void cached_rows_of_any_length_can_be_padded(void **state) {
     (void)state;
     mst_iterator *it;
     const mst_batch *batch;
-    mst_dataset *made, *d = cached();
+    mst_dataset *d = cached();
     assert_int_equal(mst_dataset_num_components(d), 8);
     THEN(d, mst_dataset_padded_batch(d, 10, false, NULL, &made));
     EXPECT_OK(mst_iterator_create(d, 0, &it));
@@ -76,7 +73,7 @@ static void names_of_classes_and_the_schema_are_kept(void **state) {
 
 static void a_dataset_without_rows_is_told(void **state) {
     (void)state;
-    mst_dataset *out, *made, *d = varied_rows(pipeline_numbers(3));
+    mst_dataset *out, *d = varied_rows(pipeline_numbers(3));
     THEN(d, mst_dataset_filter(d, keep_none, NULL, &made));
     EXPECT_ERROR(mst_dataset_cache(d, &out), MST_INVALID, "the dataset has no rows");
     assert_null(out);

@@ -10,9 +10,6 @@
 #include "support/test.h"
 #include "support/varied_rows.h"
 
-/* Makes *D the dataset that CALL makes, with the argument &made. */
-#define THEN(d, call) EXPECT_OK(pipeline_replace(&(d), (call), &made))
-
 enum { MOST = 4096, PARTS = 5 };
 
 static const int64_t sizes[PARTS] = {7, 1, 12, 4, 9};
@@ -28,7 +25,7 @@ static mst_dataset *interleave(mst_dataset **parts, int n, int64_t cycle_length,
 
 /* Rows FIRST to FIRST + COUNT - 1 of pipeline_numbers. */
 static mst_dataset *range(int64_t first, int64_t count) {
-    mst_dataset *made, *dataset = pipeline_numbers(first + count);
+    mst_dataset *dataset = pipeline_numbers(first + count);
     THEN(dataset, mst_dataset_skip(dataset, first, &made));
     return dataset;
 }
@@ -71,7 +68,7 @@ static void all_datasets_have_their_turn_unless_a_cycle_is_given(void **state) {
 static void rows_of_any_length_come_in_turn(void **state) {
     (void)state;
     int64_t rows[MOST], expected[MOST], first = 0;
-    mst_dataset *parts[PARTS], *made, *numbers = ranges(3, 2);
+    mst_dataset *parts[PARTS], *numbers = ranges(3, 2);
     for (int i = 0; i < PARTS; first += sizes[i++]) parts[i] = varied_rows(range(first, sizes[i]));
     mst_dataset *varied = varied_rows_checked(interleave(parts, PARTS, 3, 2));
     for (int way = 0; way < 3; way++) {
@@ -95,7 +92,7 @@ static void records_of_datasets_are_parsed_behind_the_interleave(void **state) {
     const mst_feature features[] = {{.name = "id", .dtype = MST_I64},
                                     {.name = "image", .dtype = MST_U8, .shape = MST_SHAPE(20)}};
     records_write(2, sizes, MST_TFRECORD_GZIP); /* of 7 and of 1 */
-    mst_dataset *parts[2], *made;
+    mst_dataset *parts[2];
     for (int i = 0; i < 2; i++) {
         const char *path = folder_path(i ? "a-01" : "a-00");
         EXPECT_OK(mst_dataset_from_tfrecord(&path, 1, NULL, &parts[i]));
@@ -132,7 +129,7 @@ static void files_that_are_datasets_come_as_files_of_one_source(void **state) {
 /* ---- the ledger ---- */
 
 static mst_dataset *shuffled_part(int i, int64_t first) {
-    mst_dataset *made, *part = range(first, sizes[i]);
+    mst_dataset *part = range(first, sizes[i]);
     const mst_shuffle_options options = {.seed = (uint64_t)i, .buffer_size = i % 2 ? 0 : 3};
     if (i) THEN(part, mst_dataset_shuffle(part, &options, &made));
     return part;
@@ -151,7 +148,7 @@ enum { SETTINGS = sizeof all_settings / sizeof *all_settings, EPOCHS = 3 };
 
 static mst_dataset *build(const void *context, int64_t shard) {
     const settings *s = context;
-    mst_dataset *made, *parts[PARTS];
+    mst_dataset *parts[PARTS];
     int64_t first = 0;
     for (int i = 0; i < PARTS; first += sizes[i++]) parts[i] = shuffled_part(i, first);
     mst_dataset *d = interleave(parts, PARTS, s->cycle_length, s->block_length);
@@ -194,7 +191,7 @@ static void records_that_come_forward_are_read_again_on_restore(void **state) {
     (void)state;
     records_write(2, (const int64_t[]){13, 12}, MST_TFRECORD_GZIP);
     const mst_tfrecord_options forward = {.forward = true};
-    mst_dataset *made, *parts[] = {records_open(&forward, true), records_open(&forward, true)};
+    mst_dataset *parts[] = {records_open(&forward, true), records_open(&forward, true)};
     mst_dataset *dataset = interleave(parts, 2, 2, 4);
     const mst_shuffle_options options = {.buffer_size = 17};
     THEN(dataset, mst_dataset_repeat(dataset, 2, &made));
@@ -229,7 +226,7 @@ static mst_status keep_all(const mst_array *in, bool *keep, void *context) {
 static void the_number_of_rows_is_known_where_it_can_be(void **state) {
     (void)state;
     int64_t rows[MOST];
-    mst_dataset *made, *filtered = range(0, 3), *endless = range(0, 2);
+    mst_dataset *filtered = range(0, 3), *endless = range(0, 2);
     THEN(filtered, mst_dataset_filter(filtered, keep_all, NULL, &made));
     THEN(endless, mst_dataset_repeat(endless, -1, &made));
     mst_dataset *dataset = interleave((mst_dataset *[]){filtered, range(5, 2)}, 2, 2, 1);
@@ -245,7 +242,7 @@ static void the_number_of_rows_is_known_where_it_can_be(void **state) {
 static void names_of_classes_are_those_that_all_parts_have(void **state) {
     (void)state;
     const char *const names[] = {"no", "yes", "perhaps"};
-    mst_dataset *made, *a = range(0, 2), *b = range(0, 3), *dataset;
+    mst_dataset *a = range(0, 2), *b = range(0, 3), *dataset;
     THEN(a, mst_dataset_name_classes(a, 1, names, 3, &made));
     THEN(b, mst_dataset_name_classes(b, 1, names, 3, &made));
     dataset = interleave((mst_dataset *[]){a, mst_dataset_retain(b)}, 2, 0, 0);

@@ -9,13 +9,6 @@
 #include "support/records.h"
 #include "support/test.h"
 
-/* Takes the reference to *DATASET. */
-#define THEN(dataset, call)                                   \
-    do {                                                      \
-        mst_dataset *made;                                    \
-        EXPECT_OK(pipeline_replace(&(dataset), call, &made)); \
-    } while (0)
-
 enum { ROWS = 23 };
 
 /* Row i has i % 5 by 1 + i % 3 elements of value i. */

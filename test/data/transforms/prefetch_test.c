@@ -18,9 +18,9 @@
 enum { ROWS = 103, SIZE = 10, MOST = 1000 };
 
 static mst_dataset *batches(void) {
-    mst_dataset *all = pipeline_numbers(ROWS), *made;
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_shuffle(all, NULL, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_batch(all, SIZE, false, &made), &made));
+    mst_dataset *all = pipeline_numbers(ROWS);
+    THEN(all, mst_dataset_shuffle(all, NULL, &made));
+    THEN(all, mst_dataset_batch(all, SIZE, false, &made));
     return all;
 }
 
@@ -28,9 +28,9 @@ static void prefetched_batches_are_the_same_batches(void **state) {
     (void)state;
     int64_t plain[MOST], ahead[MOST], num_plain, num_ahead;
     for (int64_t n = MST_AUTOTUNE; n <= 20; n += n < 0 ? 2 : 3) {
-        mst_dataset *all = batches(), *made;
+        mst_dataset *all = batches();
         int64_t count = pipeline_rows(all, 2, plain, MOST, &num_plain);
-        EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch(all, n, &made), &made));
+        THEN(all, mst_dataset_prefetch(all, n, &made));
         assert_int_equal(pipeline_rows(all, 2, ahead, MOST, &num_ahead), count);
         assert_int_equal(num_plain, num_ahead);
         assert_memory_equal(plain, ahead, (size_t)count * sizeof *plain);
@@ -41,17 +41,17 @@ static void prefetched_batches_are_the_same_batches(void **state) {
 static void skip_repeat_and_scale_behind_a_prefetch_work(void **state) {
     (void)state;
     int64_t plain[MOST], ahead[MOST];
-    mst_dataset *all = batches(), *first = batches(), *made;
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_repeat(all, 3, &made), &made));
-    EXPECT_OK(pipeline_replace(&first, mst_dataset_prefetch(first, 2, &made), &made));
-    EXPECT_OK(pipeline_replace(&first, mst_dataset_repeat(first, 3, &made), &made));
-    EXPECT_OK(pipeline_replace(&first, mst_dataset_prefetch(first, 1, &made), &made));
+    mst_dataset *all = batches(), *first = batches();
+    THEN(all, mst_dataset_repeat(all, 3, &made));
+    THEN(first, mst_dataset_prefetch(first, 2, &made));
+    THEN(first, mst_dataset_repeat(first, 3, &made));
+    THEN(first, mst_dataset_prefetch(first, 1, &made));
     for (int64_t n = 0; n < 36; n++) {
         int64_t count = pipeline_rows_after(all, 1, n, plain, MOST);
         assert_int_equal(pipeline_rows_after(first, 1, n, ahead, MOST), count);
         if (count) assert_memory_equal(plain, ahead, (size_t)count * sizeof *plain);
     }
-    EXPECT_OK(pipeline_replace(&first, mst_dataset_scale(first, 0, MST_F32, 0.5, &made), &made));
+    THEN(first, mst_dataset_scale(first, 0, MST_F32, 0.5, &made));
     mst_iterator *it;
     const mst_batch *batch;
     float value[2 * SIZE];
@@ -76,13 +76,13 @@ static mst_status dislike_seven(const mst_array *in, mst_array *out, void *conte
 
 static void failure_of_a_batch_made_ahead_is_told_when_its_turn_comes(void **state) {
     (void)state;
-    mst_dataset *all = pipeline_numbers(ROWS), *made;
+    mst_dataset *all = pipeline_numbers(ROWS);
     mst_iterator *it;
     const mst_batch *batch;
     mst_spec spec = {MST_I64, MST_SHAPE(2)};
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_map(all, dislike_seven, NULL, &spec, 1, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_batch(all, 2, false, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch(all, 10, &made), &made));
+    THEN(all, mst_dataset_map(all, dislike_seven, NULL, &spec, 1, &made));
+    THEN(all, mst_dataset_batch(all, 2, false, &made));
+    THEN(all, mst_dataset_prefetch(all, 10, &made));
     EXPECT_OK(mst_iterator_create(all, 0, &it));
     for (int64_t i = 0; i < 3; i++) {
         int64_t value[4];
@@ -107,12 +107,12 @@ static mst_status count_rows(const mst_array *in, mst_array *out, void *context)
 static void batches_are_made_ahead_and_no_more_than_asked_for(void **state) {
     (void)state;
     atomic_int count = 0;
-    mst_dataset *all = pipeline_numbers(ROWS), *made;
+    mst_dataset *all = pipeline_numbers(ROWS);
     mst_iterator *it;
     mst_spec spec = {MST_I64, MST_SHAPE(2)};
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_batch(all, SIZE, false, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_map(all, count_rows, &count, &spec, 1, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch(all, 3, &made), &made));
+    THEN(all, mst_dataset_batch(all, SIZE, false, &made));
+    THEN(all, mst_dataset_map(all, count_rows, &count, &spec, 1, &made));
+    THEN(all, mst_dataset_prefetch(all, 3, &made));
     EXPECT_OK(mst_iterator_create(all, 0, &it));
     const struct timespec pause = {.tv_nsec = 10000000};
     for (int i = 0; i < 1000 && count < 3 * SIZE; i++) nanosleep(&pause, NULL);
@@ -139,16 +139,16 @@ static mst_status sometimes_slow(const mst_array *in, mst_array *out, void *cont
 static void an_automatic_depth_grows_where_the_caller_waits(void **state) {
     (void)state;
     tuned_map m = {.slow = true};
-    mst_dataset *all = pipeline_numbers(SIZE * 20), *made;
+    mst_dataset *all = pipeline_numbers(SIZE * 20);
     mst_iterator *it, *again;
     const mst_batch *batch;
     mst_tensor *position;
     int64_t value[2 * SIZE];
     const mst_spec spec = {MST_I64, MST_SHAPE(2)};
     const struct timespec pause = {.tv_nsec = 10000000};
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_batch(all, SIZE, false, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_map(all, sometimes_slow, &m, &spec, 1, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch(all, MST_AUTOTUNE, &made), &made));
+    THEN(all, mst_dataset_batch(all, SIZE, false, &made));
+    THEN(all, mst_dataset_map(all, sometimes_slow, &m, &spec, 1, &made));
+    THEN(all, mst_dataset_prefetch(all, MST_AUTOTUNE, &made));
     EXPECT_OK(mst_iterator_create(all, 0, &it));
     for (int i = 0; i < 1000 && m.calls < 2 * SIZE; i++) nanosleep(&pause, NULL);
     for (int i = 0; i < 5; i++) nanosleep(&pause, NULL);
@@ -206,11 +206,11 @@ static mst_status take_a_millisecond(const mst_array *in, mst_array *out, void *
 static mst_dataset *slow_batches(slow_map *m, int64_t num_rows, int64_t size, bool rows, int64_t threads) {
     const mst_spec specs[] = {{MST_I64, MST_SHAPE(2)}, {MST_U8, MST_SCALAR}};
     const mst_prefetch_options options = {.threads = threads};
-    mst_dataset *all = pipeline_numbers(num_rows), *made;
-    if (rows) EXPECT_OK(pipeline_replace(&all, mst_dataset_map(all, take_a_millisecond, m, specs, 2, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_batch(all, size, false, &made), &made));
-    if (!rows) EXPECT_OK(pipeline_replace(&all, mst_dataset_map(all, take_a_millisecond, m, specs, 2, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch_with(all, 2, &options, &made), &made));
+    mst_dataset *all = pipeline_numbers(num_rows);
+    if (rows) THEN(all, mst_dataset_map(all, take_a_millisecond, m, specs, 2, &made));
+    THEN(all, mst_dataset_batch(all, size, false, &made));
+    if (!rows) THEN(all, mst_dataset_map(all, take_a_millisecond, m, specs, 2, &made));
+    THEN(all, mst_dataset_prefetch_with(all, 2, &options, &made));
     return all;
 }
 
@@ -243,11 +243,11 @@ static void the_first_failure_of_several_threads_is_told(void **state) {
     mst_iterator *it;
     const mst_batch *batch;
     const mst_spec specs[] = {{MST_I64, MST_SHAPE(2)}, {MST_U8, MST_SCALAR}};
-    mst_dataset *all = pipeline_numbers(100), *made;
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_map(all, dislike_some, &m, specs, 2, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_batch(all, 20, false, &made), &made));
+    mst_dataset *all = pipeline_numbers(100);
+    THEN(all, mst_dataset_map(all, dislike_some, &m, specs, 2, &made));
+    THEN(all, mst_dataset_batch(all, 20, false, &made));
     const mst_prefetch_options options = {.threads = 4};
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch_with(all, 1, &options, &made), &made));
+    THEN(all, mst_dataset_prefetch_with(all, 1, &options, &made));
     EXPECT_OK(mst_iterator_create(all, 0, &it));
     for (int i = 0; i < 2; i++) EXPECT_OK(mst_iterator_next(it, &batch));
     EXPECT_ERROR(mst_iterator_next(it, &batch), MST_CORRUPT, "row 41 is not liked");
@@ -273,10 +273,10 @@ static void threads_of_a_prefetch_are_not_bound_to_a_devices_cores(void **state)
     mst_iterator *it;
     const mst_batch *batch;
     const mst_spec specs[] = {{MST_I64, MST_SHAPE(2)}, {MST_U8, MST_SCALAR}};
-    mst_dataset *all = pipeline_numbers(10), *made;
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_map(all, see_cores, &inside, specs, 2, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_batch(all, 10, false, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch(all, 1, &made), &made));
+    mst_dataset *all = pipeline_numbers(10);
+    THEN(all, mst_dataset_map(all, see_cores, &inside, specs, 2, &made));
+    THEN(all, mst_dataset_batch(all, 10, false, &made));
+    THEN(all, mst_dataset_prefetch(all, 1, &made));
     void *binding = mst_save_binding();
     if (sched_getaffinity(0, sizeof set, &set) == 0) before = CPU_COUNT(&set);
     EXPECT_OK(mst_bind_thread(0, 1));
@@ -309,8 +309,8 @@ static void a_pipeline_ends_at_once_while_its_map_runs(void **state) {
     for (int64_t threads = 1; threads <= 3; threads += 2) {
         for (int nested = 0; nested < 2; nested++) {
             slow_map m = {0};
-            mst_dataset *made, *all = slow_batches(&m, 20000, 20000, true, threads);
-            if (nested) EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch(all, 2, &made), &made));
+            mst_dataset *all = slow_batches(&m, 20000, 20000, true, threads);
+            if (nested) THEN(all, mst_dataset_prefetch(all, 2, &made));
             expect_quick_end(all, &m, 10);
         }
     }
@@ -321,10 +321,10 @@ static void a_pipeline_ends_at_once_while_its_batch_is_padded(void **state) {
     (void)state;
     const mst_spec specs[] = {{MST_I64, MST_SHAPE(2)}, {MST_U8, MST_SCALAR}};
     slow_map m = {0};
-    mst_dataset *all = pipeline_numbers(20000), *made;
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_map(all, take_a_millisecond, &m, specs, 2, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_padded_batch(all, 20000, false, NULL, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch(all, 2, &made), &made));
+    mst_dataset *all = pipeline_numbers(20000);
+    THEN(all, mst_dataset_map(all, take_a_millisecond, &m, specs, 2, &made));
+    THEN(all, mst_dataset_padded_batch(all, 20000, false, NULL, &made));
+    THEN(all, mst_dataset_prefetch(all, 2, &made));
     expect_quick_end(all, &m, 10);
 }
 
@@ -338,11 +338,11 @@ static mst_status keep_none(const mst_array *in, bool *keep, void *context) {
 static void a_pipeline_ends_at_once_while_its_filter_finds_nothing(void **state) {
     (void)state;
     slow_map m = {0};
-    mst_dataset *all = pipeline_numbers(3), *made;
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_repeat(all, INT64_MAX / 4, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_filter(all, keep_none, &m, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_batch(all, 3, false, &made), &made));
-    EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch(all, 3, &made), &made));
+    mst_dataset *all = pipeline_numbers(3);
+    THEN(all, mst_dataset_repeat(all, INT64_MAX / 4, &made));
+    THEN(all, mst_dataset_filter(all, keep_none, &m, &made));
+    THEN(all, mst_dataset_batch(all, 3, false, &made));
+    THEN(all, mst_dataset_prefetch(all, 3, &made));
     expect_quick_end(all, &m, 1000);
 }
 

@@ -17,9 +17,6 @@
 #include "support/varied_rows.h"
 #include "tensor/string.h"
 
-/* Makes *D the dataset that CALL makes, with the argument &made. */
-#define THEN(d, call) EXPECT_OK(pipeline_replace(&(d), (call), &made))
-
 enum { MOST = 4096 };
 
 typedef struct pair {
@@ -35,7 +32,7 @@ static mst_dataset *zip(mst_dataset *left, mst_dataset *right) {
 }
 
 static mst_dataset *shuffled(int64_t rows, int64_t buffer, uint64_t seed) {
-    mst_dataset *dataset = pipeline_numbers(rows), *made;
+    mst_dataset *dataset = pipeline_numbers(rows);
     const mst_shuffle_options options = {.buffer_size = buffer, .seed = seed};
     THEN(dataset, mst_dataset_shuffle(dataset, &options, &made));
     return dataset;
@@ -102,7 +99,7 @@ static void pairs_stay_together_behind_a_shuffle_over_epochs(void **state) {
     for (int full = 0; full < 2; full++) {
         pair pairs[MOST];
         int seen[40] = {0};
-        mst_dataset *made, *dataset = zip(pipeline_numbers(40), pipeline_numbers(41));
+        mst_dataset *dataset = zip(pipeline_numbers(40), pipeline_numbers(41));
         THEN(dataset, full ? mst_dataset_shuffle(dataset, NULL, &made) : mst_dataset_repeat(dataset, 3, &made));
         const mst_shuffle_options options = {.buffer_size = 25};
         THEN(dataset, full ? mst_dataset_repeat(dataset, 3, &made) : mst_dataset_shuffle(dataset, &options, &made));
@@ -119,7 +116,7 @@ static void pairs_stay_together_behind_a_shuffle_over_epochs(void **state) {
 }
 
 static mst_dataset *long_pipeline(void) {
-    mst_dataset *made, *inner = zip(shuffled(30, 4, 1), shuffled(31, 0, 2)), *other = shuffled(29, 9, 3);
+    mst_dataset *inner = zip(shuffled(30, 4, 1), shuffled(31, 0, 2)), *other = shuffled(29, 9, 3);
     THEN(inner, mst_dataset_scale(inner, 1, MST_F32, 2, &made));
     THEN(other, mst_dataset_repeat(other, 2, &made));
     mst_dataset *dataset = zip(inner, other);
@@ -157,7 +154,7 @@ static void a_restored_position_goes_on_with_the_same_pairs(void **state) {
 
 /* The second shuffle holds rows of the first one's permutation, also of the one of the last repetition. */
 static mst_dataset *shuffled_twice(bool repeats) {
-    mst_dataset *made, *dataset = zip(shuffled(30, 4, 1), shuffled(30, 4, 1));
+    mst_dataset *dataset = zip(shuffled(30, 4, 1), shuffled(30, 4, 1));
     const mst_shuffle_options full = {.seed = 7}, buffer = {.buffer_size = 9, .seed = 8};
     THEN(dataset, mst_dataset_shuffle(dataset, &full, &made));
     THEN(dataset, mst_dataset_repeat(dataset, repeats ? 3 : 1, &made));
@@ -201,7 +198,7 @@ static void zip_behind_two_shuffles_is_restored_at_every_position(void **state) 
 /* To restore the last permutation takes all rows of the one before, which begins its second pass on the way. */
 static mst_dataset *permuted_over_passes(void) {
     const mst_shuffle_options full = {.seed = 7}, buffer = {.buffer_size = 9, .seed = 8};
-    mst_dataset *made, *dataset = zip(pipeline_numbers(12), shuffled(12, 4, 1));
+    mst_dataset *dataset = zip(pipeline_numbers(12), shuffled(12, 4, 1));
     THEN(dataset, mst_dataset_shuffle(dataset, &full, &made));
     THEN(dataset, mst_dataset_repeat(dataset, 2, &made));
     THEN(dataset, mst_dataset_skip(dataset, 5, &made));
@@ -213,7 +210,7 @@ static mst_dataset *permuted_over_passes(void) {
 /* The last buffer holds rows of the pass before, whose permutation the interleave begins anew on the way. */
 static mst_dataset *permuted_parts(void) {
     const mst_shuffle_options full = {.seed = 7}, buffer = {.buffer_size = 9, .seed = 8};
-    mst_dataset *made, *dataset = zip(pipeline_numbers(12), shuffled(12, 4, 1));
+    mst_dataset *dataset = zip(pipeline_numbers(12), shuffled(12, 4, 1));
     THEN(dataset, mst_dataset_shuffle(dataset, &full, &made));
     THEN(dataset, mst_dataset_interleave(&dataset, 1, NULL, &made));
     THEN(dataset, mst_dataset_shuffle(dataset, &full, &made));
@@ -244,7 +241,7 @@ static void permutations_over_several_passes_are_restored_at_every_position(void
 static void rows_are_forgotten_when_nobody_needs_them(void **state) {
     (void)state;
     const mst_shuffle_options full = {.seed = 7}, buffer = {.buffer_size = 9, .seed = 8};
-    mst_dataset *made, *dataset = zip(zip(pipeline_numbers(30), pipeline_numbers(30)), pipeline_numbers(30));
+    mst_dataset *dataset = zip(zip(pipeline_numbers(30), pipeline_numbers(30)), pipeline_numbers(30));
     mst_iterator *it, *skipped;
     mst_tensor *position;
     const mst_batch *batch;
@@ -292,8 +289,7 @@ static void skipping_is_as_reading_on(void **state) {
 
 /* Ids of records that come forward, and the numbers beside them. */
 static mst_dataset *beside_records(void) {
-    mst_dataset *made,
-        *dataset = zip(pipeline_numbers(25), records_open(&(mst_tfrecord_options){.forward = true}, true));
+    mst_dataset *dataset = zip(pipeline_numbers(25), records_open(&(mst_tfrecord_options){.forward = true}, true));
     THEN(dataset, mst_dataset_repeat(dataset, 2, &made));
     const mst_shuffle_options options = {.buffer_size = 9};
     THEN(dataset, mst_dataset_shuffle(dataset, &options, &made));
@@ -340,7 +336,7 @@ static mst_status keep_all(const mst_array *in, bool *keep, void *context) {
 
 static void the_number_of_rows_is_known_where_it_can_be(void **state) {
     (void)state;
-    mst_dataset *made, *endless = pipeline_numbers(3);
+    mst_dataset *endless = pipeline_numbers(3);
     THEN(endless, mst_dataset_repeat(endless, -1, &made));
     mst_dataset *dataset = zip(mst_dataset_retain(endless), pipeline_numbers(8));
     assert_int_equal(mst_dataset_num_rows(dataset), 8);
@@ -369,7 +365,7 @@ static void a_map_sees_the_components_of_all_parts(void **state) {
     (void)state;
     mst_iterator *it;
     const mst_batch *batch;
-    mst_dataset *made, *dataset = zip(pipeline_numbers(5), pipeline_numbers(5));
+    mst_dataset *dataset = zip(pipeline_numbers(5), pipeline_numbers(5));
     THEN(dataset, mst_dataset_map(dataset, add, NULL, (const mst_spec[]){{MST_I64, MST_SCALAR}}, 1, &made));
     EXPECT_OK(mst_iterator_create(dataset, 0, &it));
     for (int64_t i = 0; i < 5; i++) {
@@ -386,7 +382,7 @@ static void rows_of_any_length_are_side_by_side(void **state) {
     (void)state;
     enum { ROWS = 20, EACH = 8, LIST = 3 };
     mst_dataset *left = varied_rows(pipeline_numbers(ROWS)), *right = varied_rows(shuffled(ROWS, 0, 5));
-    mst_dataset *both = zip(mst_dataset_retain(left), mst_dataset_retain(right)), *d[] = {both, left, right}, *made;
+    mst_dataset *both = zip(mst_dataset_retain(left), mst_dataset_retain(right)), *d[] = {both, left, right};
     mst_iterator *it[3];
     const mst_batch *batch[3];
     int64_t value[2];
@@ -424,7 +420,7 @@ static void rows_of_any_length_are_side_by_side(void **state) {
 
 static void names_of_classes_are_those_of_the_part(void **state) {
     (void)state;
-    mst_dataset *made, *named = pipeline_numbers(3);
+    mst_dataset *named = pipeline_numbers(3);
     THEN(named, mst_dataset_name_classes(named, 1, (const char *[]){"no", "yes"}, 2, &made));
     mst_dataset *dataset = zip(pipeline_numbers(3), named);
     assert_string_equal(mst_dataset_class_name(dataset, 3, 1), "yes");
