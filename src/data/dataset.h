@@ -5,8 +5,8 @@
  *  the scales, maps and changes between source and end, and turns numbers of rows into values only where they are
  *  wanted.
  *
- *  A source has its rows in memory (the slot `memory`), or it reads records of any length by their number (`read`), or it makes
- *  rows, of picture files or of the rows of other datasets (`values`). If it can only read forward, its cursor
+ *  A source has its rows in memory (the slot `memory`), or it reads records of any length by their number (`read`), or
+ *  it makes rows, of picture files or of the rows of other datasets (`values`). If it can only read forward, its cursor
  *  keeps the records whose numbers it has given out until they are forgotten: by the iterator when it moves on, and by
  *  each cursor that drops rows.
  *

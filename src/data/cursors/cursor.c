@@ -1,5 +1,5 @@
-/* Chains of cursors. Over the cursor of a source stands one that adds the pass to each row (data/cursors/row.h), so that
- * a source needs to know only numbers. */
+/* Chains of cursors. Over the cursor of a source stands one that adds the pass to each row (data/cursors/row.h), so
+ * that a source needs to know only numbers. */
 #include "data/cursors/cursor.h"
 
 #include <stdlib.h>
