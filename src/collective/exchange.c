@@ -49,7 +49,7 @@ static mst_status lay_out(mst_exchange *x, const mst_exchange_spec *spec, int64_
 
 /* Finds where the parts of all members begin, and the member's own part of each value. */
 static mst_status cut_parts(mst_exchange *x, const mst_exchange_spec *spec, int64_t size) {
-    const int32_t members = x->group->num_members, self = x->group->self;
+    const int32_t members = x->base.group->num_members, self = x->base.group->self;
     x->own = calloc((size_t)spec->num_values + 1, sizeof *x->own);
     x->cut = calloc((size_t)members + 1, sizeof *x->cut);
     if (!x->own || !x->cut) return MST_NO_MEMORY("for an exchange of %d values", spec->num_values);
@@ -130,7 +130,7 @@ static void count_messages(mst_exchange *x) {
 
 /* Allocates memory of the transport, if it has any: bytes sent from it need no copy. */
 static mst_status alloc_memory(mst_exchange *x) {
-    const mst_task_group *g = x->group;
+    const mst_task_group *g = x->base.group;
     const size_t bytes = (size_t)x->routes.memory;
     void *memory = g->num_members > 1 && g->type->alloc ? g->type->alloc(g->transport, bytes) : NULL;
     x->is_shared = memory != NULL;
@@ -140,7 +140,7 @@ static mst_status alloc_memory(mst_exchange *x) {
 }
 
 static mst_status make_routes(mst_exchange *x, const mst_exchange_spec *spec, int64_t size) {
-    const mst_task_group *g = x->group;
+    const mst_task_group *g = x->base.group;
     if (x->kind == MST_EXCHANGE_SUM) {
         x->sum_at = size * mst_group_leaves(g, g->self, NULL);
         return mst_routes_make(&g->stages, g->self, size, is_at_once(g, size), &x->routes);
@@ -155,9 +155,7 @@ static mst_status make_routes(mst_exchange *x, const mst_exchange_spec *spec, in
 static mst_status make_exchange(mst_exchange *x, const mst_exchange_spec *spec) {
     int64_t size;
     x->kind = spec->kind;
-    x->hash = spec->hash;
-    x->stream = spec->stream;
-    snprintf(x->name, sizeof x->name, "%s", spec->name ? spec->name : "");
+    mst_exchange_base_make(&x->base, spec->name, spec->hash, spec->stream);
     x->num_values = spec->num_values;
     x->offset = array_of(spec->num_values, sizeof *x->offset);
     x->span = array_of(spec->num_values, sizeof *x->span);
@@ -173,7 +171,7 @@ static mst_status make_exchange(mst_exchange *x, const mst_exchange_spec *spec) 
 
 static void free_exchange(mst_exchange *x) {
     if (x->is_shared)
-        x->group->type->free(x->group->transport, x->memory);
+        x->base.group->type->free(x->base.group->transport, x->memory);
     else
         mst_pages_free(x->memory, (size_t)x->routes.memory);
     mst_routes_free(&x->routes);
@@ -193,7 +191,7 @@ static void free_exchange(mst_exchange *x) {
 mst_status mst_exchange_create(mst_task_group *group, const mst_exchange_spec *spec, mst_exchange **out) {
     mst_exchange *x = calloc(1, sizeof *x);
     if (!x) return MST_NO_MEMORY("for an exchange of %d values", spec->num_values);
-    x->group = group;
+    x->base.group = group;
     const mst_status status = make_exchange(x, spec);
     if (status)
         free_exchange(x);
@@ -204,8 +202,8 @@ mst_status mst_exchange_create(mst_task_group *group, const mst_exchange_spec *s
 
 void mst_exchange_destroy(mst_exchange *x) {
     if (!x) return;
-    if (x->started && mst_timeline_value(x->finished) < x->due) {
-        mst_group_give_up(x->group, x->generation, x->stream, x->run);
+    if (x->base.started && mst_timeline_value(x->finished) < x->due) {
+        mst_exchange_give_up(&x->base);
         mst_timeline_wait(x->finished, x->due, MST_NEVER, false);
     }
     free_exchange(x);
@@ -248,20 +246,15 @@ static void make_sum(mst_exchange *x, const mst_route_sum *sum) {
         if (bytes <= 0) continue;
         for (int32_t k = 0; k < sum->num_terms; k++)
             x->value[k].data = term_data(x, &term[k], first - sum->first, bytes);
-        mst_tree_sum(s->dtype, x->value, x->node + sum->first_term, sum->num_terms, x->group->num_shards, 0,
+        mst_tree_sum(s->dtype, x->value, x->node + sum->first_term, sum->num_terms, x->base.group->num_shards, 0,
                      bytes / (int64_t)mst_dtype_size(s->dtype), x->memory + sum->at + first - sum->first);
     }
 }
 
-static mst_key key_of(const mst_exchange *x, uint32_t serial) {
-    return (mst_key){
-        .generation = x->generation, .stream = mst_exchange_stream(x->stream, serial), .run = x->run, .hash = x->hash};
-}
-
 static void post(mst_exchange *x, int32_t i, bool borrows) {
     const mst_route_in *in = &x->routes.in[i];
-    mst_group_post(x->group, in->member, key_of(x, in->serial), x->memory + in->at, (size_t)in->bytes,
-                   borrows ? &x->lent[i] : NULL, &x->arrived[i]);
+    mst_group_post(x->base.group, in->member, mst_exchange_key(&x->base, in->serial), x->memory + in->at,
+                   (size_t)in->bytes, borrows ? &x->lent[i] : NULL, &x->arrived[i]);
 }
 
 void mst_exchange_return(mst_exchange *x, int32_t first, int32_t end) {
@@ -274,7 +267,7 @@ void mst_exchange_return(mst_exchange *x, int32_t first, int32_t end) {
 /* Posts again for message I, which cannot be added up. No message will come: the post is done when the generation
  * ends. */
 static void await_end(mst_exchange *x, int32_t i) {
-    mst_task_group *g = x->group;
+    mst_task_group *g = x->base.group;
     pthread_mutex_lock(&g->lock);
     x->torn++;
     g->news_due++;
@@ -287,7 +280,7 @@ bool mst_exchange_sum_step(mst_exchange *x, int32_t step) {
     bool good = true;
     for (int32_t i = before->sums; i < now->sums; i++) make_sum(x, &x->routes.sum[i]);
     for (int32_t i = before->ins; i < now->ins; i++) {
-        const bool intact = mst_kept_parts_are_intact(x->lent[i], x->generation);
+        const bool intact = mst_kept_parts_are_intact(x->lent[i], x->base.generation);
         mst_exchange_return(x, i, i + 1);
         if (!intact) await_end(x, i);
         good = good && intact;
@@ -299,8 +292,8 @@ void mst_exchange_send_step(mst_exchange *x, int32_t step) {
     const int32_t end = x->routes.step[step].outs;
     for (int32_t i = step > 0 ? x->routes.step[step - 1].outs : 0; i < end; i++) {
         const mst_route_out *out = &x->routes.out[i];
-        mst_group_send(x->group, out->member, key_of(x, out->serial), x->iov + out->first_piece, out->num_pieces,
-                       x->finished);
+        mst_group_send(x->base.group, out->member, mst_exchange_key(&x->base, out->serial), x->iov + out->first_piece,
+                       out->num_pieces, x->finished);
     }
 }
 
@@ -314,10 +307,10 @@ static void post_all(mst_exchange *x) {
 static void reset_timelines(mst_exchange *x) {
     const mst_routes *r = &x->routes;
     memset(x->arrived, 0, num_timelines(x) * sizeof *x->arrived);
-    x->finished->event = x->group->event + 1;
+    x->finished->event = x->base.group->event + 1;
     for (int32_t step = 1; step < r->num_steps; step++) {
         const bool by_thread = step < x->last;
-        x->ready[step].also = &x->group->news;
+        x->ready[step].also = &x->base.group->news;
         for (int32_t i = r->step[step - 1].ins; i < r->step[step].ins; i++)
             x->arrived[i].also = by_thread ? &x->ready[step] : x->finished;
     }
@@ -325,17 +318,13 @@ static void reset_timelines(mst_exchange *x) {
 
 /* Puts X on the thread's list; false if no generation is under way. */
 static bool enter(mst_exchange *x, uint64_t run) {
-    mst_task_group *g = x->group;
+    mst_task_group *g = x->base.group;
     pthread_mutex_lock(&g->lock);
-    x->started = true;
-    x->run = run;
-    x->generation = g->generation;
     x->step = 1;
     x->in_work = false;
     x->torn = 0;
     x->next = NULL;
-    const bool on = g->active;
-    mst_group_note_start(g, run, x->stream, x->name);
+    const bool on = mst_exchange_begin(&x->base, run);
     if (on && x->last > 1) {
         *g->last = x;
         g->last = &x->next;
@@ -351,7 +340,7 @@ void mst_exchange_start(mst_exchange *x, uint64_t run) {
         mst_timeline_advance(x->finished, x->due);
         return;
     }
-    if (x->last > 1 && x->routes.step[1].ins == 0) mst_timeline_add(&x->group->news, 1);
+    if (x->last > 1 && x->routes.step[1].ins == 0) mst_timeline_add(&x->base.group->news, 1);
     post_all(x);
     mst_exchange_send_step(x, 0);
 }
@@ -370,14 +359,14 @@ static mst_status too_late(const mst_exchange *x) {
         }
     if (count == 0)
         return MST_FAIL(MST_DEADLINE, "exchange %u of run %llu: waited too long until all was sent and added up",
-                        x->stream, (unsigned long long)x->run);
+                        x->base.stream, (unsigned long long)x->base.run);
     return MST_FAIL(MST_DEADLINE, "exchange %u of run %llu: waited too long, nothing has come from member%s %s",
-                    x->stream, (unsigned long long)x->run, count > 1 ? "s" : "", list);
+                    x->base.stream, (unsigned long long)x->base.run, count > 1 ? "s" : "", list);
 }
 
 mst_status mst_exchange_wait(mst_exchange *x, int64_t deadline) {
-    if (!mst_group_wait(x->group, x->finished, x->due, deadline)) return too_late(x);
-    MST_TRY(mst_group_check_generation(x->group, x->generation));
+    if (!mst_group_wait(x->base.group, x->finished, x->due, deadline)) return too_late(x);
+    MST_TRY(mst_group_check_generation(x->base.group, x->base.generation));
     const uint64_t mode = mst_flush_denormals();
     mst_exchange_sum_step(x, x->last);
     mst_float_mode_set(mode);

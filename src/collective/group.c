@@ -194,17 +194,36 @@ void mst_group_send(mst_task_group *g, int32_t member, mst_key key, const mst_io
     check_message(g, g->type->send(g->transport, g->task[member], key, piece, n, done), key.generation, done);
 }
 
-void mst_group_give_up(mst_task_group *g, uint32_t generation, uint32_t stream, uint64_t run) {
-    mst_failure failure;
-    mst_failure_keep(&failure, MST_FAIL(MST_CANCELLED, "exchange %u of run %llu was given up by member %d", stream,
-                                        (unsigned long long)run, g->self));
-    mst_group_end_generation(g, generation, &failure);
-}
-
 void mst_group_note_start(mst_task_group *g, uint64_t run, uint32_t stream, const char *name) {
     mst_group_progress *at = &g->noted[++g->started % MST_GROUP_LAST];
     *at = (mst_group_progress){.count = g->started, .run = run, .stream = stream, .at = mst_clock_now()};
     snprintf(at->name, sizeof at->name, "%s", name);
+}
+
+void mst_exchange_base_make(mst_exchange_base *base, const char *name, uint64_t hash, uint32_t stream) {
+    base->hash = hash;
+    base->stream = stream;
+    snprintf(base->name, sizeof base->name, "%s", name ? name : "");
+}
+
+bool mst_exchange_begin(mst_exchange_base *base, uint64_t run) {
+    base->started = true;
+    base->run = run;
+    base->generation = base->group->generation;
+    mst_group_note_start(base->group, run, base->stream, base->name);
+    return base->group->active;
+}
+
+mst_key mst_exchange_key(const mst_exchange_base *base, uint32_t serial) {
+    return (mst_key){
+        .generation = base->generation, .stream = base->stream << 8 | serial, .run = base->run, .hash = base->hash};
+}
+
+void mst_exchange_give_up(const mst_exchange_base *base) {
+    mst_failure failure;
+    mst_failure_keep(&failure, MST_FAIL(MST_CANCELLED, "exchange %u of run %llu was given up by member %d",
+                                        base->stream, (unsigned long long)base->run, base->group->self));
+    mst_group_end_generation(base->group, base->generation, &failure);
 }
 
 uint64_t mst_group_next_run(mst_task_group *g) {

@@ -41,7 +41,7 @@ static void take_out(mst_task_group *g, mst_exchange *x) {
 static mst_exchange *next_ready(mst_task_group *g, bool *on) {
     for (mst_exchange *x = g->first; x; x = x->next) {
         if (x->in_work) continue;
-        *on = g->active && x->generation == g->generation;
+        *on = g->active && x->base.generation == g->generation;
         if (*on ? has_arrived(x, x->step) : is_quiet(x)) return x;
     }
     return NULL;

@@ -52,12 +52,21 @@ typedef struct mst_dtype_span {
     mst_dtype dtype;
 } mst_dtype_span;
 
-struct mst_exchange {
+/** What all kinds of exchanges have: their place in the plan, and their run. */
+typedef struct mst_exchange_base {
     mst_task_group *group;
-    mst_exchange_kind kind;
     uint64_t hash;
     uint32_t stream;
     char name[MST_EXCHANGE_NAME];
+    /* of the run */
+    bool started;
+    uint64_t run;
+    uint32_t generation;
+} mst_exchange_base;
+
+struct mst_exchange {
+    mst_exchange_base base;
+    mst_exchange_kind kind;
     int32_t num_values;
     int64_t *offset; /**< [num_values]: offset of each value in a leaf */
     int64_t *own;    /**< [num_values]: offset in a leaf of the member's part of each value; NULL: no parts */
@@ -77,11 +86,7 @@ struct mst_exchange {
     uint64_t due;         /**< by how much `finished` rises in a run */
     uint64_t news;        /**< by how much `news` rises in a run */
     mst_timeline *arrived, *ready, *finished;
-    /* of the run */
-    bool started;
-    uint64_t run;
-    uint32_t generation;
-    /* under the group's lock */
+    /* of the run, under the group's lock */
     int32_t step; /**< the thread's next step */
     bool in_work; /**< that step is being made */
     int32_t torn; /**< messages of that step that cannot be added up any more; done when the generation ends */
@@ -109,12 +114,18 @@ void mst_exchange_send_step(mst_exchange *exchange, int32_t step);
 void mst_group_end_generation(mst_task_group *group, uint32_t generation, const mst_failure *failure);
 /** Notes, for mst_group_started, that this member starts exchange STREAM of RUN. Under the group's lock. */
 void mst_group_note_start(mst_task_group *group, uint64_t run, uint32_t stream, const char *name);
+/** NAME, HASH and STREAM as in mst_exchange_spec. */
+void mst_exchange_base_make(mst_exchange_base *base, const char *name, uint64_t hash, uint32_t stream);
+/** Begins RUN, and notes it; false if no generation is under way. Under the group's lock. */
+bool mst_exchange_begin(mst_exchange_base *base, uint64_t run);
+/** The key of message SERIAL, below 2^8, between two members. */
+mst_key mst_exchange_key(const mst_exchange_base *base, uint32_t serial);
+/** Ends the generation of the run if it is under way, because this member destroys the exchange before it is done. */
+void mst_exchange_give_up(const mst_exchange_base *base);
 /** As mst_group_check. OUT: the generation under way. */
 MST_CHECKED mst_status mst_group_enter(mst_task_group *group, uint32_t *out);
 /** As mst_group_check, for GENERATION. */
 MST_CHECKED mst_status mst_group_check_generation(mst_task_group *group, uint32_t generation);
-/** Ends GENERATION if it is under way, because this member destroys exchange STREAM of RUN before it is done. */
-void mst_group_give_up(mst_task_group *group, uint32_t generation, uint32_t stream, uint64_t run);
 /** As mst_timeline_wait, for a step that waits for other members. */
 bool mst_group_wait(mst_task_group *group, mst_timeline *line, uint64_t value, int64_t deadline);
 /** These post memory for a message of MEMBER, and send one to it (transport/transport.h). If the transport cannot do
@@ -124,10 +135,5 @@ void mst_group_post(mst_task_group *group, int32_t member, mst_key key, void *in
                     mst_timeline *done);
 void mst_group_send(mst_task_group *group, int32_t member, mst_key key, const mst_iov *piece, int n,
                     mst_timeline *done);
-
-/** The stream of a key, for message SERIAL, below 2^8, between two members, of exchange NUMBER, below 2^24. */
-static inline uint32_t mst_exchange_stream(uint32_t number, uint32_t serial) {
-    return number << 8 | serial;
-}
 
 #endif

@@ -19,10 +19,7 @@ static const int64_t MOST_BYTES = (int64_t)1 << 46;
 enum { COUNTS, ROWS, NUM_MESSAGES };
 
 struct mst_row_exchange {
-    mst_task_group *group;
-    uint64_t hash;
-    uint32_t stream;
-    char name[MST_EXCHANGE_NAME];
+    mst_exchange_base base;
     int32_t num_values, num_leaves;
     mst_row_exchange_value *value;
     int64_t leaf_bytes, sum_bytes; /* of all arrays of a leaf; of the sum */
@@ -41,11 +38,7 @@ struct mst_row_exchange {
     mst_timeline *arrived; /* [NUM_MESSAGES][members] */
     mst_timeline *sent;
     uint64_t num_sent;
-    /* of the run */
-    bool started; /* and not yet waited for */
-    bool posted_rows;
-    uint64_t run;
-    uint32_t generation;
+    bool posted_rows; /* of the run */
 };
 
 /* ---- making ---- */
@@ -110,7 +103,7 @@ static mst_status make_landing(mst_row_exchange *x, int64_t bytes) {
 
 /* An estimate of the bytes to receive: as if the shards of other members had as many rows as those of this one. */
 static int64_t bytes_to_expect(const mst_row_exchange *x) {
-    const mst_task_group *g = x->group;
+    const mst_task_group *g = x->base.group;
     const int32_t own = g->window[g->self].count, others = g->num_shards - own;
     int64_t leaf = 0;
     for (int32_t v = 0; v < x->num_values; v++)
@@ -120,17 +113,17 @@ static int64_t bytes_to_expect(const mst_row_exchange *x) {
 }
 
 static void find_leaves(mst_row_exchange *x) {
-    const mst_task_group *g = x->group;
+    const mst_task_group *g = x->base.group;
     for (int32_t m = 0; m < g->num_members; m++)
         x->first_leaf[m + 1] = x->first_leaf[m] + mst_group_leaves(g, m, x->node + x->first_leaf[m]);
 }
 
 static mst_status make_timelines(mst_row_exchange *x) {
-    const size_t count = (size_t)NUM_MESSAGES * (size_t)x->group->num_members;
+    const size_t count = (size_t)NUM_MESSAGES * (size_t)x->base.group->num_members;
     x->arrived = aligned_alloc(_Alignof(mst_timeline), (count + 1) * sizeof *x->arrived);
     if (!x->arrived) return MST_NO_MEMORY("for the messages of a row exchange");
     x->sent = x->arrived + count;
-    x->num_sent = NUM_MESSAGES * (uint64_t)(x->group->num_members - 1);
+    x->num_sent = NUM_MESSAGES * (uint64_t)(x->base.group->num_members - 1);
     return MST_OK;
 }
 
@@ -138,8 +131,8 @@ static mst_status make_timelines(mst_row_exchange *x) {
 static mst_row_merge merge_of(const mst_row_exchange *x, int32_t v) {
     return (mst_row_merge){.dtype = x->value[v].dtype,
                            .columns = x->value[v].columns,
-                           .num_shards = x->group->num_shards,
-                           .num_leaves = x->first_leaf[x->group->num_members],
+                           .num_shards = x->base.group->num_shards,
+                           .num_leaves = x->first_leaf[x->base.group->num_members],
                            .leaf = x->node,
                            .src = x->src};
 }
@@ -155,11 +148,9 @@ static mst_status make_workspace(mst_row_exchange *x) {
 }
 
 static mst_status make_exchange(mst_row_exchange *x, const mst_row_exchange_spec *spec) {
-    const mst_task_group *g = x->group;
+    const mst_task_group *g = x->base.group;
     const size_t values = (size_t)spec->num_values, all = (size_t)g->stages.stage[0].num_nodes;
-    x->hash = spec->hash;
-    x->stream = spec->stream;
-    snprintf(x->name, sizeof x->name, "%s", spec->name ? spec->name : "");
+    mst_exchange_base_make(&x->base, spec->name, spec->hash, spec->stream);
     x->num_values = spec->num_values;
     x->num_leaves = mst_group_leaves(g, g->self, NULL);
     x->value = calloc(values + 1, sizeof *x->value);
@@ -202,7 +193,7 @@ static void free_exchange(mst_row_exchange *x) {
 mst_status mst_row_exchange_create(mst_task_group *group, const mst_row_exchange_spec *spec, mst_row_exchange **out) {
     mst_row_exchange *x = calloc(1, sizeof *x);
     if (!x) return MST_NO_MEMORY("for a row exchange of %d values", spec->num_values);
-    x->group = group;
+    x->base.group = group;
     const mst_status status = make_exchange(x, spec);
     if (status)
         free_exchange(x);
@@ -221,24 +212,19 @@ void *mst_row_exchange_sum(const mst_row_exchange *x, int32_t array) {
 
 /* ---- messages ---- */
 
-static mst_key key_of(const mst_row_exchange *x, int message) {
-    return (mst_key){.generation = x->generation,
-                     .stream = mst_exchange_stream(x->stream, (uint32_t)message),
-                     .run = x->run,
-                     .hash = x->hash};
-}
-
 static mst_timeline *arrival(const mst_row_exchange *x, int message, int32_t member) {
-    return &x->arrived[message * x->group->num_members + member];
+    return &x->arrived[message * x->base.group->num_members + member];
 }
 
 static void post(mst_row_exchange *x, int message, int32_t member, void *into, int64_t bytes) {
-    mst_group_post(x->group, member, key_of(x, message), into, (size_t)bytes, NULL, arrival(x, message, member));
+    mst_group_post(x->base.group, member, mst_exchange_key(&x->base, (uint32_t)message), into, (size_t)bytes, NULL,
+                   arrival(x, message, member));
 }
 
 static void send_all(mst_row_exchange *x, int message, const mst_iov *piece, int n) {
-    for (int32_t m = 0; m < x->group->num_members; m++)
-        if (m != x->group->self) mst_group_send(x->group, m, key_of(x, message), piece, n, x->sent);
+    for (int32_t m = 0; m < x->base.group->num_members; m++)
+        if (m != x->base.group->self)
+            mst_group_send(x->base.group, m, mst_exchange_key(&x->base, (uint32_t)message), piece, n, x->sent);
 }
 
 /* The counts of a member in memory. */
@@ -255,27 +241,23 @@ static int64_t count_bytes(const mst_row_exchange *x, int32_t member) {
 
 /* Begins the run; false if no generation is under way. */
 static bool enter(mst_row_exchange *x, uint64_t run) {
-    mst_task_group *g = x->group;
+    mst_task_group *g = x->base.group;
     pthread_mutex_lock(&g->lock);
-    x->started = true;
     x->posted_rows = false;
-    x->run = run;
-    x->generation = g->generation;
-    const bool on = g->active;
-    mst_group_note_start(g, run, x->stream, x->name);
+    const bool on = mst_exchange_begin(&x->base, run);
     pthread_mutex_unlock(&g->lock);
     return on;
 }
 
 /* Nothing is sent and nothing will come: sets all timelines to their final values. */
 static void skip_all(mst_row_exchange *x) {
-    for (int32_t m = 0; m < x->group->num_members; m++) mst_timeline_advance(arrival(x, COUNTS, m), 1);
+    for (int32_t m = 0; m < x->base.group->num_members; m++) mst_timeline_advance(arrival(x, COUNTS, m), 1);
     mst_timeline_advance(x->sent, x->num_sent);
 }
 
 /* Finds this member's counts and rows, which are sent in place. */
 static void gather_own(mst_row_exchange *x) {
-    const int32_t first = x->first_leaf[x->group->self];
+    const int32_t first = x->first_leaf[x->base.group->self];
     mst_iov *iov = x->iov;
     for (int32_t l = 0; l < x->num_leaves; l++)
         for (int32_t v = 0; v < x->num_values; v++) {
@@ -290,7 +272,7 @@ static void gather_own(mst_row_exchange *x) {
 }
 
 void mst_row_exchange_start(mst_row_exchange *x, uint64_t run) {
-    const mst_task_group *g = x->group;
+    const mst_task_group *g = x->base.group;
     const size_t num_timelines = NUM_MESSAGES * (size_t)g->num_members + 1;
     memset(x->arrived, 0, num_timelines * sizeof *x->arrived);
     for (size_t i = 0; i < num_timelines; i++) x->arrived[i].event = g->event + 1;
@@ -309,27 +291,27 @@ void mst_row_exchange_start(mst_row_exchange *x, uint64_t run) {
 /* ---- waiting ---- */
 
 static bool has_arrived(const mst_row_exchange *x, int message, int32_t member) {
-    return member == x->group->self || mst_timeline_value(arrival(x, message, member)) > 0;
+    return member == x->base.group->self || mst_timeline_value(arrival(x, message, member)) > 0;
 }
 
 static mst_status too_late(const mst_row_exchange *x, int message) {
     char list[256] = "";
     int32_t count = 0;
-    for (int32_t m = 0; m < x->group->num_members; m++) {
+    for (int32_t m = 0; m < x->base.group->num_members; m++) {
         if (has_arrived(x, message, m)) continue;
         const size_t length = strlen(list);
         snprintf(list + length, sizeof list - length, "%s%d", count++ ? ", " : "", m);
     }
-    return MST_FAIL(MST_DEADLINE, "exchange %u of run %llu: waited too long, no %s come from member%s %s", x->stream,
-                    (unsigned long long)x->run, message == ROWS ? "rows have" : "number of rows has",
-                    count > 1 ? "s" : "", list);
+    return MST_FAIL(MST_DEADLINE, "exchange %u of run %llu: waited too long, no %s come from member%s %s",
+                    x->base.stream, (unsigned long long)x->base.run,
+                    message == ROWS ? "rows have" : "number of rows has", count > 1 ? "s" : "", list);
 }
 
 static mst_status await(mst_row_exchange *x, int message, int64_t deadline) {
-    for (int32_t m = 0; m < x->group->num_members; m++)
-        if (m != x->group->self && !mst_group_wait(x->group, arrival(x, message, m), 1, deadline))
+    for (int32_t m = 0; m < x->base.group->num_members; m++)
+        if (m != x->base.group->self && !mst_group_wait(x->base.group, arrival(x, message, m), 1, deadline))
             return too_late(x, message);
-    return mst_group_check_generation(x->group, x->generation);
+    return mst_group_check_generation(x->base.group, x->base.generation);
 }
 
 /* Checks how many rows the leaves of MEMBER have, and adds the bytes of its message to *BYTES. */
@@ -340,7 +322,7 @@ static mst_status check_counts(const mst_row_exchange *x, int32_t member, int64_
             if (*count < 0 || *count > x->value[v].num_rows)
                 return MST_FAIL(MST_INVALID,
                                 "exchange %u of run %llu: member %d says that it sends %lld rows of a variable of %lld",
-                                x->stream, (unsigned long long)x->run, member, (long long)*count,
+                                x->base.stream, (unsigned long long)x->base.run, member, (long long)*count,
                                 (long long)x->value[v].num_rows);
             *bytes += number_bytes(*count) + sent_bytes(&x->value[v], *count);
         }
@@ -359,7 +341,7 @@ static char *place_rows(mst_row_exchange *x, int32_t member, char *data) {
 
 /* The counts of all members have come: posts memory for their rows. */
 static mst_status post_rows(mst_row_exchange *x) {
-    const mst_task_group *g = x->group;
+    const mst_task_group *g = x->base.group;
     int64_t bytes = 0;
     for (int32_t m = 0; m < g->num_members; m++)
         if (m != g->self) MST_TRY(check_counts(x, m, &bytes));
@@ -392,12 +374,12 @@ static mst_status check_numbers(const mst_row_exchange *x, int64_t k) {
         MST_INVALID,
         "exchange %u of run %llu: what member %d has sent are no ascending numbers of rows of a variable of "
         "%lld rows",
-        x->stream, (unsigned long long)x->run, member_of(x, k / x->num_values), (long long)num_rows);
+        x->base.stream, (unsigned long long)x->base.run, member_of(x, k / x->num_values), (long long)num_rows);
 }
 
 static mst_status check_rows(const mst_row_exchange *x) {
-    const int32_t *first = x->first_leaf, self = x->group->self;
-    const int64_t all = (int64_t)first[x->group->num_members] * x->num_values;
+    const int32_t *first = x->first_leaf, self = x->base.group->self;
+    const int64_t all = (int64_t)first[x->base.group->num_members] * x->num_values;
     for (int64_t k = 0; k < all; k++)
         if (k / x->num_values < first[self] || k / x->num_values >= first[self + 1]) MST_TRY(check_numbers(x, k));
     return MST_OK;
@@ -407,16 +389,16 @@ static mst_status receive_all(mst_row_exchange *x, int64_t deadline) {
     MST_TRY(await(x, COUNTS, deadline));
     if (!x->posted_rows) MST_TRY(post_rows(x));
     MST_TRY(await(x, ROWS, deadline));
-    if (!mst_group_wait(x->group, x->sent, x->num_sent, deadline))
-        return MST_FAIL(MST_DEADLINE, "exchange %u of run %llu: waited too long until all was sent", x->stream,
-                        (unsigned long long)x->run);
-    MST_TRY(mst_group_check_generation(x->group, x->generation));
+    if (!mst_group_wait(x->base.group, x->sent, x->num_sent, deadline))
+        return MST_FAIL(MST_DEADLINE, "exchange %u of run %llu: waited too long until all was sent", x->base.stream,
+                        (unsigned long long)x->base.run);
+    MST_TRY(mst_group_check_generation(x->base.group, x->base.generation));
     return check_rows(x);
 }
 
 static void merge_value(mst_row_exchange *x, int32_t v) {
     const mst_row_merge merge = merge_of(x, v);
-    const int32_t own = x->first_leaf[x->group->self];
+    const int32_t own = x->first_leaf[x->base.group->self];
     for (int32_t l = 0; l < merge.num_leaves; l++) {
         const bool here = l >= own && l < own + x->num_leaves;
         const int64_t k = (int64_t)l * x->num_values + v;
@@ -432,8 +414,8 @@ static void merge_value(mst_row_exchange *x, int32_t v) {
 /* The generation has ended: waits until the transport no longer uses the exchange's memory. */
 static void wait_left(mst_row_exchange *x) {
     mst_timeline_wait(x->sent, x->num_sent, MST_NEVER, false);
-    for (int32_t m = 0; m < x->group->num_members; m++) {
-        if (m == x->group->self) continue;
+    for (int32_t m = 0; m < x->base.group->num_members; m++) {
+        if (m == x->base.group->self) continue;
         mst_timeline_wait(arrival(x, COUNTS, m), 1, MST_NEVER, false);
         if (x->posted_rows) mst_timeline_wait(arrival(x, ROWS, m), 1, MST_NEVER, false);
     }
@@ -441,8 +423,8 @@ static void wait_left(mst_row_exchange *x) {
 
 void mst_row_exchange_destroy(mst_row_exchange *x) {
     if (!x) return;
-    if (x->started) {
-        mst_group_give_up(x->group, x->generation, x->stream, x->run);
+    if (x->base.started) {
+        mst_exchange_give_up(&x->base);
         wait_left(x);
     }
     free_exchange(x);
@@ -451,11 +433,11 @@ void mst_row_exchange_destroy(mst_row_exchange *x) {
 mst_status mst_row_exchange_wait(mst_row_exchange *x, int64_t deadline) {
     const mst_status status = receive_all(x, deadline);
     if (status == MST_DEADLINE) return status;
-    x->started = false;
+    x->base.started = false;
     if (status) {
         mst_failure failure;
         mst_failure_keep(&failure, status);
-        mst_group_end_generation(x->group, x->generation, &failure);
+        mst_group_end_generation(x->base.group, x->base.generation, &failure);
         wait_left(x);
         return mst_failure_restore(&failure);
     }

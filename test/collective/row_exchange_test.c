@@ -310,7 +310,8 @@ static void what_the_transport_refuses_ends_the_generation(void **state) {
 /* ---- peers that send what is no gradient ---- */
 
 static void send_raw(cast *c, uint32_t message, const int64_t *number, size_t count) {
-    const mst_key key = {.generation = 1, .stream = mst_exchange_stream(3, message), .run = 1, .hash = 5};
+    const mst_key key =
+        mst_exchange_key(&(const mst_exchange_base){.generation = 1, .stream = 3, .run = 1, .hash = 5}, message);
     const mst_iov piece = {number, count * sizeof *number};
     EXPECT_OK(c->all.tasks.type->send(c->all.tasks.task[1].transport, 0, key, &piece, 1, NULL));
 }
