@@ -20,7 +20,7 @@ static mst_status check_count(const mst_tfds_info *info, const mst_dataset *reco
 }
 
 static mst_status tfds_spec_parse(const mst_tfds_info *info, mst_dataset *records, mst_dataset **out) {
-    const mst_tfds_feature *chosen[] = {info->input, info->label};
+    const mst_tfds_feature *chosen[] = {info->features.input, info->features.label};
     mst_feature features[2];
     for (int i = 0; i < 2 && chosen[i]; i++) {
         features[i] = (mst_feature){.name = chosen[i]->name, .dtype = MST_STRING};
@@ -28,14 +28,14 @@ static mst_status tfds_spec_parse(const mst_tfds_info *info, mst_dataset *record
         features[i].dtype = chosen[i]->spec.dtype;
         features[i].shape = chosen[i]->spec.shape;
     }
-    return mst_dataset_parse_example(records, features, info->label ? 2 : 1, out);
+    return mst_dataset_parse_example(records, features, info->features.label ? 2 : 1, out);
 }
 
 /* Pictures of the size that OPTIONS say; else of the folder's size if all its pictures have one; else as
  * mst_dataset_from_images has it. */
 static mst_status tfds_spec_decode(const mst_tfds_info *info, mst_dataset *rows, const mst_data_options *options,
                                    mst_dataset **out) {
-    const int64_t *dim = info->input->spec.shape.dim;
+    const int64_t *dim = info->features.input->spec.shape.dim;
     mst_images_options o = {.channels = dim[2] == 1 ? 1 : 3};
     const bool chosen = options && options->image_size > 0, known = dim[0] > 0 && dim[1] > 0;
     if (options && options->channels) o.channels = (int)options->channels;
@@ -49,7 +49,7 @@ static mst_status tfds_spec_decode(const mst_tfds_info *info, mst_dataset *rows,
 static mst_status tfds_spec_name(const mst_tfds_info *info, mst_dataset *rows, mst_dataset **out) {
     char path[PATH_SIZE], *schema;
     mst_dataset *named;
-    const mst_tfds_feature *label = info->label;
+    const mst_tfds_feature *label = info->features.label;
     const bool has_names = label && label->kind == MST_TFDS_CLASS && !strchr(label->name, '/');
     *out = NULL;
     if (!has_names) *out = mst_dataset_retain(rows);
@@ -88,7 +88,7 @@ static mst_status make_rows(const mst_tfds_info *info, const mst_data_options *o
     MST_TRY(mst_dataset_from_tfrecord(info->path, info->num_paths, &o, out));
     MST_TRY(check_count(info, *out));
     REPLACE(*out, tfds_spec_parse(info, *out, &next));
-    if (info->input->kind == MST_TFDS_IMAGE) REPLACE(*out, tfds_spec_decode(info, *out, options, &next));
+    if (info->features.input->kind == MST_TFDS_IMAGE) REPLACE(*out, tfds_spec_decode(info, *out, options, &next));
     REPLACE(*out, tfds_spec_name(info, *out, &next));
     return MST_OK;
 }

@@ -61,14 +61,13 @@ static mst_status read_tensor(const json_t *json, mst_tfds_feature *f) {
 }
 
 /* "tensorflow_datasets.core.features.image_feature.Image" ends in the name of the class. */
-static mst_status tfds_read_feature(const char *name, const json_t *json, mst_tfds_info *info) {
-    mst_tfds_feature *f = &info->feature[info->num_features++];
+static mst_status tfds_read_feature(const char *name, const json_t *json, mst_arena *arena, mst_tfds_feature *f) {
     const char *python = json_string_value(json_object_get(json, "pythonClassName"));
     const char *dot = python ? strrchr(python, '.') : NULL;
     const json_t *image = json_object_get(json, "image"), *class = json_object_get(json, "classLabel");
     const json_t *tensor = json_object_get(json, "tensor");
-    *f = (mst_tfds_feature){.name = mst_arena_string(&info->arena, name)};
-    f->class_name = mst_arena_string(&info->arena, dot ? dot + 1 : python ? python : "unknown");
+    *f = (mst_tfds_feature){.name = mst_arena_string(arena, name)};
+    f->class_name = mst_arena_string(arena, dot ? dot + 1 : python ? python : "unknown");
     if (!f->name || !f->class_name) return MST_NO_MEMORY("for a feature");
     if (image) {
         if (!tfds_read_shape(json_object_get(image, "shape"), &f->spec.shape)) return wrong_shape(f->name);
@@ -86,55 +85,56 @@ static mst_status tfds_read_feature(const char *name, const json_t *json, mst_tf
 
 /* ---- input and label ---- */
 
-static const char *list_features(const mst_tfds_info *info, char text[LIST_SIZE]) {
+static const char *list_features(const mst_tfds_features *all, char text[LIST_SIZE]) {
     *text = '\0';
-    for (int i = 0; i < info->num_features; i++) {
+    for (int i = 0; i < all->num_features; i++) {
         const size_t used = strlen(text);
-        snprintf(text + used, LIST_SIZE - used, "%s%.60s", i ? ", " : "", info->feature[i].name);
+        snprintf(text + used, LIST_SIZE - used, "%s%.60s", i ? ", " : "", all->feature[i].name);
     }
     return text;
 }
 
 /* The feature of that NAME, of a KIND that is read. */
-static mst_status find_named(const mst_tfds_info *info, const json_t *key, const mst_tfds_feature **out) {
+static mst_status find_named(const mst_tfds_features *all, const json_t *key, const mst_tfds_feature **out) {
     char list[LIST_SIZE];
     const char *name = json_string_value(json_object_get(key, "featureKey"));
     if (!name)
         return MST_FAIL(MST_UNIMPLEMENTED, "its supervised keys are not one input and one label, as they must be here");
-    for (int i = 0; i < info->num_features && !*out; i++)
-        if (strcmp(info->feature[i].name, name) == 0) *out = &info->feature[i];
+    for (int i = 0; i < all->num_features && !*out; i++)
+        if (strcmp(all->feature[i].name, name) == 0) *out = &all->feature[i];
     if (*out) return MST_OK;
     return MST_FAIL(MST_CORRUPT, "there is no feature '%.100s', which is one of the supervised keys: there are %s",
-                    name, list_features(info, list));
+                    name, list_features(all, list));
 }
 
 /* The only feature of KIND, NULL if there are none or several; but not OTHER. */
-static const mst_tfds_feature *only_one(const mst_tfds_info *info, mst_tfds_kind kind, const mst_tfds_feature *other) {
+static const mst_tfds_feature *only_one(const mst_tfds_features *all, mst_tfds_kind kind,
+                                        const mst_tfds_feature *other) {
     const mst_tfds_feature *found = NULL;
-    for (int i = 0; i < info->num_features; i++) {
-        if (info->feature[i].kind != kind || &info->feature[i] == other) continue;
+    for (int i = 0; i < all->num_features; i++) {
+        if (all->feature[i].kind != kind || &all->feature[i] == other) continue;
         if (found) return NULL;
-        found = &info->feature[i];
+        found = &all->feature[i];
     }
     return found;
 }
 
-static mst_status choose_by_kind(mst_tfds_info *info) {
+static mst_status choose_by_kind(mst_tfds_features *all) {
     char list[LIST_SIZE];
-    info->label = only_one(info, MST_TFDS_CLASS, NULL);
-    for (int i = 0; i < info->num_features && !info->label; i++)
-        if (info->feature[i].kind == MST_TFDS_TENSOR && strcmp(info->feature[i].name, "label") == 0)
-            info->label = &info->feature[i];
-    info->input = only_one(info, MST_TFDS_IMAGE, NULL);
-    if (!info->input) info->input = only_one(info, MST_TFDS_TENSOR, info->label);
-    if (info->input) return MST_OK;
+    all->label = only_one(all, MST_TFDS_CLASS, NULL);
+    for (int i = 0; i < all->num_features && !all->label; i++)
+        if (all->feature[i].kind == MST_TFDS_TENSOR && strcmp(all->feature[i].name, "label") == 0)
+            all->label = &all->feature[i];
+    all->input = only_one(all, MST_TFDS_IMAGE, NULL);
+    if (!all->input) all->input = only_one(all, MST_TFDS_TENSOR, all->label);
+    if (all->input) return MST_OK;
     return MST_FAIL(MST_INVALID,
                     "which feature is the input? There are %s: the folder must have been made with supervised_keys",
-                    list_features(info, list));
+                    list_features(all, list));
 }
 
-static mst_status tfds_check_kinds(const mst_tfds_info *info) {
-    const mst_tfds_feature *chosen[] = {info->input, info->label};
+static mst_status tfds_check_kinds(const mst_tfds_features *all) {
+    const mst_tfds_feature *chosen[] = {all->input, all->label};
     for (int i = 0; i < 2; i++)
         if (chosen[i] && (chosen[i]->kind == MST_TFDS_OTHER || (i && chosen[i]->kind == MST_TFDS_IMAGE)))
             return MST_FAIL(MST_UNIMPLEMENTED,
@@ -144,7 +144,8 @@ static mst_status tfds_check_kinds(const mst_tfds_info *info) {
     return MST_OK;
 }
 
-mst_status mst_tfds_features(const json_t *features, const json_t *keys, mst_tfds_info *out) {
+mst_status mst_tfds_features_read(const json_t *features, const json_t *keys, mst_arena *arena,
+                                  mst_tfds_features *out) {
     json_t *dict = json_object_get(json_object_get(features, "featuresDict"), "features"), *value;
     const json_t *items = json_object_get(json_object_get(keys, "tuple"), "items");
     const char *name;
@@ -152,9 +153,10 @@ mst_status mst_tfds_features(const json_t *features, const json_t *keys, mst_tfd
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "there is no featuresDict in it: older versions of TensorFlow Datasets wrote "
                         "another form: make the folder with a newer one");
-    out->feature = mst_arena_alloc(&out->arena, json_object_size(dict) * sizeof *out->feature);
+    out->feature = mst_arena_alloc(arena, json_object_size(dict) * sizeof *out->feature);
     if (!out->feature) return MST_NO_MEMORY("for features");
-    json_object_foreach(dict, name, value) MST_TRY(tfds_read_feature(name, value, out));
+    json_object_foreach(dict, name, value)
+        MST_TRY(tfds_read_feature(name, value, arena, &out->feature[out->num_features++]));
     if (keys) {
         MST_TRY(find_named(out, json_array_size(items) == 2 ? json_array_get(items, 0) : NULL, &out->input));
         MST_TRY(find_named(out, json_array_get(items, 1), &out->label));

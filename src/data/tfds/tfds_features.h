@@ -4,10 +4,34 @@
 
 #include <jansson.h>
 
-#include "data/tfds/tfds_info.h"
+#include "base/arena.h"
+#include "muster/dataset.h"
 
-/** FEATURES, the JSON of the file, to OUT; KEYS, supervisedKeys of dataset_info.json, may be NULL. Messages do not name
- *  the file. */
-MST_CHECKED mst_status mst_tfds_features(const json_t *features, const json_t *keys, mst_tfds_info *out);
+typedef enum mst_tfds_kind {
+    MST_TFDS_OTHER = 0, /**< not read here */
+    MST_TFDS_IMAGE,
+    MST_TFDS_CLASS,
+    MST_TFDS_TENSOR
+} mst_tfds_kind;
+
+typedef struct mst_tfds_feature {
+    const char *name;
+    const char *class_name; /**< "Image" */
+    mst_tfds_kind kind;
+    mst_spec spec;       /**< of an image shape alone, with dimensions of -1 */
+    int64_t num_classes; /**< of a class */
+} mst_tfds_feature;
+
+typedef struct mst_tfds_features {
+    mst_tfds_feature *feature;
+    int num_features;
+    const mst_tfds_feature *input;
+    const mst_tfds_feature *label; /**< NULL: there is none */
+} mst_tfds_features;
+
+/** FEATURES, the JSON of the file, to OUT, which is zeroed; KEYS, supervisedKeys of dataset_info.json, may be NULL. What
+ *  OUT holds is of ARENA. Messages do not name the file. */
+MST_CHECKED mst_status mst_tfds_features_read(const json_t *features, const json_t *keys, mst_arena *arena,
+                                              mst_tfds_features *out);
 
 #endif

@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/no_memory.h"
-#include "data/tfds/tfds_features.h"
 
 enum { MOST_BYTES = 1 << 26, MOST_SHARDS = 99999, LIST_SIZE = 400 };
 
@@ -120,7 +119,8 @@ mst_status mst_tfds_read(const char *folder, bool test, mst_tfds_info *out) {
     if (!status && take_info(out, info, test))
         status =
             mst_error()->code == MST_NOT_FOUND ? MST_NOT_FOUND : mst_error_prefix("'%s/dataset_info.json'", folder);
-    if (!status && mst_tfds_features(features, json_object_get(info, "supervisedKeys"), out))
+    if (!status &&
+        mst_tfds_features_read(features, json_object_get(info, "supervisedKeys"), &out->arena, &out->features))
         status = mst_error_prefix("'%s/features.json'", folder);
     json_decref(info);
     json_decref(features);

@@ -21,34 +21,15 @@
 #ifndef MUSTER_DATA_TFDS_TFDS_INFO_H
 #define MUSTER_DATA_TFDS_TFDS_INFO_H
 
-#include "base/arena.h"
-#include "muster/dataset.h"
-
-typedef enum mst_tfds_kind {
-    MST_TFDS_OTHER = 0, /**< not read here */
-    MST_TFDS_IMAGE,
-    MST_TFDS_CLASS,
-    MST_TFDS_TENSOR
-} mst_tfds_kind;
-
-typedef struct mst_tfds_feature {
-    const char *name;
-    const char *class_name; /**< "Image" */
-    mst_tfds_kind kind;
-    mst_spec spec;       /**< of an image shape alone, with dimensions of -1 */
-    int64_t num_classes; /**< of a class */
-} mst_tfds_feature;
+#include "data/tfds/tfds_features.h"
 
 /** Zero-initialised is empty. */
 typedef struct mst_tfds_info {
     mst_arena arena;
     const char *folder;
     const char *name;
-    mst_tfds_feature *feature;
-    int num_features;
-    const mst_tfds_feature *input;
-    const mst_tfds_feature *label; /**< NULL: there is none */
-    const char **path;             /**< the files of the split */
+    mst_tfds_features features;
+    const char **path; /**< the files of the split */
     int num_paths;
     int64_t num_examples; /**< in them */
 } mst_tfds_info;
