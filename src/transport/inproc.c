@@ -42,7 +42,7 @@ static mst_transport *open_transports;
 
 /* Returns why the sender must be given up, or NULL. */
 static const char *deliver_data(mst_transport *to, int32_t from, mst_key key, const mst_iov *piece, int n) {
-    mst_message_part part = {.from = from, .key = key};
+    mst_mailbox_part part = {.from = from, .key = key};
     for (int i = 0; i < n; i++) part.total += piece[i].bytes;
     const char *why = part.total ? NULL : mst_mailbox_deliver(to->mailbox, &part, NULL, NULL);
     for (int i = 0; i < n && !why; i++) {

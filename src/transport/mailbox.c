@@ -330,7 +330,7 @@ static void free_copy(mst_kept_part *kept) {
 }
 
 /* A copy of a part; the bytes follow the struct in memory. */
-static mst_kept_part *make_copy(const mst_message_part *part) {
+static mst_kept_part *make_copy(const mst_mailbox_part *part) {
     mst_kept_part *kept = malloc(sizeof *kept + part->bytes);
     if (!kept) return NULL;
     *kept = (mst_kept_part){.data = kept + 1, .release = free_copy};
@@ -338,7 +338,7 @@ static mst_kept_part *make_copy(const mst_message_part *part) {
     return kept;
 }
 
-static const char *keep_part(mst_mailbox *box, entry *e, const mst_message_part *part,
+static const char *keep_part(mst_mailbox *box, entry *e, const mst_mailbox_part *part,
                              mst_kept_part *(*keep)(void *source), void *source) {
     if (part->bytes == 0) return NULL;
     if (part->bytes > box->most_kept - box->bytes_kept) return "it sent more data ahead than can be kept";
@@ -354,7 +354,7 @@ static const char *keep_part(mst_mailbox *box, entry *e, const mst_message_part 
 }
 
 /* Under the lock, which is released during the copy. */
-static void copy_part(mst_mailbox *box, entry *e, const mst_message_part *part) {
+static void copy_part(mst_mailbox *box, entry *e, const mst_mailbox_part *part) {
     unsigned char *into = e->into;
     e->copying++;
     pthread_mutex_unlock(&box->lock);
@@ -365,13 +365,13 @@ static void copy_part(mst_mailbox *box, entry *e, const mst_message_part *part) 
 }
 
 /* Whether PART is the next one of E's message. */
-static bool follows(const entry *e, const mst_message_part *part) {
+static bool follows(const entry *e, const mst_mailbox_part *part) {
     return part->offset == e->arrived && part->total == e->total && part->key.hash == e->hash &&
            part->bytes <= e->total - e->arrived && (part->bytes || part->total == 0);
 }
 
 /* Returns the entry to which PART belongs. NULL: the part is dropped, for the reason *WHY unless that is NULL. */
-static entry *arrive(mst_mailbox *box, const mst_message_part *part, const char **why) {
+static entry *arrive(mst_mailbox *box, const mst_mailbox_part *part, const char **why) {
     *why = NULL;
     if (part->key.generation < box->floor) return NULL;
     entry *e = mailbox_entry(box, part->from, part->key);
@@ -396,11 +396,11 @@ static entry *arrive(mst_mailbox *box, const mst_message_part *part, const char 
 }
 
 /* Whether E's message, one part of which is PART, can still be lent without a copy. */
-static bool borrows(const mst_mailbox *box, const entry *e, const mst_message_part *part) {
+static bool borrows(const mst_mailbox *box, const entry *e, const mst_mailbox_part *part) {
     return e->lent && !e->copied && !e->copying && part->bytes && part->bytes <= box->most_kept - box->bytes_kept;
 }
 
-static const char *deliver(mst_mailbox *box, const mst_message_part *part, mst_kept_part *(*keep)(void *source),
+static const char *deliver(mst_mailbox *box, const mst_mailbox_part *part, mst_kept_part *(*keep)(void *source),
                            void *source) {
     const char *why;
     entry *e = arrive(box, part, &why);
@@ -414,7 +414,7 @@ static const char *deliver(mst_mailbox *box, const mst_message_part *part, mst_k
     return NULL;
 }
 
-const char *mst_mailbox_deliver(mst_mailbox *box, const mst_message_part *part, mst_kept_part *(*keep)(void *source),
+const char *mst_mailbox_deliver(mst_mailbox *box, const mst_mailbox_part *part, mst_kept_part *(*keep)(void *source),
                                 void *source) {
     pthread_mutex_lock(&box->lock);
     const char *why = deliver(box, part, keep, source);
@@ -422,7 +422,7 @@ const char *mst_mailbox_deliver(mst_mailbox *box, const mst_message_part *part, 
     return why;
 }
 
-const char *mst_mailbox_announce(mst_mailbox *box, const mst_message_part *message, mst_fetch fetch,
+const char *mst_mailbox_announce(mst_mailbox *box, const mst_mailbox_part *message, mst_fetch fetch,
                                  void (*release)(void *source), void *source) {
     const char *why;
     pthread_mutex_lock(&box->lock);

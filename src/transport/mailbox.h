@@ -21,7 +21,7 @@
 typedef struct mst_mailbox mst_mailbox;
 
 /** A part of a message. The parts of one message arrive from left to right. */
-typedef struct mst_message_part {
+typedef struct mst_mailbox_part {
     int32_t from;
     mst_key key;
     size_t total; /**< bytes of the whole message */
@@ -29,7 +29,7 @@ typedef struct mst_message_part {
     const void *data;
     const _Atomic uint64_t *floor; /**< DATA is the sender's own memory, which it may overwrite as soon as *FLOOR is
                                     *   above the key's generation; NULL: nobody overwrites it */
-} mst_message_part;
+} mst_mailbox_part;
 
 /** The entry of a message that is being fetched; valid until mst_mailbox_fetched. */
 typedef struct mst_mailbox_entry mst_fetched;
@@ -58,12 +58,12 @@ MST_CHECKED mst_status mst_mailbox_borrow(mst_mailbox *box, int32_t from, mst_ke
 /** A part has arrived. If nothing is posted for it yet, the mailbox calls KEEP(SOURCE), which sets `data`, `floor` and
  *  `release`, and returns NULL if there is no memory. KEEP NULL: the mailbox keeps a copy. Returns NULL, or, as half a
  *  sentence, why the connection to the sender must be given up. */
-MST_CHECKED const char *mst_mailbox_deliver(mst_mailbox *box, const mst_message_part *part,
+MST_CHECKED const char *mst_mailbox_deliver(mst_mailbox *box, const mst_mailbox_part *part,
                                             mst_kept_part *(*keep)(void *source), void *source);
 /** MESSAGE is whole in one part and not empty; its sender keeps the bytes until they are fetched. When memory is posted
  *  for it, now or later, FETCH(SOURCE) is called. If it will never be fetched, RELEASE(SOURCE) is called instead.
  *  Returns as mst_mailbox_deliver. */
-MST_CHECKED const char *mst_mailbox_announce(mst_mailbox *box, const mst_message_part *message, mst_fetch fetch,
+MST_CHECKED const char *mst_mailbox_announce(mst_mailbox *box, const mst_mailbox_part *message, mst_fetch fetch,
                                              void (*release)(void *source), void *source);
 /** WHOLE: all bytes of the message are in the posted memory. Otherwise they will not come, and nothing writes to that
  *  memory any more. */

@@ -376,13 +376,13 @@ static offered *read_offer(mst_transport *t, const mst_mpi_packet *p) {
 }
 
 static const char *take_offer(mst_transport *t, const mst_mpi_packet *p) {
-    const mst_message_part part = {.from = p->from, .key = p->key, .total = p->total, .bytes = p->total};
+    const mst_mailbox_part part = {.from = p->from, .key = p->key, .total = p->total, .bytes = p->total};
     offered *o = read_offer(t, p);
     return o ? mst_mailbox_announce(t->mailbox, &part, fetch, refuse, o) : "no memory for what it sent";
 }
 
 static const char *take_small(mst_transport *t, const mst_mpi_packet *p) {
-    const mst_message_part part = {
+    const mst_mailbox_part part = {
         .from = p->from, .key = p->key, .total = p->num_bytes, .bytes = p->num_bytes, .data = p->bytes};
     return mst_mailbox_deliver(t->mailbox, &part, NULL, NULL);
 }

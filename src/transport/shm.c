@@ -193,7 +193,7 @@ typedef struct kept_place {
 } kept_place;
 
 typedef struct delivery {
-    mst_message_part part;
+    mst_mailbox_part part;
     arrival *message;
 } delivery;
 
@@ -219,7 +219,7 @@ static const char *take_control(const mst_shm *shm, const shm_link *l, const mst
 }
 
 static const char *take_small(mst_shm *shm, const shm_link *l, const mst_shm_packet *p) {
-    const mst_message_part part = {
+    const mst_mailbox_part part = {
         .from = l->task, .key = p->key, .total = p->num_bytes, .bytes = p->num_bytes, .data = p->bytes};
     if (l->is_out || !l->is_up || p->num_places) return "it sent a message in a wrong form";
     return mst_mailbox_deliver(shm->options.mailbox, &part, NULL, NULL);

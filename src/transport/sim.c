@@ -285,7 +285,7 @@ static mst_status sim_post(mst_transport *t, int32_t from, mst_key key, void *in
 /* Returns why the sender must be given up, or NULL. */
 static const char *hand_over(mst_transport *t, const packet *p) {
     if (p->kind == DATA) {
-        const mst_message_part part = {
+        const mst_mailbox_part part = {
             .from = p->from, .key = p->key, .total = p->bytes, .bytes = p->bytes, .data = p->data};
         return mst_mailbox_deliver(t->mailbox, &part, NULL, NULL);
     }

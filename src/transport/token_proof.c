@@ -44,12 +44,12 @@ bool mst_token_login_read(const char *login, mst_token_login *out) {
 /* ---- proofs ---- */
 
 void mst_token_prove(const mst_cluster_keys *keys, mst_token_place place, const char *login, const char *challenge,
-                     const mst_message *sender, char proof[MST_TOKEN_PROOF]) {
+                     const mst_wire_header *sender, char proof[MST_TOKEN_PROOF]) {
     static const char *const words[] = {"login", "challenge", "answer"};
     crypto_generichash_state state;
     unsigned char hash[(MST_TOKEN_PROOF - 1) / 2];
     char first[64], last[96] = "";
-    snprintf(first, sizeof first, "muster user token %d: %s", MST_MESSAGE_VERSION, words[place]);
+    snprintf(first, sizeof first, "muster user token %d: %s", MST_WIRE_VERSION, words[place]);
     if (sender)
         snprintf(last, sizeof last, "%d from %" PRId32 " to %" PRId32 " of %" PRIu64, (int)sender->kind, sender->from,
                  sender->to, sender->instance);
@@ -63,7 +63,7 @@ void mst_token_prove(const mst_cluster_keys *keys, mst_token_place place, const 
 }
 
 bool mst_token_is_proved(const mst_cluster_keys *keys, mst_token_place place, const char *login, const char *challenge,
-                         const mst_message *sender, const void *shown, size_t size) {
+                         const mst_wire_header *sender, const void *shown, size_t size) {
     char proof[MST_TOKEN_PROOF];
     mst_token_prove(keys, place, login, challenge, sender, proof);
     return size == MST_TOKEN_PROOF - 1 && sodium_memcmp(shown, proof, size) == 0;

@@ -11,7 +11,7 @@
  *  The first proof keeps strangers from sending anything that is read. It is good for one connection: the listener
  *  remembers the logins that it has accepted. The last proof decides: it cannot have been recorded, since the challenge
  *  is drawn for this connection. Each of the three proofs includes a word for its place, so that none can stand in for
- *  another. Each also covers the version of the messages (transport/message.h), and through the login the address to
+ *  another. Each also covers the version of the header (transport/wire_header.h), and through the login the address to
  *  which the connector has connected: a proof for one address is not valid at another one. */
 #ifndef MUSTER_TRANSPORT_TOKEN_PROOF_H
 #define MUSTER_TRANSPORT_TOKEN_PROOF_H
@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "transport/cluster_key.h"
-#include "transport/message.h"
+#include "transport/wire_header.h"
 
 /** Sizes of texts, with their ends. */
 enum { MST_TOKEN_NONCE = 33, MST_TOKEN_LOGIN = 160, MST_TOKEN_PROOF = 65 };
@@ -50,10 +50,11 @@ MST_CHECKED bool mst_token_login_read(const char *login, mst_token_login *out);
 /** The proof at PLACE of a connection with LOGIN. CHALLENGE: the nonce that the listener has drawn; NULL for the proof
  *  of the login. SENDER: the header of the message, for the proof of the answer; NULL for the other two. */
 void mst_token_prove(const mst_cluster_keys *keys, mst_token_place place, const char *login, const char *challenge,
-                     const mst_message *sender, char proof[MST_TOKEN_PROOF]);
+                     const mst_wire_header *sender, char proof[MST_TOKEN_PROOF]);
 /** Whether SHOWN, of SIZE bytes, is the proof that mst_token_prove makes. */
 MST_CHECKED bool mst_token_is_proved(const mst_cluster_keys *keys, mst_token_place place, const char *login,
-                                     const char *challenge, const mst_message *sender, const void *shown, size_t size);
+                                     const char *challenge, const mst_wire_header *sender, const void *shown,
+                                     size_t size);
 
 enum { MST_TOKEN_USED = 512 };
 

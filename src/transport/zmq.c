@@ -348,8 +348,8 @@ static void enqueue(mst_transport *t, int32_t to, mst_zmq_outgoing *o) {
 
 static mst_status zmq_control(mst_transport *t, int32_t to, const void *data, size_t bytes) {
     MST_TRY(mst_check_control(&t->options, to, bytes));
-    const mst_message header = {
-        .kind = MST_MESSAGE_CONTROL, .from = t->options.self, .to = to, .instance = t->options.instance};
+    const mst_wire_header header = {
+        .kind = MST_WIRE_CONTROL, .from = t->options.self, .to = to, .instance = t->options.instance};
     mst_zmq_outgoing *o = mst_zmq_outgoing_create(&header, &(mst_iov){data, bytes}, 1, true, NULL, NULL);
     if (!o) return MST_NO_MEMORY("for a control message");
     pthread_mutex_lock(&t->lock);
@@ -372,8 +372,8 @@ static mst_status zmq_send_data(mst_transport *t, int32_t to, mst_key key, const
     if (t->shm && mst_shm_send(t->shm, to, key, piece, n, done)) return MST_OK;
     atomic_store_explicit(&t->sent_by_socket, mst_clock_now(), memory_order_relaxed);
     const bool copy = !t->options.address[to];
-    const mst_message header = {
-        .kind = MST_MESSAGE_DATA, .from = t->options.self, .to = to, .instance = t->options.instance, .key = key};
+    const mst_wire_header header = {
+        .kind = MST_WIRE_DATA, .from = t->options.self, .to = to, .instance = t->options.instance, .key = key};
     mst_status status = MST_OK;
     pthread_mutex_lock(&t->lock);
     if (!mst_mailbox_is_over(t->mailbox, key.generation)) {

@@ -49,7 +49,7 @@ static void give_up(asked *q, const char *why) {
 
 /* ---- connecting ---- */
 
-static const mst_message question = {.kind = MST_MESSAGE_ASK, .from = -1, .to = -1};
+static const mst_wire_header question = {.kind = MST_WIRE_ASK, .from = -1, .to = -1};
 
 static bool open_socket(asking *a, asked *q, const char *numeric) {
     unsigned char id[MST_ZMQ_ID] = "V"; /* ids of tasks begin with "M" */
@@ -128,14 +128,14 @@ static void end_try(const asking *a, asked *q, uint16_t event, int value, int64_
 /* Takes a frame, which is an answer or says why there is none. */
 static void take_frame(const mst_cluster_keys *keys, asked *q, zmq_msg_t *frame) {
     const unsigned char *data = zmq_msg_data(frame);
-    const size_t size = zmq_msg_size(frame), header = size < MST_MESSAGE_HEADER ? size : MST_MESSAGE_HEADER;
+    const size_t size = zmq_msg_size(frame), header = size < MST_WIRE_HEADER_SIZE ? size : MST_WIRE_HEADER_SIZE;
     const unsigned char *body = data + header;
     const size_t bytes = size - header;
     mst_transport_answer *answer = q->answer;
-    mst_message message;
-    const char *why = mst_message_decode(data, header, bytes, &message);
-    const bool is_awaited = !why && message.kind != MST_MESSAGE_REFUSE && mst_zmq_token_is_awaited(&q->login);
-    if (is_awaited && message.kind == MST_MESSAGE_CHALLENGE &&
+    mst_wire_header message;
+    const char *why = mst_wire_header_decode(data, header, bytes, &message);
+    const bool is_awaited = !why && message.kind != MST_WIRE_REFUSE && mst_zmq_token_is_awaited(&q->login);
+    if (is_awaited && message.kind == MST_WIRE_CHALLENGE &&
         mst_zmq_token_answer(keys, &q->login, body, bytes, q->dealer, question, ""))
         return;
     q->done = true;
@@ -143,7 +143,7 @@ static void take_frame(const mst_cluster_keys *keys, asked *q, zmq_msg_t *frame)
         give_up(q, why);
     } else if (is_awaited) {
         give_up(q, mst_zmq_token_missing);
-    } else if (message.kind == MST_MESSAGE_REPORT && bytes > 0) {
+    } else if (message.kind == MST_WIRE_REPORT && bytes > 0) {
         if (!(answer->data = malloc(bytes))) {
             give_up(q, "there is no memory for its answer");
             return;
@@ -151,7 +151,7 @@ static void take_frame(const mst_cluster_keys *keys, asked *q, zmq_msg_t *frame)
         memcpy(answer->data, body, bytes);
         answer->bytes = bytes;
         answer->why[0] = '\0';
-    } else if (message.kind == MST_MESSAGE_REFUSE) {
+    } else if (message.kind == MST_WIRE_REFUSE) {
         const int most = (int)(bytes < sizeof answer->why / 2 ? bytes : sizeof answer->why / 2);
         snprintf(answer->why, sizeof answer->why, "it refuses: %.*s", most, body);
     } else {

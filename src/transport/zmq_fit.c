@@ -38,7 +38,8 @@ bool mst_zmq_has_other_lists(const mst_transport *t, const mst_zmq_said *said) {
     return *said->lists && *t->options.lists && strcmp(said->lists, t->options.lists) != 0;
 }
 
-bool mst_zmq_may_join(const mst_transport *t, const mst_message *m, const mst_zmq_said *said, char why[MST_ZMQ_WHY]) {
+bool mst_zmq_may_join(const mst_transport *t, const mst_wire_header *m, const mst_zmq_said *said,
+                      char why[MST_ZMQ_WHY]) {
     const int32_t self = t->options.self;
     const char *address = t->options.address[self] ? t->options.address[self] : t->options.listen;
     if (mst_zmq_has_other_lists(t, said))

@@ -22,7 +22,7 @@ void mst_zmq_read_hello(const unsigned char *data, size_t size, mst_zmq_said *ou
 /** Whether the task was told other lists of tasks than this one. False if one of the two has not given its lists. */
 bool mst_zmq_has_other_lists(const mst_transport *t, const mst_zmq_said *said);
 /** Whether a task that sends HELLO may join; if not, WHY says why. */
-bool mst_zmq_may_join(const mst_transport *t, const mst_message *hello, const mst_zmq_said *said,
+bool mst_zmq_may_join(const mst_transport *t, const mst_wire_header *hello, const mst_zmq_said *said,
                       char why[MST_ZMQ_WHY]);
 /** The number of the task at ADDRESS in the list of tasks; -1: none. */
 int32_t mst_zmq_find_listed(const mst_transport *t, const char *address);

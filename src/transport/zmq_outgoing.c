@@ -50,7 +50,7 @@ static mst_zmq_outgoing *create_lent(const mst_iov *piece, int n) {
     return o;
 }
 
-mst_zmq_outgoing *mst_zmq_outgoing_create(const mst_message *header, const mst_iov *piece, int n, bool copy,
+mst_zmq_outgoing *mst_zmq_outgoing_create(const mst_wire_header *header, const mst_iov *piece, int n, bool copy,
                                           mst_timeline *done, mst_zmq_loans *loans) {
     size_t bytes = 0;
     for (int i = 0; i < n; i++) bytes += piece[i].bytes;
@@ -97,12 +97,12 @@ static bool send_frame(void *socket, zmq_msg_t *message, int flags) {
 }
 
 /* Sends the header and the bytes together as the frame that begins a part. */
-static bool send_first(mst_zmq_route route, const mst_message *header, const void *data, size_t bytes, int flags) {
+static bool send_first(mst_zmq_route route, const mst_wire_header *header, const void *data, size_t bytes, int flags) {
     zmq_msg_t message;
-    if (zmq_msg_init_size(&message, MST_MESSAGE_HEADER + bytes)) return false;
+    if (zmq_msg_init_size(&message, MST_WIRE_HEADER_SIZE + bytes)) return false;
     unsigned char *at = zmq_msg_data(&message);
-    mst_message_encode(header, at);
-    if (bytes) memcpy(at + MST_MESSAGE_HEADER, data, bytes);
+    mst_wire_header_encode(header, at);
+    if (bytes) memcpy(at + MST_WIRE_HEADER_SIZE, data, bytes);
     if (route.id && zmq_send(route.socket, route.id, MST_ZMQ_ID, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0) {
         const int error = errno;
         zmq_msg_close(&message);
@@ -136,7 +136,7 @@ static bool send_part(mst_zmq_route route, mst_zmq_outgoing *o, size_t *sent) {
     const mst_iov *piece = &o->piece[o->at];
     const unsigned char *data = (const unsigned char *)piece->data + o->offset;
     size_t bytes = piece->bytes - o->offset;
-    if (o->header.kind == MST_MESSAGE_DATA && bytes > MST_ZMQ_PART) bytes = MST_ZMQ_PART;
+    if (o->header.kind == MST_WIRE_DATA && bytes > MST_ZMQ_PART) bytes = MST_ZMQ_PART;
     *sent = bytes;
     if (bytes <= MST_ZMQ_COPIED) return send_first(route, &o->header, data, bytes, 0);
     return send_lent(route, o, data, bytes);
@@ -156,13 +156,13 @@ bool mst_zmq_outgoing_send(mst_zmq_outgoing *o, mst_zmq_route route) {
     return true;
 }
 
-void mst_zmq_send_bytes(mst_zmq_route route, mst_message header, const void *data, size_t bytes) {
+void mst_zmq_send_bytes(mst_zmq_route route, mst_wire_header header, const void *data, size_t bytes) {
     header.total = bytes;
     if (!send_first(route, &header, data, bytes, 0)) {
         /* the socket does not take it, or the connection is gone: both are noticed elsewhere */
     }
 }
 
-void mst_zmq_send_text(mst_zmq_route route, mst_message header, const char *text) {
+void mst_zmq_send_text(mst_zmq_route route, mst_wire_header header, const char *text) {
     mst_zmq_send_bytes(route, header, text, strlen(text));
 }

@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "transport/message.h"
+#include "transport/wire_header.h"
 
 enum { MST_ZMQ_PART = 1 << 20, MST_ZMQ_COPIED = 32 << 10, MST_ZMQ_ID = 17 };
 
@@ -24,9 +24,9 @@ bool mst_zmq_loans_wait(mst_zmq_loans *loans, int64_t deadline);
 
 typedef struct mst_zmq_outgoing {
     struct mst_zmq_outgoing *next;
-    _Atomic int64_t users; /**< the queue that holds the message, and each frame of it in libzmq */
-    mst_message header;    /**< of the next part */
-    mst_timeline *done;    /**< rises when the last user has left; NULL: nobody waits */
+    _Atomic int64_t users;  /**< the queue that holds the message, and each frame of it in libzmq */
+    mst_wire_header header; /**< of the next part */
+    mst_timeline *done;     /**< rises when the last user has left; NULL: nobody waits */
     mst_zmq_loans *loans;
     int n, at;     /**< n: pieces, at least one; at: the piece from which the next part is taken */
     size_t offset; /**< in that piece */
@@ -35,7 +35,7 @@ typedef struct mst_zmq_outgoing {
 
 /** A message of the N pieces, for the queue. If the bytes are few or COPY is set, they are copied, and DONE has risen
  *  on return. NULL if there is no memory. */
-mst_zmq_outgoing *mst_zmq_outgoing_create(const mst_message *header, const mst_iov *piece, int n, bool copy,
+mst_zmq_outgoing *mst_zmq_outgoing_create(const mst_wire_header *header, const mst_iov *piece, int n, bool copy,
                                           mst_timeline *done, mst_zmq_loans *loans);
 /** Removes one user. */
 void mst_zmq_outgoing_leave(mst_zmq_outgoing *outgoing);
@@ -49,8 +49,8 @@ typedef struct mst_zmq_route {
 /** Sends as much as the socket takes. True: everything has been sent, or dropped because the connection is gone. */
 bool mst_zmq_outgoing_send(mst_zmq_outgoing *outgoing, mst_zmq_route route);
 /** Sends a message of BYTES, or drops it if the socket does not take it. */
-void mst_zmq_send_bytes(mst_zmq_route route, mst_message header, const void *data, size_t bytes);
+void mst_zmq_send_bytes(mst_zmq_route route, mst_wire_header header, const void *data, size_t bytes);
 /** Sends a message of TEXT ("": none), or drops it if the socket does not take it. */
-void mst_zmq_send_text(mst_zmq_route route, mst_message header, const char *text);
+void mst_zmq_send_text(mst_zmq_route route, mst_wire_header header, const char *text);
 
 #endif

@@ -28,12 +28,11 @@ static int64_t nanoseconds(double seconds) {
     return (int64_t)(seconds * 1e9);
 }
 
-static mst_message message_to(const mst_transport *t, int32_t to, mst_message_kind kind) {
-    return (mst_message){.kind = kind, .from = t->options.self, .to = to, .instance = t->options.instance};
+static mst_wire_header message_to(const mst_transport *t, int32_t to, mst_wire_kind kind) {
+    return (mst_wire_header){.kind = kind, .from = t->options.self, .to = to, .instance = t->options.instance};
 }
 
-static void send_text(const mst_transport *t, mst_zmq_route route, int32_t to, mst_message_kind kind,
-                      const char *text) {
+static void send_text(const mst_transport *t, mst_zmq_route route, int32_t to, mst_wire_kind kind, const char *text) {
     mst_zmq_send_text(route, message_to(t, to, kind), text);
 }
 
@@ -77,7 +76,7 @@ void mst_zmq_drop(mst_transport *t, mst_zmq_peer *p, bool all) {
     for (mst_zmq_outgoing *next; o; o = next) {
         next = o->next;
         o->next = NULL;
-        const bool is_data = o->header.kind == MST_MESSAGE_DATA;
+        const bool is_data = o->header.kind == MST_WIRE_DATA;
         if (all || (is_data && mst_mailbox_is_over(t->mailbox, o->header.key.generation))) {
             mst_zmq_outgoing_leave(o);
         } else {
@@ -125,7 +124,7 @@ static void set_options(const mst_transport *t, void *socket) {
     const mst_open_options *o = &t->options;
     const int timeout = (int)(o->timeout * 1000); /* ms */
     const size_t most = o->most_control > MST_ZMQ_PART ? o->most_control : MST_ZMQ_PART;
-    const int64_t most_bytes = (int64_t)most + MST_MESSAGE_HEADER + (o->has_keys ? MST_ZMQ_CURVE_BYTES : 0);
+    const int64_t most_bytes = (int64_t)most + MST_WIRE_HEADER_SIZE + (o->has_keys ? MST_ZMQ_CURVE_BYTES : 0);
     mst_zmq_set_int(socket, ZMQ_LINGER, 0);
     mst_zmq_set_int(socket, ZMQ_RCVHWM, FRAMES);
     mst_zmq_set_int(socket, ZMQ_HANDSHAKE_IVL, timeout);
@@ -189,7 +188,7 @@ static void pause_dealer(const mst_transport *t, mst_zmq_peer *p, int64_t now) {
 }
 
 void mst_zmq_break(mst_transport *t, mst_zmq_peer *p, const char *why, int64_t now) {
-    if (p->joined) send_text(t, router_route(t, p->id), p->task, MST_MESSAGE_REFUSE, "the other connection has broken");
+    if (p->joined) send_text(t, router_route(t, p->id), p->task, MST_WIRE_REFUSE, "the other connection has broken");
     p->joined = false;
     if (p->state == MST_ZMQ_OPEN) pause_dealer(t, p, now);
     mst_zmq_drop(t, p, true);
@@ -262,7 +261,7 @@ static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     p->trouble.reached = false;
     p->next_try = now + nanoseconds(t->options.timeout);
     mst_zmq_say_hello(t, text);
-    send_text(t, dealer_route(p), p->task, MST_MESSAGE_HELLO, text);
+    send_text(t, dealer_route(p), p->task, MST_WIRE_HELLO, text);
 }
 
 /* ---- the connection that the peer has made ---- */
@@ -278,12 +277,12 @@ typedef struct arrival {
     size_t skip; /* offset of the bytes in that frame */
     const unsigned char *data;
     size_t bytes;
-    mst_message message;
+    mst_wire_header message;
     const char *wrong; /* why the message cannot be read; NULL: it can */
 } arrival;
 
 /* Refuses the peer's connection. The peer learns why, and makes a new one. */
-static void refuse_joined(mst_transport *t, mst_zmq_peer *p, mst_message_kind kind, const char *why, int64_t now) {
+static void refuse_joined(mst_transport *t, mst_zmq_peer *p, mst_wire_kind kind, const char *why, int64_t now) {
     send_text(t, router_route(t, p->id), p->task, kind, why);
     p->joined = false;
     mst_zmq_break(t, p, why, now);
@@ -301,7 +300,7 @@ static void look_one_way(mst_transport *t, mst_zmq_peer *p, int64_t now, bool ju
     p->one_way = true;
     p->one_way_since = 0;
     mst_zmq_say_one_way(t, p, why);
-    refuse_joined(t, p, MST_MESSAGE_MISFIT, why, now);
+    refuse_joined(t, p, MST_WIRE_MISFIT, why, now);
     tell_refused(t, p, why);
     mst_event_thread_misfit(t->events, p->task, why);
 }
@@ -331,17 +330,17 @@ static void refuse_second(mst_transport *t, mst_zmq_peer *p, const unsigned char
     }
     if (p->router_heard - p->second_came <= beat / 2) {
         snprintf(why, sizeof why, "task %d is connected to task %d from another process", p->task, t->options.self);
-        send_text(t, router_route(t, id), p->task, MST_MESSAGE_REFUSE, why);
+        send_text(t, router_route(t, id), p->task, MST_WIRE_REFUSE, why);
         return;
     }
-    send_text(t, router_route(t, id), p->task, MST_MESSAGE_TAKEN, p->host);
+    send_text(t, router_route(t, id), p->task, MST_WIRE_TAKEN, p->host);
     if (!p->told_second) mst_event_thread_taken(t->events, t->options.self, p->task, host_of(frame));
     p->told_second = true;
 }
 
 /* The sender of M has another list of tasks, in which it has the address in SAID. If this task's list does not have
  * that address, the sender belongs to another job and uses the address of this task by mistake: this task goes on. */
-static void tell_misfit(mst_transport *t, const mst_message *m, const mst_zmq_said *said, const char *why) {
+static void tell_misfit(mst_transport *t, const mst_wire_header *m, const mst_zmq_said *said, const char *why) {
     const int32_t listed = mst_zmq_find_listed(t, said->address);
     const int32_t number = mst_zmq_has_other_lists(t, said) ? listed : m->from; /* M's number is from its own lists */
     const bool is_number = number >= 0 && number < t->options.num_tasks && number != t->options.self;
@@ -353,7 +352,7 @@ static void tell_misfit(mst_transport *t, const mst_message *m, const mst_zmq_sa
 }
 
 static void take_hello(mst_transport *t, arrival *a, int64_t now) {
-    const mst_message *m = &a->message;
+    const mst_wire_header *m = &a->message;
     const unsigned char *id = a->id;
     zmq_msg_t *frame = &a->frame[0];
     const char *door = t->shm ? mst_shm_door(t->shm) : "";
@@ -367,7 +366,7 @@ static void take_hello(mst_transport *t, arrival *a, int64_t now) {
     if (p && p->one_way) mst_zmq_say_one_way(t, p, why);
     if (!fits) tell_misfit(t, m, &said, why);
     if (!p || p->one_way) {
-        send_text(t, router_route(t, id), m->from, MST_MESSAGE_MISFIT, why);
+        send_text(t, router_route(t, id), m->from, MST_WIRE_MISFIT, why);
         return;
     }
     if (p->joined && p->joined_instance != m->instance) {
@@ -383,7 +382,7 @@ static void take_hello(mst_transport *t, arrival *a, int64_t now) {
     p->router_heard = now;
     memcpy(p->id, id, MST_ZMQ_ID);
     if (t->shm) mst_shm_expect(t->shm, p->task, m->instance);
-    send_text(t, router_route(t, id), p->task, MST_MESSAGE_WELCOME, door);
+    send_text(t, router_route(t, id), p->task, MST_WIRE_WELCOME, door);
     tell_connected(t, p, m->instance, now);
     mst_zmq_flush(t, p);
 }
@@ -434,7 +433,7 @@ static bool receive(void *socket, bool routed, arrival *a) {
     a->fd = zmq_msg_get(first, ZMQ_SRCFD);
     const size_t size = zmq_msg_size(first);
     const bool apart = zmq_msg_more(first) && receive_frame(socket, second);
-    const size_t header = size < MST_MESSAGE_HEADER ? size : MST_MESSAGE_HEADER;
+    const size_t header = size < MST_WIRE_HEADER_SIZE ? size : MST_WIRE_HEADER_SIZE;
     if (apart && size > header) a->wrong = "it sent a message in a wrong form";
     while (apart && zmq_msg_more(second) && receive_frame(socket, second))
         a->wrong = "it sent a message in a wrong form";
@@ -442,7 +441,7 @@ static bool receive(void *socket, bool routed, arrival *a) {
     a->skip = apart ? 0 : header;
     a->bytes = zmq_msg_size(&a->frame[a->payload]) - a->skip;
     a->data = (const unsigned char *)zmq_msg_data(&a->frame[a->payload]) + a->skip;
-    if (!a->wrong) a->wrong = mst_message_decode(zmq_msg_data(first), header, a->bytes, &a->message);
+    if (!a->wrong) a->wrong = mst_wire_header_decode(zmq_msg_data(first), header, a->bytes, &a->message);
     return true;
 }
 
@@ -462,13 +461,13 @@ static void take_alive(mst_zmq_peer *p, const arrival *a) {
 /* Takes a control or data message, or a sign of life. Returns NULL, or why the connection to its sender must be given
  * up. */
 static const char *take_payload(mst_transport *t, mst_zmq_peer *p, arrival *a) {
-    const mst_message *m = &a->message;
-    if (m->kind == MST_MESSAGE_ALIVE) take_alive(p, a);
-    if (m->kind == MST_MESSAGE_DATA) {
-        const mst_message_part part = {m->from, m->key, m->total, m->offset, a->bytes, a->data, NULL};
+    const mst_wire_header *m = &a->message;
+    if (m->kind == MST_WIRE_ALIVE) take_alive(p, a);
+    if (m->kind == MST_WIRE_DATA) {
+        const mst_mailbox_part part = {m->from, m->key, m->total, m->offset, a->bytes, a->data, NULL};
         return mst_mailbox_deliver(t->mailbox, &part, keep_frame, a);
     }
-    if (m->kind != MST_MESSAGE_CONTROL) return NULL;
+    if (m->kind != MST_WIRE_CONTROL) return NULL;
     if (a->bytes > t->options.most_control) return "its control message is longer than is allowed";
     if (mst_event_thread_control(t->events, m->from, m->instance, a->data, a->bytes)) return NULL;
     return "no memory for its control message";
@@ -485,7 +484,7 @@ static mst_zmq_peer *find_joined(const mst_transport *t, const arrival *a) {
 /* The peer closes its transport, or has seen that this one is closed. */
 static void take_bye(mst_transport *t, mst_zmq_peer *p, mst_zmq_route back) {
     p->finished = true;
-    if (!p->said_bye) send_text(t, back, p->task, MST_MESSAGE_BYE, "");
+    if (!p->said_bye) send_text(t, back, p->task, MST_WIRE_BYE, "");
 }
 
 static const char closed_why[] = "connection closed by the peer";
@@ -503,14 +502,14 @@ static bool may_speak(mst_transport *t, arrival *a) {
     const mst_zmq_entrance entrance = mst_zmq_token_enter(t, a->id, a->fd, login, &a->message, &a->data, &a->bytes);
     if (entrance == MST_ZMQ_REJECTED) {
         mst_zmq_door_unproved(t, host_of(&a->frame[0]));
-        send_text(t, router_route(t, a->id), a->message.from, MST_MESSAGE_REFUSE, "it has not answered the challenge");
+        send_text(t, router_route(t, a->id), a->message.from, MST_WIRE_REFUSE, "it has not answered the challenge");
     }
     return entrance == MST_ZMQ_ADMITTED;
 }
 
 static void take_first(mst_transport *t, arrival *a, int64_t now) {
     a->connection = mst_zmq_newcomer_said(t, a->fd);
-    if (a->message.kind == MST_MESSAGE_HELLO)
+    if (a->message.kind == MST_WIRE_HELLO)
         take_hello(t, a, now);
     else
         mst_zmq_visitor_answer(t, a->id, a->connection, now);
@@ -518,9 +517,9 @@ static void take_first(mst_transport *t, arrival *a, int64_t now) {
 
 /* Takes a message that has come by the connection that the peer has made. */
 static void take_routed(mst_transport *t, arrival *a, int64_t now) {
-    const mst_message *m = &a->message;
+    const mst_wire_header *m = &a->message;
     if (!a->has_id) return; /* it comes from another program */
-    if (!a->wrong && (m->kind == MST_MESSAGE_HELLO || m->kind == MST_MESSAGE_ASK)) {
+    if (!a->wrong && (m->kind == MST_WIRE_HELLO || m->kind == MST_WIRE_ASK)) {
         if (may_speak(t, a)) take_first(t, a, now);
         return;
     }
@@ -531,10 +530,10 @@ static void take_routed(mst_transport *t, arrival *a, int64_t now) {
     if (p) p->router_heard = now;
     if (!why) why = take_payload(t, p, a);
     if (p && why)
-        refuse_joined(t, p, MST_MESSAGE_REFUSE, why, now);
+        refuse_joined(t, p, MST_WIRE_REFUSE, why, now);
     else if (why)
-        send_text(t, router_route(t, a->id), 0, MST_MESSAGE_REFUSE, why);
-    else if (m->kind == MST_MESSAGE_BYE) {
+        send_text(t, router_route(t, a->id), 0, MST_WIRE_REFUSE, why);
+    else if (m->kind == MST_WIRE_BYE) {
         take_bye(t, p, router_route(t, p->id));
         break_joined(t, p, now);
     }
@@ -550,12 +549,12 @@ static bool answer_challenge(const mst_transport *t, mst_zmq_peer *p, const arri
     char text[MST_ZMQ_SAID];
     mst_zmq_say_hello(t, text);
     return mst_zmq_token_answer(&t->options.keys, &p->login, a->data, a->bytes, p->dealer,
-                                message_to(t, p->task, MST_MESSAGE_HELLO), text);
+                                message_to(t, p->task, MST_WIRE_HELLO), text);
 }
 
 static void take_refusal(mst_transport *t, mst_zmq_peer *p, const arrival *a, int64_t now) {
     char text[MST_ZMQ_WHY - 64], why[MST_ZMQ_WHY];
-    const bool taken = a->message.kind == MST_MESSAGE_TAKEN, misfit = a->message.kind == MST_MESSAGE_MISFIT;
+    const bool taken = a->message.kind == MST_WIRE_TAKEN, misfit = a->message.kind == MST_WIRE_MISFIT;
     snprintf(text, sizeof text, "%.*s", (int)(a->bytes < sizeof text ? a->bytes : sizeof text), a->data);
     snprintf(why, sizeof why, "refused by the peer: %s%s", taken ? "it is connected to another process at " : "", text);
     if (p->state != MST_ZMQ_OPEN) tell_refused(t, p, why);
@@ -579,21 +578,21 @@ static void take_welcome(mst_transport *t, mst_zmq_peer *p, const arrival *a, in
 
 /* Takes a message that has come by the connection that this task has made. */
 static void take_answer(mst_transport *t, mst_zmq_peer *p, arrival *a, int64_t now) {
-    const mst_message *m = &a->message;
+    const mst_wire_header *m = &a->message;
     const char *why = a->wrong;
     p->dealer_heard = now;
-    if (!why && m->kind != MST_MESSAGE_REFUSE && mst_zmq_token_is_awaited(&p->login)) {
-        if (m->kind != MST_MESSAGE_CHALLENGE || !answer_challenge(t, p, a)) refuse_listener(t, p, now);
+    if (!why && m->kind != MST_WIRE_REFUSE && mst_zmq_token_is_awaited(&p->login)) {
+        if (m->kind != MST_WIRE_CHALLENGE || !answer_challenge(t, p, a)) refuse_listener(t, p, now);
         return;
     }
-    if (!why && (m->kind == MST_MESSAGE_REFUSE || m->kind == MST_MESSAGE_TAKEN || m->kind == MST_MESSAGE_MISFIT)) {
+    if (!why && (m->kind == MST_WIRE_REFUSE || m->kind == MST_WIRE_TAKEN || m->kind == MST_WIRE_MISFIT)) {
         take_refusal(t, p, a, now);
         return;
     }
     if (!why && (m->from != p->task || m->to != t->options.self)) why = "what it answers is of another task";
-    if (!why && m->kind == MST_MESSAGE_WELCOME) take_welcome(t, p, a, now);
+    if (!why && m->kind == MST_WIRE_WELCOME) take_welcome(t, p, a, now);
     if (!why) why = take_payload(t, p, a);
-    if (!why && m->kind == MST_MESSAGE_BYE) {
+    if (!why && m->kind == MST_WIRE_BYE) {
         take_bye(t, p, dealer_route(p));
         why = closed_why;
     }
@@ -688,12 +687,12 @@ static void beat(mst_transport *t, mst_zmq_peer *p, const char *doing, int64_t n
              "silent for %g s: its process is stopped, its machine is overloaded, or the network between is cut",
              t->options.timeout);
     if (p->state == MST_ZMQ_OPEN) {
-        send_text(t, dealer_route(p), p->task, MST_MESSAGE_ALIVE, doing);
+        send_text(t, dealer_route(p), p->task, MST_WIRE_ALIVE, doing);
         if (judge && now - p->dealer_heard > timeout) mst_zmq_break(t, p, why, now);
     }
     if (p->joined) {
-        send_text(t, router_route(t, p->id), p->task, MST_MESSAGE_ALIVE, doing);
-        if (judge && now - p->router_heard > timeout) refuse_joined(t, p, MST_MESSAGE_REFUSE, why, now);
+        send_text(t, router_route(t, p->id), p->task, MST_WIRE_ALIVE, doing);
+        if (judge && now - p->router_heard > timeout) refuse_joined(t, p, MST_WIRE_REFUSE, why, now);
     }
     look_one_way(t, p, now, judge);
 }
@@ -704,7 +703,7 @@ static bool say_bye(mst_transport *t, mst_zmq_peer *p) {
     const bool is_lost = p->instance && !p->connected;
     if (p->first || p->finished) return p->finished || is_lost;
     if (!has_route(t, p)) return true;
-    if (!p->said_bye) send_text(t, route_to(t, p), p->task, MST_MESSAGE_BYE, "");
+    if (!p->said_bye) send_text(t, route_to(t, p), p->task, MST_WIRE_BYE, "");
     p->said_bye = true;
     return false;
 }

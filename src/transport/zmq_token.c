@@ -30,7 +30,7 @@ bool mst_zmq_token_is_awaited(const mst_zmq_login *login) {
 }
 
 bool mst_zmq_token_answer(const mst_cluster_keys *keys, mst_zmq_login *login, const void *data, size_t bytes,
-                          void *dealer, mst_message message, const char *text) {
+                          void *dealer, mst_wire_header message, const char *text) {
     char challenge[MST_TOKEN_NONCE], proof[MST_TOKEN_PROOF], both[MST_TOKEN_PROOF + TEXT];
     if (!mst_zmq_token_is_awaited(login) || bytes != NONCE + PROOF) return false;
     memcpy(challenge, data, NONCE);
@@ -60,8 +60,8 @@ bool mst_zmq_token_is_proved(const mst_transport *t, const char *login, const vo
 }
 
 static void send_challenge(mst_transport *t, const unsigned char *id, const char *login, const char *challenge) {
-    const mst_message message = {
-        .kind = MST_MESSAGE_CHALLENGE, .from = t->options.self, .to = -1, .instance = t->options.instance};
+    const mst_wire_header message = {
+        .kind = MST_WIRE_CHALLENGE, .from = t->options.self, .to = -1, .instance = t->options.instance};
     char proof[MST_TOKEN_PROOF], both[MST_TOKEN_NONCE + MST_TOKEN_PROOF];
     mst_token_prove(&t->options.keys, MST_TOKEN_CHALLENGE_PROOF, login, challenge, NULL, proof);
     snprintf(both, sizeof both, "%s%s", challenge, proof);
@@ -69,7 +69,7 @@ static void send_challenge(mst_transport *t, const unsigned char *id, const char
 }
 
 mst_zmq_entrance mst_zmq_token_enter(mst_transport *t, const unsigned char *id, int fd, const char *login,
-                                     const mst_message *message, const unsigned char **data, size_t *bytes) {
+                                     const mst_wire_header *message, const unsigned char **data, size_t *bytes) {
     char *challenge = mst_zmq_newcomer_challenge(t, fd, id);
     if (!login || !challenge) return MST_ZMQ_TOO_LATE;
     if (!challenge[0]) {

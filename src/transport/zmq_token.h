@@ -21,7 +21,7 @@ bool mst_zmq_token_is_awaited(const mst_zmq_login *login);
 /** Takes a CHALLENGE of BYTES, and sends MESSAGE again with the proof before TEXT. False: the listener has not proved
  *  that it has the token. */
 bool mst_zmq_token_answer(const mst_cluster_keys *keys, mst_zmq_login *login, const void *data, size_t bytes,
-                          void *dealer, mst_message message, const char *text);
+                          void *dealer, mst_wire_header message, const char *text);
 
 /** What a ROUTER does with the first words of a connection. */
 typedef enum mst_zmq_entrance {
@@ -34,7 +34,7 @@ typedef enum mst_zmq_entrance {
 /** Whether MESSAGE, a HELLO or an ASK on connection FD, may be accepted; then *DATA and *BYTES are the text after the
  *  proof. ID: of the DEALER. LOGIN: the login that the door has accepted. */
 mst_zmq_entrance mst_zmq_token_enter(mst_transport *t, const unsigned char *id, int fd, const char *login,
-                                     const mst_message *message, const unsigned char **data, size_t *bytes);
+                                     const mst_wire_header *message, const unsigned char **data, size_t *bytes);
 
 /** Whether the proof SHOWN with LOGIN is right, and was made for an address of this task. */
 bool mst_zmq_token_is_proved(const mst_transport *t, const char *login, const void *shown, size_t size);

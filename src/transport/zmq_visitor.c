@@ -6,15 +6,15 @@
 static const int64_t STAYS = 5000000000; /* nanoseconds: how long a visitor that does not leave keeps its place */
 
 static void refuse_visitor(mst_transport *t, const unsigned char *id, const char *why) {
-    const mst_message header = {
-        .kind = MST_MESSAGE_REFUSE, .from = t->options.self, .to = -1, .instance = t->options.instance};
+    const mst_wire_header header = {
+        .kind = MST_WIRE_REFUSE, .from = t->options.self, .to = -1, .instance = t->options.instance};
     mst_zmq_send_text((mst_zmq_route){t->router, id}, header, why);
 }
 
 static void send_report(mst_transport *t, const unsigned char *id) {
     const mst_transport_report *report = &t->options.report;
-    const mst_message header = {
-        .kind = MST_MESSAGE_REPORT, .from = t->options.self, .to = -1, .instance = t->options.instance};
+    const mst_wire_header header = {
+        .kind = MST_WIRE_REPORT, .from = t->options.self, .to = -1, .instance = t->options.instance};
     size_t bytes = 0;
     void *data = report->make ? report->make(report->context, &bytes) : NULL;
     if (data)

@@ -35,7 +35,7 @@ typedef struct proved {
     unsigned char token;
     mst_token_place place;
     const char *login, *challenge;
-    mst_message sender;
+    mst_wire_header sender;
 } proved;
 
 static void prove(const proved *p, char proof[MST_TOKEN_PROOF]) {
@@ -45,7 +45,7 @@ static void prove(const proved *p, char proof[MST_TOKEN_PROOF]) {
 
 static void proof_is_of_no_use_where_anything_differs(void **state) {
     (void)state;
-    const mst_message hello = {.kind = MST_MESSAGE_HELLO, .from = 1, .to = 0, .instance = 7};
+    const mst_wire_header hello = {.kind = MST_WIRE_HELLO, .from = 1, .to = 0, .instance = 7};
     const proved right = {1, MST_TOKEN_ANSWER_PROOF, "login", "challenge", hello};
     proved other[] = {right, right, right, right, right, right, right, right, right, right};
     enum { OTHERS = sizeof other / sizeof *other };
@@ -56,7 +56,7 @@ static void proof_is_of_no_use_where_anything_differs(void **state) {
     other[3].login = "logim";
     other[4].challenge = "challengf";
     other[5].login = "loginc", other[5].challenge = "hallenge"; /* the same letters in a row */
-    other[6].sender.kind = MST_MESSAGE_ASK;
+    other[6].sender.kind = MST_WIRE_ASK;
     other[7].sender.from = 2;
     other[8].sender.to = 2;
     other[9].sender.instance = 8;

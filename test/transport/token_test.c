@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "support/tasks.h"
 #include "support/test.h"
-#include "transport/message.h"
 #include "transport/token_proof.h"
+#include "transport/wire_header.h"
 
 static const mst_transport_type *type;
 
@@ -273,12 +273,12 @@ static int let_in(int listener, unsigned char hello[MOST], size_t *size) {
     return connection;
 }
 
-static void write_message(int connection, mst_message message, const char *text) {
-    unsigned char bytes[MST_MESSAGE_HEADER + 128];
+static void write_message(int connection, mst_wire_header message, const char *text) {
+    unsigned char bytes[MST_WIRE_HEADER_SIZE + 128];
     message.total = strlen(text);
-    mst_message_encode(&message, bytes);
-    memcpy(bytes + MST_MESSAGE_HEADER, text, message.total);
-    write_frame(connection, 0, bytes, MST_MESSAGE_HEADER + message.total);
+    mst_wire_header_encode(&message, bytes);
+    memcpy(bytes + MST_WIRE_HEADER_SIZE, text, message.total);
+    write_frame(connection, 0, bytes, MST_WIRE_HEADER_SIZE + message.total);
 }
 
 /* Task 0 of two is open, with a token, and wants to reach task 1. */
@@ -289,8 +289,8 @@ static void open_first(tasks *all, const mst_cluster_keys *token) {
 
 static void program_that_listens_for_a_task_is_not_taken_for_it(void **state) {
     (void)state;
-    static const mst_message_kind kinds[] = {MST_MESSAGE_WELCOME, MST_MESSAGE_CONTROL, MST_MESSAGE_TAKEN,
-                                             MST_MESSAGE_MISFIT, MST_MESSAGE_CHALLENGE};
+    static const mst_wire_kind kinds[] = {MST_WIRE_WELCOME, MST_WIRE_CONTROL, MST_WIRE_TAKEN, MST_WIRE_MISFIT,
+                                          MST_WIRE_CHALLENGE};
     const mst_cluster_keys token = tasks_token(1);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         tasks all;
@@ -301,7 +301,7 @@ static void program_that_listens_for_a_task_is_not_taken_for_it(void **state) {
         EXPECT_OK(task_open(&all, 0, 100));
         task_say(&all, 0, 1, "a secret");
         const int connection = let_in(listener, hello, &size);
-        write_message(connection, (mst_message){.kind = kinds[i], .from = 1, .to = 0, .instance = 7}, "127.0.0.1");
+        write_message(connection, (mst_wire_header){.kind = kinds[i], .from = 1, .to = 0, .instance = 7}, "127.0.0.1");
         assert_non_null(strstr(task_told(&all.task[0], TOLD_LOST, 1, 0)->data, "does not have this user's token"));
         assert_int_equal(task_count(&all.task[0], TOLD_CONNECTED, -1), 0);
         assert_int_equal(task_count(&all.task[0], TOLD_CONTROL, -1), 0);
@@ -398,30 +398,31 @@ static void be_dealer(int connection) {
 }
 
 /* Takes the next message; its kind, and TEXT. */
-static mst_message_kind read_message(int connection, char text[MOST]) {
+static mst_wire_kind read_message(int connection, char text[MOST]) {
     unsigned char frame[MOST];
-    mst_message message;
-    const size_t size = read_frame(connection, frame), bytes = size - MST_MESSAGE_HEADER;
-    assert_true(size >= MST_MESSAGE_HEADER);
-    assert_null(mst_message_decode(frame, MST_MESSAGE_HEADER, bytes, &message));
-    memcpy(text, frame + MST_MESSAGE_HEADER, bytes);
+    mst_wire_header message;
+    const size_t size = read_frame(connection, frame), bytes = size - MST_WIRE_HEADER_SIZE;
+    assert_true(size >= MST_WIRE_HEADER_SIZE);
+    assert_null(mst_wire_header_decode(frame, MST_WIRE_HEADER_SIZE, bytes, &message));
+    memcpy(text, frame + MST_WIRE_HEADER_SIZE, bytes);
     text[bytes] = '\0';
     return message.kind;
 }
 
 /* The first words of a connection, of task 1 or a visitor. */
-static mst_message first_words(mst_message_kind kind) {
-    const bool is_task = kind == MST_MESSAGE_HELLO;
-    return (mst_message){.kind = kind, .from = is_task ? 1 : -1, .to = is_task ? 0 : -1, .instance = is_task ? 7 : 0};
+static mst_wire_header first_words(mst_wire_kind kind) {
+    const bool is_task = kind == MST_WIRE_HELLO;
+    return (mst_wire_header){
+        .kind = kind, .from = is_task ? 1 : -1, .to = is_task ? 0 : -1, .instance = is_task ? 7 : 0};
 }
 
 /* Says KIND, and answers the challenge with the token; ANSWER: what it has sent. Returns what that was answered by. */
-static mst_message_kind enter(int connection, const mst_cluster_keys *token, const char *login, mst_message_kind kind,
-                              char answer[MST_TOKEN_PROOF]) {
-    const mst_message words = first_words(kind);
+static mst_wire_kind enter(int connection, const mst_cluster_keys *token, const char *login, mst_wire_kind kind,
+                           char answer[MST_TOKEN_PROOF]) {
+    const mst_wire_header words = first_words(kind);
     char text[MOST], challenge[MST_TOKEN_NONCE];
     write_message(connection, words, "");
-    assert_int_equal(read_message(connection, text), MST_MESSAGE_CHALLENGE);
+    assert_int_equal(read_message(connection, text), MST_WIRE_CHALLENGE);
     snprintf(challenge, sizeof challenge, "%s", text);
     assert_true(mst_token_is_proved(token, MST_TOKEN_CHALLENGE_PROOF, login, challenge, NULL, text + strlen(challenge),
                                     strlen(text) - strlen(challenge)));
@@ -432,7 +433,7 @@ static mst_message_kind enter(int connection, const mst_cluster_keys *token, con
 
 /* All that a task, or a visitor, has sent to task 0 is sent again: to it, to task 1, and to task 0 behind a login that
  * its listener has not seen. */
-static void replay(tasks *all, const mst_cluster_keys *token, mst_message_kind kind, mst_message_kind good) {
+static void replay(tasks *all, const mst_cluster_keys *token, mst_wire_kind kind, mst_wire_kind good) {
     unsigned char hello[MOST];
     char login[MST_TOKEN_LOGIN], answer[MST_TOKEN_PROOF], other[MST_TOKEN_PROOF], text[MOST];
     int connection;
@@ -447,11 +448,11 @@ static void replay(tasks *all, const mst_cluster_keys *token, mst_message_kind k
     assert_true(show_hello(all->address[0], hello, hello_of(token, login, hello), &connection));
     be_dealer(connection);
     write_message(connection, first_words(kind), answer);
-    assert_int_equal(read_message(connection, text), MST_MESSAGE_CHALLENGE);
+    assert_int_equal(read_message(connection, text), MST_WIRE_CHALLENGE);
     write_message(connection, first_words(kind), answer);
-    assert_int_equal(read_message(connection, text), MST_MESSAGE_REFUSE);
-    write_message(connection, first_words(MST_MESSAGE_CONTROL), "let me in");
-    assert_int_equal(read_message(connection, text), MST_MESSAGE_REFUSE);
+    assert_int_equal(read_message(connection, text), MST_WIRE_REFUSE);
+    write_message(connection, first_words(MST_WIRE_CONTROL), "let me in");
+    assert_int_equal(read_message(connection, text), MST_WIRE_REFUSE);
     close(connection);
     /* a proof for one kind of words is none for the other, and the right one is good */
     make_login(all->address[0], 0, login);
@@ -470,9 +471,9 @@ static void recorded_login_opens_no_task(void **state) {
     tasks_use_keys(&token);
     tasks_make(&all, type, 2, &options);
     for (int i = 0; i < 2; i++) EXPECT_OK(task_open(&all, i, (uint64_t)i + 100));
-    replay(&all, &token, MST_MESSAGE_ASK, MST_MESSAGE_REPORT);
+    replay(&all, &token, MST_WIRE_ASK, MST_WIRE_REPORT);
     assert_non_null(strstr(task_told(&all.task[0], TOLD_STRANGER, -1, 0)->data, "the proof of an earlier connection"));
-    replay(&all, &token, MST_MESSAGE_HELLO, MST_MESSAGE_WELCOME);
+    replay(&all, &token, MST_WIRE_HELLO, MST_WIRE_WELCOME);
     assert_int_equal(task_count(&all.task[0], TOLD_CONTROL, -1), 0);
     tasks_close(&all);
     tasks_use_keys(NULL);
@@ -495,7 +496,7 @@ static void who_connects_again_at_once_is_no_stranger(void **state) {
         assert_int_equal(good, i % 2);
         if (good) {
             be_dealer(connection);
-            assert_int_equal(enter(connection, &token, login, MST_MESSAGE_ASK, answer), MST_MESSAGE_REPORT);
+            assert_int_equal(enter(connection, &token, login, MST_WIRE_ASK, answer), MST_WIRE_REPORT);
         }
         close(connection);
     }
@@ -518,12 +519,12 @@ static void what_a_task_has_said_does_not_open_it(void **state) {
     EXPECT_OK(task_open(&all, 0, 100));
     task_say(&all, 0, 1, "a secret");
     const int connection = let_in(listener, hello, &size);
-    assert_int_equal(read_message(connection, text), MST_MESSAGE_HELLO);
+    assert_int_equal(read_message(connection, text), MST_WIRE_HELLO);
     assert_string_equal(text, all.address[0]); /* nothing that proves anything */
     assert_false(is_let_in(all.address[0], hello, size));
     const unsigned char *proof = hello + 7 + hello[6] + 1;
     snprintf(both, sizeof both, "%032d%.64s", 1, (const char *)proof);
-    write_message(connection, (mst_message){.kind = MST_MESSAGE_CHALLENGE, .from = 1, .instance = 7}, both);
+    write_message(connection, (mst_wire_header){.kind = MST_WIRE_CHALLENGE, .from = 1, .instance = 7}, both);
     assert_non_null(strstr(task_told(&all.task[0], TOLD_LOST, 1, 0)->data, "does not have this user's token"));
     assert_int_equal(task_count(&all.task[0], TOLD_CONNECTED, -1), 0);
     close(connection);

@@ -1,4 +1,4 @@
-#include "transport/message.h"
+#include "transport/wire_header.h"
 
 #include <string.h>
 
@@ -6,10 +6,10 @@
 
 static const unsigned char magic[4] = {'M', 'S', 'T', 'R'};
 
-void mst_message_encode(const mst_message *m, unsigned char header[MST_MESSAGE_HEADER]) {
+void mst_wire_header_encode(const mst_wire_header *m, unsigned char header[MST_WIRE_HEADER_SIZE]) {
     unsigned char *at = header + sizeof magic;
     memcpy(header, magic, sizeof magic);
-    at = mst_put_number(at, MST_MESSAGE_VERSION, 2);
+    at = mst_put_number(at, MST_WIRE_VERSION, 2);
     at = mst_put_number(at, m->kind, 2);
     at = mst_put_number(at, (uint32_t)m->from, 4);
     at = mst_put_number(at, (uint32_t)m->to, 4);
@@ -22,16 +22,15 @@ void mst_message_encode(const mst_message *m, unsigned char header[MST_MESSAGE_H
     mst_put_number(at, m->offset, 8);
 }
 
-const char *mst_message_decode(const void *data, size_t size, size_t payload, mst_message *out) {
+const char *mst_wire_header_decode(const void *data, size_t size, size_t payload, mst_wire_header *out) {
     const unsigned char *at = data;
-    if (size < MST_MESSAGE_HEADER || memcmp(at, magic, sizeof magic) != 0)
+    if (size < MST_WIRE_HEADER_SIZE || memcmp(at, magic, sizeof magic) != 0)
         return "what it sent is no message of Muster";
     at += sizeof magic;
-    if (mst_get_number(&at, 2) != MST_MESSAGE_VERSION)
-        return "it is of a version of Muster with another form of messages";
+    if (mst_get_number(&at, 2) != MST_WIRE_VERSION) return "it is of a version of Muster with another form of messages";
     const uint64_t kind = mst_get_number(&at, 2);
-    if (kind == 0 || kind >= MST_MESSAGE_KINDS) return "it sent a message of an unknown kind";
-    mst_message m = {.kind = (mst_message_kind)kind};
+    if (kind == 0 || kind >= MST_WIRE_KINDS) return "it sent a message of an unknown kind";
+    mst_wire_header m = {.kind = (mst_wire_kind)kind};
     m.from = (int32_t)mst_get_number(&at, 4);
     m.to = (int32_t)mst_get_number(&at, 4);
     m.instance = mst_get_number(&at, 8);
@@ -41,7 +40,7 @@ const char *mst_message_decode(const void *data, size_t size, size_t payload, ms
     m.key.hash = mst_get_number(&at, 8);
     m.total = mst_get_number(&at, 8);
     m.offset = mst_get_number(&at, 8);
-    const bool fits = m.kind == MST_MESSAGE_DATA
+    const bool fits = m.kind == MST_WIRE_DATA
                           ? m.offset <= m.total && payload <= m.total - m.offset && (payload > 0 || m.total == 0)
                           : m.offset == 0 && payload == m.total;
     if (!fits || m.total > SIZE_MAX / 2) return "the lengths in a message of it do not fit together";

@@ -3,15 +3,15 @@
 #include <string.h>
 
 #include "memory.h"
-#include "transport/message.h"
+#include "transport/wire_header.h"
 
 static void read_input(const uint8_t *data, size_t size) {
-    mst_message message;
-    unsigned char again[MST_MESSAGE_HEADER];
-    const size_t header = size < MST_MESSAGE_HEADER ? size : MST_MESSAGE_HEADER, payload = size - header;
-    if (mst_message_decode(data, header, payload, &message)) return;
+    mst_wire_header message;
+    unsigned char again[MST_WIRE_HEADER_SIZE];
+    const size_t header = size < MST_WIRE_HEADER_SIZE ? size : MST_WIRE_HEADER_SIZE, payload = size - header;
+    if (mst_wire_header_decode(data, header, payload, &message)) return;
     if (message.offset > message.total || payload > message.total - message.offset) __builtin_trap();
-    mst_message_encode(&message, again);
+    mst_wire_header_encode(&message, again);
     if (memcmp(again, data, sizeof again) != 0) __builtin_trap();
 }
 
