@@ -17,7 +17,7 @@
 #include "base/wake.h"
 #include "transport/memory_file.h"
 #include "transport/service_thread.h"
-#include "transport/shm_door.h"
+#include "transport/shm_listener.h"
 #include "transport/shm_packet.h"
 
 enum {
@@ -76,10 +76,10 @@ typedef struct arrival {
 
 struct mst_shm {
     mst_shm_options options;
-    char name[MST_SHM_DOOR_SIZE];
-    int door, wake;
+    char name[MST_SHM_LISTENER_SIZE];
+    int listener, wake;
     int epoll; /* watches the links */
-    int watch; /* watches the door and `wake`, and `epoll` unless another thread receives */
+    int watch; /* watches the listener and `wake`, and `epoll` unless another thread receives */
     pthread_t thread;
     bool has_thread;
     pthread_mutex_t receiving; /* held by the receiver while it takes packets */
@@ -388,10 +388,10 @@ static bool take_packet(mst_shm *shm, shm_link *l) {
 }
 
 /* Accepts a link that a peer makes. */
-static void open_door(mst_shm *shm) {
-    const int fd = accept4(shm->door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+static void accept_link(mst_shm *shm) {
+    const int fd = accept4(shm->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) { /* for example, no file descriptors are left: from now on peers send over TCP */
-        if (errno != EAGAIN && errno != ECONNABORTED) epoll_ctl(shm->watch, EPOLL_CTL_DEL, shm->door, NULL);
+        if (errno != EAGAIN && errno != ECONNABORTED) epoll_ctl(shm->watch, EPOLL_CTL_DEL, shm->listener, NULL);
         return;
     }
     pthread_mutex_lock(&shm->lock);
@@ -427,8 +427,8 @@ static void *run_shm(void *context) {
     struct epoll_event event;
     while (!is_stopped(shm)) {
         if (epoll_wait(shm->watch, &event, 1, -1) != 1) continue;
-        if (event.data.ptr == &shm->door)
-            open_door(shm);
+        if (event.data.ptr == &shm->listener)
+            accept_link(shm);
         else if (event.data.ptr)
             mst_shm_take(shm);
     }
@@ -456,11 +456,11 @@ void mst_shm_hand_back(mst_shm *shm) {
 /* ---- opening and closing ---- */
 
 static mst_status watch(mst_shm *shm) {
-    struct epoll_event door = {.events = EPOLLIN, .data.ptr = &shm->door}, wake = {.events = EPOLLIN},
+    struct epoll_event listener = {.events = EPOLLIN, .data.ptr = &shm->listener}, wake = {.events = EPOLLIN},
                        links = {.events = EPOLLIN, .data.ptr = &shm->epoll};
     if ((shm->epoll = epoll_create1(EPOLL_CLOEXEC)) < 0 || (shm->watch = epoll_create1(EPOLL_CLOEXEC)) < 0 ||
         (shm->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0 ||
-        epoll_ctl(shm->watch, EPOLL_CTL_ADD, shm->door, &door) ||
+        epoll_ctl(shm->watch, EPOLL_CTL_ADD, shm->listener, &listener) ||
         epoll_ctl(shm->watch, EPOLL_CTL_ADD, shm->wake, &wake) ||
         epoll_ctl(shm->watch, EPOLL_CTL_ADD, shm->epoll, &links))
         return MST_FAIL(MST_UNAVAILABLE, "cannot watch Unix sockets: %s", strerror(errno));
@@ -477,7 +477,7 @@ static mst_status make_shm(mst_shm *shm) {
     if (!shm->expected || !shm->out || !shm->process) return MST_NO_MEMORY("for %zu tasks", num_tasks);
     MST_TRY(mst_memory_file_make(1, &probe));
     mst_memory_file_unmap(&probe);
-    MST_TRY(mst_shm_door_open(shm->name, &shm->door));
+    MST_TRY(mst_shm_listener_open(shm->name, &shm->listener));
     MST_TRY(watch(shm));
     MST_TRY(mst_service_thread_start(run_shm, shm, &shm->thread));
     shm->has_thread = true;
@@ -488,7 +488,7 @@ mst_status mst_shm_open(const mst_shm_options *options, mst_shm **out) {
     mst_shm *shm = calloc(1, sizeof *shm);
     if (!shm) return MST_NO_MEMORY("for a transport");
     shm->options = *options;
-    shm->door = shm->epoll = shm->watch = shm->wake = -1;
+    shm->listener = shm->epoll = shm->watch = shm->wake = -1;
     shm->last = &shm->first;
     pthread_mutex_init(&shm->receiving, NULL);
     pthread_mutex_init(&shm->lock, NULL);
@@ -541,7 +541,7 @@ void mst_shm_close(mst_shm *shm) {
         next = o->next;
         free_owned(o);
     }
-    if (shm->door >= 0) close(shm->door);
+    if (shm->listener >= 0) close(shm->listener);
     if (shm->epoll >= 0) close(shm->epoll);
     if (shm->watch >= 0) close(shm->watch);
     if (shm->wake >= 0) close(shm->wake);
@@ -557,7 +557,7 @@ void mst_shm_close(mst_shm *shm) {
 
 /* ---- making links ---- */
 
-const char *mst_shm_door(const mst_shm *shm) {
+const char *mst_shm_listener_name(const mst_shm *shm) {
     return shm->name;
 }
 
@@ -567,8 +567,8 @@ void mst_shm_expect(mst_shm *shm, int32_t task, uint64_t instance) {
     pthread_mutex_unlock(&shm->lock);
 }
 
-void mst_shm_connect(mst_shm *shm, int32_t task, uint64_t instance, const void *door, size_t length) {
-    if (length != MST_SHM_DOOR_SIZE - 1) return;
+void mst_shm_connect(mst_shm *shm, int32_t task, uint64_t instance, const void *name, size_t length) {
+    if (length != MST_SHM_LISTENER_SIZE - 1) return;
     pthread_mutex_lock(&shm->lock);
     shm_link *old = shm->out[task];
     const bool is_there = old && old->instance == instance;
@@ -576,7 +576,8 @@ void mst_shm_connect(mst_shm *shm, int32_t task, uint64_t instance, const void *
         shutdown(old->fd, SHUT_RDWR);
         shm->out[task] = NULL;
     }
-    const int fd = is_there || shm->stopped ? -1 : mst_shm_door_connect(door); /* once stopped, nobody would close it */
+    const int fd =
+        is_there || shm->stopped ? -1 : mst_shm_listener_connect(name); /* once stopped, nobody would close it */
     if (fd >= 0 && say_hello(shm, fd, task))
         shm->out[task] = add_link(shm, fd, true, task, instance);
     else if (fd >= 0)

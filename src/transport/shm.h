@@ -1,8 +1,8 @@
 /** Data to tasks of the same machine and user through shared memory. Another transport carries everything else.
  *
- *  Each task listens at its door, a Unix socket in the abstract namespace: no other machine can connect to it. The name
- *  of the door has random digits; peers learn it when they make their other connection. A task that wants to send makes
- *  a link to the door of the receiver:
+ *  Each task has a listener, a Unix socket in the abstract namespace: no other machine can connect to it. Its name has
+ *  random digits; peers learn it when they make their other connection. A task that wants to send makes a link to the
+ *  listener of the receiver:
  *
  *      task 0                                        task 1
  *      link  -- HELLO -------------------------->    checks task, process and user
@@ -11,7 +11,7 @@
  *            -- DATA key, file, places in it ---->   copies the bytes out of the file once memory is posted for them
  *            <- DONE number ---------------------    the bytes may be overwritten
  *            -- GONE file ----------------------->   unmaps it
- *            -- CONTROL bytes ------------------->   and back, to a task whose door is not known here
+ *            -- CONTROL bytes ------------------->   and back, to a task whose listener is not known
  *
  *  Packets are read by the thread of this transport, or by another thread that has taken over its work.
  *
@@ -52,12 +52,12 @@ void mst_shm_stop(mst_shm *shm);
 void mst_shm_close(mst_shm *shm);
 
 /** The name to which peers connect: printable, valid while the transport is open. */
-const char *mst_shm_door(const mst_shm *shm);
+const char *mst_shm_listener_name(const mst_shm *shm);
 /** From now on links of TASK are accepted only from process INSTANCE. */
 void mst_shm_expect(mst_shm *shm, int32_t task, uint64_t instance);
-/** Makes a link to TASK, process INSTANCE, whose door has the name DOOR of LENGTH bytes. Does nothing if the link
+/** Makes a link to TASK, process INSTANCE, whose listener has NAME, of LENGTH bytes. Does nothing if the link
  *  exists or the process is on another machine. */
-void mst_shm_connect(mst_shm *shm, int32_t task, uint64_t instance, const void *door, size_t length);
+void mst_shm_connect(mst_shm *shm, int32_t task, uint64_t instance, const void *name, size_t length);
 /** Whether data to TASK go by a link. */
 bool mst_shm_has_link(mst_shm *shm, int32_t task);
 /** Whether there is a link that TASK has not answered yet: its process may take long to do so. */

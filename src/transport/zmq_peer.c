@@ -355,7 +355,7 @@ static void take_hello(mst_transport *t, arrival *a, int64_t now) {
     const mst_wire_header *m = &a->message;
     const unsigned char *id = a->id;
     zmq_msg_t *frame = &a->frame[0];
-    const char *door = t->shm ? mst_shm_door(t->shm) : "";
+    const char *listener = t->shm ? mst_shm_listener_name(t->shm) : "";
     char why[MST_ZMQ_WHY];
     mst_zmq_said said;
     mst_zmq_read_hello(a->data, a->bytes, &said);
@@ -382,7 +382,7 @@ static void take_hello(mst_transport *t, arrival *a, int64_t now) {
     p->router_heard = now;
     memcpy(p->id, id, MST_ZMQ_ID);
     if (t->shm) mst_shm_expect(t->shm, p->task, m->instance);
-    send_text(t, router_route(t, id), p->task, MST_WIRE_WELCOME, door);
+    send_text(t, router_route(t, id), p->task, MST_WIRE_WELCOME, listener);
     tell_connected(t, p, m->instance, now);
     mst_zmq_flush(t, p);
 }

@@ -1,7 +1,7 @@
 /** What a zmq transport knows of each of the other tasks, and the sockets to them. All under the transport's lock.
  *
  *      task 0    DEALER to task 1  -- HELLO, then messages -->  ROUTER of task 1, bound at its address
- *                                  <-- WELCOME, with the door of shared memory, if there is one (transport/shm.h)
+ *                                  <-- WELCOME, with the name of its shm listener, if any (transport/shm.h)
  *
  *  Each task makes a connection to every task for which it has messages, so two tasks often have two connections. A
  *  message goes by the connection that its sender has made. Only a message to a task of unknown address goes back by

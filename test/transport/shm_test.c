@@ -420,7 +420,7 @@ static void bytes_that_were_sent_to_a_task_that_was_killed_are_the_senders_again
     tasks_close(&all);
 }
 
-/* ---- a stranger at the door ---- */
+/* ---- a process that is not a peer ---- */
 
 /* Whether this process has the socket with this number. */
 static bool is_own(unsigned long inode) {
@@ -436,7 +436,7 @@ static bool is_own(unsigned long inode) {
     return false;
 }
 
-/* A connection with the door of LINE of /proc/net/unix; -1: it is none of this process. */
+/* A connection with the listener of LINE of /proc/net/unix; -1: it is none of this process. */
 static int knock(const char *line) {
     unsigned long inode = 0;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -454,7 +454,7 @@ static int knock(const char *line) {
     return -1;
 }
 
-/* A link to task 0 as one of task 1, instance 101: at the one of the doors of this process that takes it. */
+/* A link to task 0 as one of task 1, instance 101: at whichever listener of this process takes it. */
 static int make_link(void) {
     const mst_shm_packet hello = {.kind = MST_SHM_HELLO, .from = 1, .to = 0, .instance = 101};
     mst_shm_packet answer;
@@ -498,7 +498,7 @@ static void expect_refused(const mst_shm_packet *packet, int fd, const mst_iov *
     close(socket);
 }
 
-/* Copies of all Unix sockets of this process that were accepted or connected to a door. Returns how many. */
+/* Copies of all Unix sockets of this process that were accepted or connected to a listener. Returns how many. */
 static int copy_sockets(int *copy, int most) {
     int count = 0;
     for (int fd = 0; fd < 1024; fd++) {
