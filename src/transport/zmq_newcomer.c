@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "transport/zmq_authenticator.h"
 #include "transport/zmq_broken.h"
-#include "transport/zmq_door.h"
 
 bool mst_zmq_newcomers_create(mst_transport *t) {
     t->most_newcomers = MST_ZMQ_NEWCOMERS + 2 * t->options.num_tasks;
@@ -41,7 +41,7 @@ static void end_oldest(mst_transport *t) {
     const mst_zmq_newcomer now = find_peer(oldest.connection.fd);
     if (!now.host[0] || strcmp(now.host, oldest.host) != 0 || strcmp(now.port, oldest.port) != 0) return;
     shutdown(oldest.connection.fd, SHUT_RDWR);
-    mst_zmq_door_silent(t, oldest.host);
+    mst_zmq_authenticator_silent(t, oldest.host);
 }
 
 static mst_zmq_connection new_connection(mst_transport *t, int fd) {

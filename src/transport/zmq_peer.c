@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "base/escape.h"
+#include "transport/zmq_authenticator.h"
 #include "transport/zmq_broken.h"
 #include "transport/zmq_curve.h"
-#include "transport/zmq_door.h"
 #include "transport/zmq_fit.h"
 #include "transport/zmq_newcomer.h"
 #include "transport/zmq_socket.h"
@@ -146,16 +146,17 @@ bool mst_zmq_listen(mst_transport *t) {
     mst_zmq_set_int(t->router, ZMQ_ROUTER_MANDATORY, 1);
     mst_zmq_set_int(t->router, ZMQ_ROUTER_HANDOVER, 1);
     mst_zmq_set_int(t->router, ZMQ_IPV6, strchr(t->listen, '[') != NULL);
-    if ((t->options.has_keys || t->options.has_token) && !mst_zmq_door_open(t)) return false;
+    if ((t->options.has_keys || t->options.has_token) && !mst_zmq_authenticator_open(t)) return false;
     if (t->options.has_keys && !mst_zmq_curve_listen(t)) return false;
     if (t->options.has_token && !mst_zmq_token_listen(t)) return false;
-    /* Without a door libzmq takes any bytes for the start of a message, and reports them as a side that has gone. */
-    const int gone = t->door ? ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL : 0;
+    /* Without an authenticator libzmq takes any bytes for the start of a message, and reports them as a side that has
+     * gone. */
+    const int gone = t->authenticator ? ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL : 0;
     t->monitor = mst_zmq_monitor_open(t->context, t->num_sockets++, t->router,
                                       ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
                                           ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | gone);
     if (!t->monitor || !mst_zmq_watch(t->sockets, t->router, t->monitor)) return false;
-    if (t->door && !mst_zmq_watch(t->sockets, t->door, NULL)) return false;
+    if (t->authenticator && !mst_zmq_watch(t->sockets, t->authenticator, NULL)) return false;
     if (!t->options.only_connects && zmq_bind(t->router, t->listen) != 0) return false;
     t->logins.since = mst_clock_now(); /* after the bind: from now on nobody else can listen at this address */
     return true;
@@ -174,7 +175,7 @@ void mst_zmq_close_sockets(mst_transport *t) {
         mst_zmq_trouble_end(&t->peers[i].trouble);
     }
     mst_zmq_close(t->sockets, t->router, t->monitor);
-    mst_zmq_close(t->sockets, t->door, NULL);
+    mst_zmq_close(t->sockets, t->authenticator, NULL);
     if (t->context) zmq_ctx_term(t->context);
 }
 
@@ -499,12 +500,12 @@ static void break_joined(mst_transport *t, mst_zmq_peer *p, int64_t now) {
 static bool may_speak(mst_transport *t, arrival *a) {
     if (!t->options.has_token) return true;
     const char *login = zmq_msg_gets(&a->frame[0], "User-Id");
-    const mst_zmq_entrance entrance = mst_zmq_token_enter(t, a->id, a->fd, login, &a->message, &a->data, &a->bytes);
-    if (entrance == MST_ZMQ_REJECTED) {
-        mst_zmq_door_unproved(t, host_of(&a->frame[0]));
+    const mst_zmq_admission admission = mst_zmq_token_check(t, a->id, a->fd, login, &a->message, &a->data, &a->bytes);
+    if (admission == MST_ZMQ_REJECTED) {
+        mst_zmq_authenticator_unproved(t, host_of(&a->frame[0]));
         send_text(t, router_route(t, a->id), a->message.from, MST_WIRE_REFUSE, "it has not answered the challenge");
     }
-    return entrance == MST_ZMQ_ADMITTED;
+    return admission == MST_ZMQ_ADMITTED;
 }
 
 static void take_first(mst_transport *t, arrival *a, int64_t now) {
@@ -603,7 +604,7 @@ static void take_answer(mst_transport *t, mst_zmq_peer *p, arrival *a, int64_t n
 
 static void end_broken(mst_transport *t, const mst_zmq_broken *b, int64_t now) {
     const char *newcomer = mst_zmq_newcomer_ended(t, b->connection, b->handshake_end != 0);
-    if (newcomer) mst_zmq_door_failed(t, newcomer, b->handshake_end, b->error);
+    if (newcomer) mst_zmq_authenticator_failed(t, newcomer, b->handshake_end, b->error);
     mst_zmq_visitor_left(t, b->connection);
     for (int32_t k = 0; k < t->options.num_tasks; k++)
         if (t->peers[k].joined && t->peers[k].connection.number == b->connection) break_joined(t, &t->peers[k], now);
@@ -728,7 +729,7 @@ int64_t mst_zmq_work(mst_transport *t, int64_t now) {
     char doing[MST_TRANSPORT_DOING] = "";
     bool finished = true;
     work_router(t, now);
-    if (t->door && mst_zmq_door_answer(t)) t->more = true;
+    if (t->authenticator && mst_zmq_authenticator_answer(t)) t->more = true;
     if (beats_now) t->next_beat = now + nanoseconds(beat_seconds(t));
     if (beats_now && report->doing) report->doing(report->context, doing);
     int64_t next = MST_NEVER;

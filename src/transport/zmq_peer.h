@@ -126,7 +126,7 @@ struct mst_transport {
     char listen[MST_NUMERIC_SIZE + 16]; /* endpoint */
     char known_as[MST_NUMERIC_SIZE];    /* address to which others connect, if it is forwarded to `listen`; else "" */
     void *context, *router, *monitor;
-    void *door;            /* if there is a cluster key or a user's token (zmq_door.h); else NULL */
+    void *authenticator;   /* if there is a cluster key or a user's token (zmq_authenticator.h); else NULL */
     mst_token_used logins; /* used if the transport has a user's token */
     char stranger[MST_ZMQ_STRANGERS][MST_ZMQ_HOST]; /* hosts whose connections were refused; "": an unknown host */
     int num_strangers;

@@ -68,8 +68,8 @@ static void send_challenge(mst_transport *t, const unsigned char *id, const char
     mst_zmq_send_text((mst_zmq_route){t->router, id}, message, both);
 }
 
-mst_zmq_entrance mst_zmq_token_enter(mst_transport *t, const unsigned char *id, int fd, const char *login,
-                                     const mst_wire_header *message, const unsigned char **data, size_t *bytes) {
+mst_zmq_admission mst_zmq_token_check(mst_transport *t, const unsigned char *id, int fd, const char *login,
+                                      const mst_wire_header *message, const unsigned char **data, size_t *bytes) {
     char *challenge = mst_zmq_newcomer_challenge(t, fd, id);
     if (!login || !challenge) return MST_ZMQ_TOO_LATE;
     if (!challenge[0]) {

@@ -1,7 +1,7 @@
 /** The token of a user (transport/user_token.h) with the sockets of a zmq transport at loopback addresses:
  *
  *      DEALER                                                        ROUTER
- *      PLAIN, ZeroMQ's names and passwords: login, proof  -------->  asks the door (zmq_door.h)
+ *      PLAIN, ZeroMQ's names and passwords: login, proof  -------->  asks zmq_authenticator.h
  *      HELLO; ASK from a program that is not a task       -------->
  *      proof right? else not a task of the same user      <--------  CHALLENGE: a nonce, proof
  *      a proof, then the same message again               -------->  proof right? then answers: WELCOME, REPORT
@@ -12,7 +12,7 @@
 
 #include "transport/zmq_peer.h"
 
-/** Makes the ROUTER, which is not bound yet, ask the door. */
+/** Makes the ROUTER, which is not bound yet, ask the authenticator. */
 bool mst_zmq_token_listen(mst_transport *t);
 /** Makes a DEALER, which is not connected yet, prove to the address NUMERIC that it has KEYS, a token. */
 bool mst_zmq_token_connect(const mst_cluster_keys *keys, const char *numeric, void *dealer, mst_zmq_login *login);
@@ -23,18 +23,18 @@ bool mst_zmq_token_is_awaited(const mst_zmq_login *login);
 bool mst_zmq_token_answer(const mst_cluster_keys *keys, mst_zmq_login *login, const void *data, size_t bytes,
                           void *dealer, mst_wire_header message, const char *text);
 
-/** What a ROUTER does with the first words of a connection. */
-typedef enum mst_zmq_entrance {
+/** What a ROUTER does with the first message of a connection. */
+typedef enum mst_zmq_admission {
     MST_ZMQ_ADMITTED,   /**< the sender has the token */
     MST_ZMQ_CHALLENGED, /**< a CHALLENGE was sent: the sender must send its message again with the answer */
     MST_ZMQ_REJECTED,   /**< the answer is wrong: the sender does not have the token */
     MST_ZMQ_TOO_LATE    /**< the connection has ended */
-} mst_zmq_entrance;
+} mst_zmq_admission;
 
 /** Whether MESSAGE, a HELLO or an ASK on connection FD, may be accepted; then *DATA and *BYTES are the text after the
- *  proof. ID: of the DEALER. LOGIN: the login that the door has accepted. */
-mst_zmq_entrance mst_zmq_token_enter(mst_transport *t, const unsigned char *id, int fd, const char *login,
-                                     const mst_wire_header *message, const unsigned char **data, size_t *bytes);
+ *  proof. ID: of the DEALER. LOGIN: the login that the authenticator has accepted. */
+mst_zmq_admission mst_zmq_token_check(mst_transport *t, const unsigned char *id, int fd, const char *login,
+                                      const mst_wire_header *message, const unsigned char **data, size_t *bytes);
 
 /** Whether the proof SHOWN with LOGIN is right, and was made for an address of this task. */
 bool mst_zmq_token_is_proved(const mst_transport *t, const char *login, const void *shown, size_t size);

@@ -1,4 +1,4 @@
-#include "transport/zmq_door.h"
+#include "transport/zmq_authenticator.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +8,9 @@
 #include "transport/zmq_newcomer.h"
 #include "transport/zmq_token.h"
 
-bool mst_zmq_door_open(mst_transport *t) {
-    return (t->door = zmq_socket(t->context, ZMQ_REP)) && zmq_bind(t->door, "inproc://zeromq.zap.01") == 0;
+bool mst_zmq_authenticator_open(mst_transport *t) {
+    return (t->authenticator = zmq_socket(t->context, ZMQ_REP)) &&
+           zmq_bind(t->authenticator, "inproc://zeromq.zap.01") == 0;
 }
 
 /* ---- who was refused ---- */
@@ -32,7 +33,7 @@ static void tell_stranger(mst_transport *t, const char *host, const char *why) {
     mst_event_thread_stranger(t->events, line);
 }
 
-void mst_zmq_door_failed(mst_transport *t, const char *host, uint16_t event, int error) {
+void mst_zmq_authenticator_failed(mst_transport *t, const char *host, uint16_t event, int error) {
     const mst_open_options *o = &t->options;
     if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL || event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) return;
     const bool has_other_keys = event && (error == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH ||
@@ -45,11 +46,11 @@ void mst_zmq_door_failed(mst_transport *t, const char *host, uint16_t event, int
                       : "it uses a cluster key or a user's token, which this task, being --insecure, does not have");
 }
 
-void mst_zmq_door_unproved(mst_transport *t, const char *host) {
+void mst_zmq_authenticator_unproved(mst_transport *t, const char *host) {
     tell_stranger(t, host, no_token);
 }
 
-void mst_zmq_door_silent(mst_transport *t, const char *host) {
+void mst_zmq_authenticator_silent(mst_transport *t, const char *host) {
     tell_stranger(t, host, "too many connections have sent nothing yet, and this is the oldest of them");
 }
 
@@ -97,7 +98,7 @@ static bool take_question(const mst_transport *t, question *q) {
     int place = 0;
     *q = (question){.id_size = 0};
     zmq_msg_init(&frame);
-    for (bool more = true; more && zmq_msg_recv(&frame, t->door, ZMQ_DONTWAIT) >= 0; place++) {
+    for (bool more = true; more && zmq_msg_recv(&frame, t->authenticator, ZMQ_DONTWAIT) >= 0; place++) {
         read_frame(t, &frame, place, q);
         more = zmq_msg_more(&frame);
     }
@@ -106,19 +107,20 @@ static bool take_question(const mst_transport *t, question *q) {
 }
 
 /* Sends the answer. The login in it goes along with each message of the connection (User-Id). */
-static void send_answer(void *door, const question *q, bool allowed) {
+static void send_answer(void *authenticator, const question *q, bool allowed) {
     const char *const code = allowed ? "200" : "400", *const text = allowed ? "" : "refused";
     const int more = ZMQ_SNDMORE | ZMQ_DONTWAIT;
     /* if the answer cannot be sent, the connection is not let in: its handshake times out */
-    if (zmq_send(door, "1.0", 3, more) < 0 || zmq_send(door, q->id, q->id_size, more) < 0 ||
-        zmq_send(door, code, 3, more) < 0 || zmq_send(door, text, strlen(text), more) < 0 ||
-        zmq_send(door, q->login, strlen(q->login), more) < 0 || zmq_send(door, "", 0, ZMQ_DONTWAIT) < 0)
+    if (zmq_send(authenticator, "1.0", 3, more) < 0 || zmq_send(authenticator, q->id, q->id_size, more) < 0 ||
+        zmq_send(authenticator, code, 3, more) < 0 || zmq_send(authenticator, text, strlen(text), more) < 0 ||
+        zmq_send(authenticator, q->login, strlen(q->login), more) < 0 ||
+        zmq_send(authenticator, "", 0, ZMQ_DONTWAIT) < 0)
         return;
 }
 
 static void answer_key(mst_transport *t, const question *q) {
     const bool has_shown = q->is_curve && q->has_key;
-    send_answer(t->door, q, has_shown);
+    send_answer(t->authenticator, q, has_shown);
     if (!has_shown) tell_stranger(t, q->host, "it has a different cluster key");
 }
 
@@ -128,7 +130,7 @@ static void answer_token(mst_transport *t, const question *q) {
     const bool has_shown = q->is_plain && q->has_proof && mst_token_login_read(q->login, &login);
     const mst_token_use_result use =
         has_shown ? mst_token_use(&t->logins, &login, mst_clock_now()) : MST_TOKEN_OUT_OF_TIME;
-    send_answer(t->door, q, use == MST_TOKEN_TAKEN);
+    send_answer(t->authenticator, q, use == MST_TOKEN_TAKEN);
     if (!has_shown) tell_stranger(t, q->host, no_token);
     if (has_shown && use == MST_TOKEN_OUT_OF_TIME) mst_zmq_newcomer_excuse(t);
     if (use == MST_TOKEN_USED_BEFORE) tell_stranger(t, q->host, "it repeats the proof of an earlier connection");
@@ -141,7 +143,7 @@ static void answer(mst_transport *t, const question *q) {
         answer_key(t, q);
 }
 
-bool mst_zmq_door_answer(mst_transport *t) {
+bool mst_zmq_authenticator_answer(mst_transport *t) {
     enum { MOST_AT_ONCE = 64 };
     question q;
     for (int i = 0; i < MOST_AT_ONCE; i++) {

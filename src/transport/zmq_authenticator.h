@@ -1,0 +1,28 @@
+/** The authenticator of a zmq transport: a socket at which libzmq asks, by the protocol ZAP (ZeroMQ's RFC 27), whether
+ *  a new connection is allowed. All under the transport's lock.
+ *
+ *      a cluster's key    CURVE: whether the public key is the connector's (zmq_curve.h)
+ *      a user's token     PLAIN: whether login and proof are right (zmq_token.h)
+ *
+ *  The owner is told who was refused, once for each host. */
+#ifndef MUSTER_TRANSPORT_ZMQ_AUTHENTICATOR_H
+#define MUSTER_TRANSPORT_ZMQ_AUTHENTICATOR_H
+
+#include "transport/zmq_peer.h"
+
+/** Opens it, before the ROUTER is bound: otherwise libzmq would ask nobody. False if that fails. */
+bool mst_zmq_authenticator_open(mst_transport *t);
+/** Answers the pending questions. Returns whether there may be more. */
+bool mst_zmq_authenticator_answer(mst_transport *t);
+/** A connection from HOST has ended before it has said whose it is. EVENT is libzmq's event for a failed handshake,
+ *  with ERROR; 0: there was none. Tells the owner, once for each host, if the other side uses other keys or has sent
+ *  bytes that are not a message. Tells nothing if this authenticator has refused the other side, or it has only gone.
+ *  Without an authenticator, libzmq reports such bytes in the same way as a side that has gone. */
+void mst_zmq_authenticator_failed(mst_transport *t, const char *host, uint16_t event, int error);
+/** A connection from HOST was let in, but could not answer the challenge (zmq_token.h): tells the owner, once for each
+ *  host. */
+void mst_zmq_authenticator_unproved(mst_transport *t, const char *host);
+/** A newcomer from HOST was ended because there were too many (zmq_newcomer.h): tells the owner, once for each host. */
+void mst_zmq_authenticator_silent(mst_transport *t, const char *host);
+
+#endif
