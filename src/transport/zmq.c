@@ -19,8 +19,8 @@
 #include "module/module.h"
 #include "transport/service_thread.h"
 #include "transport/zmq_ask.h"
-#include "transport/zmq_newcomer.h"
 #include "transport/zmq_peer.h"
+#include "transport/zmq_pending.h"
 #include "transport/zmq_socket.h"
 
 static const double MOST_SECONDS = 86400;
@@ -62,7 +62,7 @@ static void *run_transport(void *context) {
     mst_transport *t = context;
     pthread_mutex_lock(&t->lock);
     /* here, since libzmq's threads run on the cores of the thread that starts them */
-    if (!mst_zmq_newcomers_create(t))
+    if (!mst_zmq_pending_create(t))
         t->error = ENOMEM;
     else if (!mst_zmq_listen(t))
         t->error = errno;
@@ -155,7 +155,7 @@ static void zmq_free(mst_transport *t) {
     pthread_cond_destroy(&t->changed);
     pthread_mutex_destroy(&t->lock);
     free(t->peers);
-    free(t->newcomer);
+    free(t->pending);
     mst_open_options_free(&t->options);
     free(t);
 }

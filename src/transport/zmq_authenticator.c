@@ -5,7 +5,7 @@
 #include <zmq.h>
 
 #include "base/clock.h"
-#include "transport/zmq_newcomer.h"
+#include "transport/zmq_pending.h"
 #include "transport/zmq_token.h"
 
 bool mst_zmq_authenticator_open(mst_transport *t) {
@@ -132,7 +132,7 @@ static void answer_token(mst_transport *t, const question *q) {
         has_shown ? mst_token_use(&t->logins, &login, mst_clock_now()) : MST_TOKEN_OUT_OF_TIME;
     send_answer(t->authenticator, q, use == MST_TOKEN_TAKEN);
     if (!has_shown) tell_stranger(t, q->host, no_token);
-    if (has_shown && use == MST_TOKEN_OUT_OF_TIME) mst_zmq_newcomer_excuse(t);
+    if (has_shown && use == MST_TOKEN_OUT_OF_TIME) mst_zmq_pending_excuse(t);
     if (use == MST_TOKEN_USED_BEFORE) tell_stranger(t, q->host, "it repeats the proof of an earlier connection");
 }
 

@@ -22,7 +22,8 @@ void mst_zmq_authenticator_failed(mst_transport *t, const char *host, uint16_t e
 /** A connection from HOST was let in, but could not answer the challenge (zmq_token.h): tells the owner, once for each
  *  host. */
 void mst_zmq_authenticator_unproved(mst_transport *t, const char *host);
-/** A newcomer from HOST was ended because there were too many (zmq_newcomer.h): tells the owner, once for each host. */
+/** A pending connection from HOST was ended because there were too many (zmq_pending.h): tells the owner, once for each
+ *  host. */
 void mst_zmq_authenticator_silent(mst_transport *t, const char *host);
 
 #endif

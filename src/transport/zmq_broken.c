@@ -2,7 +2,7 @@
 
 #include <zmq.h>
 
-#include "transport/zmq_newcomer.h"
+#include "transport/zmq_pending.h"
 #include "transport/zmq_socket.h"
 
 /* The connection of a task or a visitor with descriptor FD; NULL: none. */
@@ -17,7 +17,7 @@ static mst_zmq_connection *find_open(mst_transport *t, int fd) {
 /* The number of the connection with descriptor FD, which has just ended; 0: unknown. The next connection may have the
  * same descriptor before the end of this one is handled. */
 static uint64_t ended_number(mst_transport *t, int fd) {
-    const uint64_t number = mst_zmq_newcomer_ends(t, fd);
+    const uint64_t number = mst_zmq_pending_ends(t, fd);
     mst_zmq_connection *connection = number ? NULL : find_open(t, fd);
     if (!connection) return number;
     connection->fd = -1;
@@ -29,9 +29,9 @@ void mst_zmq_broken_look(mst_transport *t) {
     uint16_t event;
     while (t->num_broken < MST_ZMQ_BROKEN && mst_zmq_monitor_take(t->monitor, &event, &value)) {
         if (event == ZMQ_EVENT_ACCEPTED) {
-            mst_zmq_newcomer_came(t, value);
+            mst_zmq_pending_add(t, value);
         } else if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
-            mst_zmq_newcomer_excuse(t);
+            mst_zmq_pending_excuse(t);
         } else if (event != ZMQ_EVENT_DISCONNECTED) {
             t->handshake_end = event;
             t->handshake_error = value;

@@ -12,7 +12,7 @@
 #include "transport/zmq_broken.h"
 #include "transport/zmq_curve.h"
 #include "transport/zmq_fit.h"
-#include "transport/zmq_newcomer.h"
+#include "transport/zmq_pending.h"
 #include "transport/zmq_socket.h"
 #include "transport/zmq_token.h"
 #include "transport/zmq_visitor.h"
@@ -509,7 +509,7 @@ static bool may_speak(mst_transport *t, arrival *a) {
 }
 
 static void take_first(mst_transport *t, arrival *a, int64_t now) {
-    a->connection = mst_zmq_newcomer_said(t, a->fd);
+    a->connection = mst_zmq_pending_identified(t, a->fd);
     if (a->message.kind == MST_WIRE_HELLO)
         take_hello(t, a, now);
     else
@@ -603,8 +603,8 @@ static void take_answer(mst_transport *t, mst_zmq_peer *p, arrival *a, int64_t n
 /* ---- the thread's work ---- */
 
 static void end_broken(mst_transport *t, const mst_zmq_broken *b, int64_t now) {
-    const char *newcomer = mst_zmq_newcomer_ended(t, b->connection, b->handshake_end != 0);
-    if (newcomer) mst_zmq_authenticator_failed(t, newcomer, b->handshake_end, b->error);
+    const char *pending = mst_zmq_pending_ended(t, b->connection, b->handshake_end != 0);
+    if (pending) mst_zmq_authenticator_failed(t, pending, b->handshake_end, b->error);
     mst_zmq_visitor_left(t, b->connection);
     for (int32_t k = 0; k < t->options.num_tasks; k++)
         if (t->peers[k].joined && t->peers[k].connection.number == b->connection) break_joined(t, &t->peers[k], now);

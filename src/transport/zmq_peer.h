@@ -87,14 +87,14 @@ typedef struct mst_zmq_visitor {
     mst_zmq_connection connection;
 } mst_zmq_visitor;
 
-/** An incoming connection that has not said yet whose it is (zmq_newcomer.h). */
-typedef struct mst_zmq_newcomer {
+/** An incoming connection that has not said yet whose it is (zmq_pending.h). */
+typedef struct mst_zmq_pending {
     mst_zmq_connection connection;
     bool has_ended;                   /**< the connection has ended, but its messages may not have been read yet */
     unsigned char id[MST_ZMQ_ID];     /**< of the DEALER that was challenged */
     char challenge[MST_TOKEN_NONCE];  /**< sent to it (zmq_token.h); "": none */
     char host[MST_ZMQ_HOST], port[8]; /**< of the other end */
-} mst_zmq_newcomer;
+} mst_zmq_pending;
 
 /** A connection that has ended; with libzmq's event and error if its handshake had failed, otherwise 0. */
 typedef struct mst_zmq_broken {
@@ -133,11 +133,11 @@ struct mst_transport {
     unsigned num_sockets; /* made so far: gives each socket its own id */
     bool more;            /* messages are left in the router */
     mst_zmq_visitor visitor[MST_ZMQ_VISITORS];
-    mst_zmq_newcomer *newcomer; /* in order of arrival */
-    int num_newcomers, most_newcomers;
-    int num_excused; /* how many newcomers have done nothing wrong: libzmq does not say which */
+    mst_zmq_pending *pending; /* in order of arrival */
+    int num_pending, most_pending;
+    int num_excused; /* how many of them have done nothing wrong: libzmq does not say which */
     uint64_t num_connections;
-    char gone[MST_ZMQ_HOST]; /* host of the last newcomer that has ended */
+    char gone[MST_ZMQ_HOST]; /* host of the last pending connection that has ended */
     uint16_t handshake_end;  /* event of a failed handshake, if libzmq reports the connection's end next; else 0 */
     int handshake_error;     /* the error of that handshake */
     mst_zmq_broken broken[MST_ZMQ_BROKEN]; /* connections that have ended, to be handled (zmq_broken.h) */

@@ -6,7 +6,7 @@
 #include <zmq.h>
 
 #include "base/clock.h"
-#include "transport/zmq_newcomer.h"
+#include "transport/zmq_pending.h"
 
 const char mst_zmq_token_missing[] =
     "it does not have this user's token: it was started by another user, or with another HOME, --cluster-key or "
@@ -70,7 +70,7 @@ static void send_challenge(mst_transport *t, const unsigned char *id, const char
 
 mst_zmq_admission mst_zmq_token_check(mst_transport *t, const unsigned char *id, int fd, const char *login,
                                       const mst_wire_header *message, const unsigned char **data, size_t *bytes) {
-    char *challenge = mst_zmq_newcomer_challenge(t, fd, id);
+    char *challenge = mst_zmq_pending_challenge(t, fd, id);
     if (!login || !challenge) return MST_ZMQ_TOO_LATE;
     if (!challenge[0]) {
         if (!mst_token_nonce_make(challenge)) return MST_ZMQ_TOO_LATE; /* it tries again */

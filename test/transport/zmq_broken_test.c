@@ -5,7 +5,7 @@
 
 #include "support/test.h"
 #include "transport/zmq_broken.h"
-#include "transport/zmq_newcomer.h"
+#include "transport/zmq_pending.h"
 
 enum { TASKS = 3, FD = 7 };
 
@@ -24,14 +24,14 @@ static void begin(fixture *f) {
     assert_non_null(t->monitor = zmq_socket(t->context, ZMQ_PAIR));
     assert_int_equal(zmq_bind(f->teller, "inproc://events"), 0);
     assert_int_equal(zmq_connect(t->monitor, "inproc://events"), 0);
-    assert_true(mst_zmq_newcomers_create(t));
+    assert_true(mst_zmq_pending_create(t));
 }
 
 static void end(fixture *f) {
     zmq_close(f->teller);
     zmq_close(f->transport.monitor);
     zmq_ctx_term(f->transport.context);
-    free(f->transport.newcomer);
+    free(f->transport.pending);
 }
 
 static void tell(fixture *f, uint16_t event, uint32_t fd) {
@@ -47,14 +47,14 @@ static void tell(fixture *f, uint16_t event, uint32_t fd) {
 static uint64_t join(fixture *f, int task) {
     tell(f, ZMQ_EVENT_ACCEPTED, FD);
     f->peers[task].joined = true;
-    f->peers[task].connection = mst_zmq_newcomer_said(&f->transport, FD);
+    f->peers[task].connection = mst_zmq_pending_identified(&f->transport, FD);
     return f->peers[task].connection.number;
 }
 
 static uint64_t visit(fixture *f, int place) {
     tell(f, ZMQ_EVENT_ACCEPTED, FD);
     f->transport.visitor[place].came = 1;
-    f->transport.visitor[place].connection = mst_zmq_newcomer_said(&f->transport, FD);
+    f->transport.visitor[place].connection = mst_zmq_pending_identified(&f->transport, FD);
     return f->transport.visitor[place].connection.number;
 }
 
@@ -96,7 +96,7 @@ static void ends_of_visitors_with_one_descriptor_are_told_apart(void **state) {
 }
 
 /* One that has said nothing has the descriptor of a task whose end is not handled yet. */
-static void end_of_a_newcomer_is_not_that_of_a_task(void **state) {
+static void end_of_a_pending_connection_is_not_that_of_a_task(void **state) {
     (void)state;
     fixture f;
     uint64_t number[3];
@@ -104,11 +104,11 @@ static void end_of_a_newcomer_is_not_that_of_a_task(void **state) {
     number[0] = join(&f, 0);
     tell(&f, ZMQ_EVENT_DISCONNECTED, FD);
     tell(&f, ZMQ_EVENT_ACCEPTED, FD);
-    number[1] = f.transport.newcomer[0].connection.number;
+    number[1] = f.transport.pending[0].connection.number;
     tell(&f, ZMQ_EVENT_DISCONNECTED, FD);
     /* and one that was turned away after its first message is none of them */
     tell(&f, ZMQ_EVENT_ACCEPTED, FD);
-    mst_zmq_newcomer_said(&f.transport, FD);
+    mst_zmq_pending_identified(&f.transport, FD);
     tell(&f, ZMQ_EVENT_DISCONNECTED, FD);
     number[2] = 0;
     expect_ends(&f, number, 3);
@@ -119,7 +119,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_of_tasks_with_one_descriptor_are_told_apart),
         cmocka_unit_test(ends_of_visitors_with_one_descriptor_are_told_apart),
-        cmocka_unit_test(end_of_a_newcomer_is_not_that_of_a_task),
+        cmocka_unit_test(end_of_a_pending_connection_is_not_that_of_a_task),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
