@@ -236,7 +236,7 @@ mst_status mst_zmq_ask(const mst_cluster_keys *keys, const char *const *address,
         if (address[i]) MST_TRY(mst_endpoint_check(address[i]));
     const mst_status status = open_asking(&a, address, seconds, answer);
     if (!status) ask_all(&a, seconds);
-    /* a task that has answered sees the end of the connection now, and has room for the next visitor */
+    /* a task that has answered sees the end of the connection now, and has room for the next status client */
     for (int i = 0; i < n && a.task; i++) {
         close_asked(&a.task[i]);
         mst_resolve_end(a.task[i].resolving);

@@ -1,4 +1,4 @@
-/** The asking side of zmq_visitor.h: asks tasks for their reports, as a process that is not a task. */
+/** The asking side of zmq_status_client.h: asks tasks for their reports, as a process that is not a task. */
 #ifndef MUSTER_TRANSPORT_ZMQ_ASK_H
 #define MUSTER_TRANSPORT_ZMQ_ASK_H
 

@@ -5,12 +5,12 @@
 #include "transport/zmq_pending.h"
 #include "transport/zmq_socket.h"
 
-/* The connection of a task or a visitor with descriptor FD; NULL: none. */
+/* The connection of a task or a status client with descriptor FD; NULL: none. */
 static mst_zmq_connection *find_open(mst_transport *t, int fd) {
     for (int32_t i = 0; i < t->options.num_tasks; i++)
         if (t->peers[i].joined && t->peers[i].connection.fd == fd) return &t->peers[i].connection;
-    for (int i = 0; i < MST_ZMQ_VISITORS; i++)
-        if (t->visitor[i].came && t->visitor[i].connection.fd == fd) return &t->visitor[i].connection;
+    for (int i = 0; i < MST_ZMQ_STATUS_CLIENTS; i++)
+        if (t->status_client[i].came && t->status_client[i].connection.fd == fd) return &t->status_client[i].connection;
     return NULL;
 }
 

@@ -14,8 +14,8 @@
 #include "transport/zmq_fit.h"
 #include "transport/zmq_pending.h"
 #include "transport/zmq_socket.h"
+#include "transport/zmq_status_client.h"
 #include "transport/zmq_token.h"
-#include "transport/zmq_visitor.h"
 
 enum {
     FRAMES = 8,       /* parts of one connection that may wait in libzmq, in each direction */
@@ -513,7 +513,7 @@ static void take_first(mst_transport *t, arrival *a, int64_t now) {
     if (a->message.kind == MST_WIRE_HELLO)
         take_hello(t, a, now);
     else
-        mst_zmq_visitor_answer(t, a->id, a->connection, now);
+        mst_zmq_status_client_answer(t, a->id, a->connection, now);
 }
 
 /* Takes a message that has come by the connection that the peer has made. */
@@ -605,7 +605,7 @@ static void take_answer(mst_transport *t, mst_zmq_peer *p, arrival *a, int64_t n
 static void end_broken(mst_transport *t, const mst_zmq_broken *b, int64_t now) {
     const char *pending = mst_zmq_pending_ended(t, b->connection, b->handshake_end != 0);
     if (pending) mst_zmq_authenticator_failed(t, pending, b->handshake_end, b->error);
-    mst_zmq_visitor_left(t, b->connection);
+    mst_zmq_status_client_left(t, b->connection);
     for (int32_t k = 0; k < t->options.num_tasks; k++)
         if (t->peers[k].joined && t->peers[k].connection.number == b->connection) break_joined(t, &t->peers[k], now);
 }

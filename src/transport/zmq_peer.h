@@ -80,12 +80,12 @@ typedef struct mst_zmq_peer {
     bool said_bye, finished; /* of the present connections: BYE was sent; BYE was received */
 } mst_zmq_peer;
 
-/** A process that is not a task and has asked this one for its report (zmq_visitor.h). */
-typedef struct mst_zmq_visitor {
+/** A process that is not a task and has asked this one for its report (zmq_status_client.h). */
+typedef struct mst_zmq_status_client {
     int64_t came; /**< 0: the place is free */
     unsigned char id[MST_ZMQ_ID];
     mst_zmq_connection connection;
-} mst_zmq_visitor;
+} mst_zmq_status_client;
 
 /** An incoming connection that has not said yet whose it is (zmq_pending.h). */
 typedef struct mst_zmq_pending {
@@ -103,7 +103,7 @@ typedef struct mst_zmq_broken {
     int error;
 } mst_zmq_broken;
 
-enum { MST_ZMQ_VISITORS = 4, MST_ZMQ_STRANGERS = 16, MST_ZMQ_BROKEN = 64 };
+enum { MST_ZMQ_STATUS_CLIENTS = 4, MST_ZMQ_STRANGERS = 16, MST_ZMQ_BROKEN = 64 };
 
 struct mst_transport {
     mst_open_options options;
@@ -132,7 +132,7 @@ struct mst_transport {
     int num_strangers;
     unsigned num_sockets; /* made so far: gives each socket its own id */
     bool more;            /* messages are left in the router */
-    mst_zmq_visitor visitor[MST_ZMQ_VISITORS];
+    mst_zmq_status_client status_client[MST_ZMQ_STATUS_CLIENTS];
     mst_zmq_pending *pending; /* in order of arrival */
     int num_pending, most_pending;
     int num_excused; /* how many of them have done nothing wrong: libzmq does not say which */

@@ -113,7 +113,7 @@ static void ask(const char *address, const mst_cluster_keys *keys, char text[160
     free(answer.data);
 }
 
-static void visitor_is_answered_where_it_has_the_token(void **state) {
+static void status_client_is_answered_where_it_has_the_token(void **state) {
     (void)state;
     const mst_transport_options options = {.report = {.context = "hello", .make = say_hello}};
     const mst_cluster_keys token = tasks_token(1), other = tasks_token(2), keys = tasks_keys(1);
@@ -409,7 +409,7 @@ static mst_wire_kind read_message(int connection, char text[MOST]) {
     return message.kind;
 }
 
-/* The first words of a connection, of task 1 or a visitor. */
+/* The first message of a connection, of task 1 or a status client. */
 static mst_wire_header first_words(mst_wire_kind kind) {
     const bool is_task = kind == MST_WIRE_HELLO;
     return (mst_wire_header){
@@ -431,8 +431,8 @@ static mst_wire_kind enter(int connection, const mst_cluster_keys *token, const 
     return read_message(connection, text);
 }
 
-/* All that a task, or a visitor, has sent to task 0 is sent again: to it, to task 1, and to task 0 behind a login that
- * its listener has not seen. */
+/* All that a task, or a status client, has sent to task 0 is sent again: to it, to task 1, and to task 0 behind a login
+ * that its listener has not seen. */
 static void replay(tasks *all, const mst_cluster_keys *token, mst_wire_kind kind, mst_wire_kind good) {
     unsigned char hello[MOST];
     char login[MST_TOKEN_LOGIN], answer[MST_TOKEN_PROOF], other[MST_TOKEN_PROOF], text[MOST];
@@ -538,7 +538,7 @@ int main(void) {
         cmocka_unit_test(task_with_another_token_gets_nowhere),
         cmocka_unit_test(token_and_key_and_neither_tell_each_other),
         cmocka_unit_test(task_with_a_token_listens_at_loopback_alone),
-        cmocka_unit_test(visitor_is_answered_where_it_has_the_token),
+        cmocka_unit_test(status_client_is_answered_where_it_has_the_token),
         cmocka_unit_test(program_that_listens_for_a_task_is_not_taken_for_it),
         cmocka_unit_test(what_was_shown_to_another_program_opens_no_task),
         cmocka_unit_test(task_behind_a_forwarded_port_is_reached),

@@ -53,9 +53,9 @@ static uint64_t join(fixture *f, int task) {
 
 static uint64_t visit(fixture *f, int place) {
     tell(f, ZMQ_EVENT_ACCEPTED, FD);
-    f->transport.visitor[place].came = 1;
-    f->transport.visitor[place].connection = mst_zmq_pending_identified(&f->transport, FD);
-    return f->transport.visitor[place].connection.number;
+    f->transport.status_client[place].came = 1;
+    f->transport.status_client[place].connection = mst_zmq_pending_identified(&f->transport, FD);
+    return f->transport.status_client[place].connection.number;
 }
 
 static void expect_ends(const fixture *f, const uint64_t *number, int count) {
@@ -80,7 +80,7 @@ static void ends_of_tasks_with_one_descriptor_are_told_apart(void **state) {
         }
 }
 
-static void ends_of_visitors_with_one_descriptor_are_told_apart(void **state) {
+static void ends_of_status_clients_with_one_descriptor_are_told_apart(void **state) {
     (void)state;
     fixture f;
     uint64_t number[3];
@@ -118,7 +118,7 @@ static void end_of_a_pending_connection_is_not_that_of_a_task(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_of_tasks_with_one_descriptor_are_told_apart),
-        cmocka_unit_test(ends_of_visitors_with_one_descriptor_are_told_apart),
+        cmocka_unit_test(ends_of_status_clients_with_one_descriptor_are_told_apart),
         cmocka_unit_test(end_of_a_pending_connection_is_not_that_of_a_task),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
