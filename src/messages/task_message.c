@@ -469,7 +469,7 @@ const char *mst_mail_name(const mst_mail *mail, int32_t task, char *text, size_t
 const char *mst_mail_missing(const mst_mail *mail, int32_t task, char *text, size_t size) {
     char why[MST_TRANSPORT_DOING] = "";
     mst_mail_name(mail, task, text, size);
-    if (mail->type->trouble) mail->type->trouble(mail->transport, task, why);
+    if (mail->type->connect_error) mail->type->connect_error(mail->transport, task, why);
     const size_t used = strlen(text);
     if (*why) snprintf(text + used, size - used, " (%s)", why);
     return text;

@@ -122,7 +122,7 @@ static void members_failed(void *context, const mst_task_failure *failure) {
 
 static void members_trouble(void *context, int32_t number, char *text) {
     mst_task *task = context;
-    if (task->type->trouble && number != task->self) task->type->trouble(task->transport, number, text);
+    if (task->type->connect_error && number != task->self) task->type->connect_error(task->transport, number, text);
 }
 
 /* "worker:1 at b:2222 (connection refused: nothing listens there)". Returns its length. */

@@ -575,8 +575,8 @@ static const char *mpi_route(mst_transport *t, int32_t task) {
     return control_type->route(t->control, task) ? "through MPI" : NULL;
 }
 
-static void mpi_trouble(mst_transport *t, int32_t task, char *text) {
-    control_type->trouble(t->control, task, text);
+static void mpi_connect_error(mst_transport *t, int32_t task, char *text) {
+    control_type->connect_error(t->control, task, text);
 }
 
 static void mpi_heard(mst_transport *t, int32_t task, char *text) {
@@ -588,12 +588,12 @@ static mst_status mpi_ask(const mst_cluster_keys *keys, const char *const *addre
     return control_type->ask(keys, address, n, seconds, answers);
 }
 
-#define TYPE(its_name, its_open)                                                                                \
-    {                                                                                                           \
-        .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = mpi_control,     \
-        .begin = mpi_begin, .end = mpi_end, .post = mpi_post, .send = mpi_send, .close = mpi_close,             \
-        .route = mpi_route, .ask = mpi_ask, .leave = mpi_leave, .no_return = NO_RETURN, .trouble = mpi_trouble, \
-        .heard = mpi_heard                                                                                      \
+#define TYPE(its_name, its_open)                                                                            \
+    {                                                                                                       \
+        .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = mpi_control, \
+        .begin = mpi_begin, .end = mpi_end, .post = mpi_post, .send = mpi_send, .close = mpi_close,         \
+        .route = mpi_route, .ask = mpi_ask, .leave = mpi_leave, .no_return = NO_RETURN,                     \
+        .connect_error = mpi_connect_error, .heard = mpi_heard                                              \
     }
 
 static const mst_transport_type types[] = {[MST_MPI_LAUNCHED] = TYPE("mpi", mpi_open),

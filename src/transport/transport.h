@@ -216,9 +216,9 @@ typedef struct mst_transport_type {
     /** Why this task has no connection to TASK although it has messages for it, as half a sentence: "connection
      *  refused: nothing listens there"; "" if there is a connection, or the reason is not known. TEXT has room for
      *  MST_TRANSPORT_DOING bytes. Does not wait. */
-    void (*trouble)(mst_transport *transport, int32_t task, char *text);
+    void (*connect_error)(mst_transport *transport, int32_t task, char *text);
     /** What TASK last said it was doing (mst_transport_report.doing); "" if this task is not connected to TASK, or TASK
-     *  has said nothing. TEXT as of `trouble`. NULL: tasks of this transport do not say it. */
+     *  has said nothing. TEXT as of `connect_error`. NULL: tasks of this transport do not say it. */
     void (*heard)(mst_transport *transport, int32_t task, char *text);
 } mst_transport_type;
 

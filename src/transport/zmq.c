@@ -166,7 +166,7 @@ static mst_status make_peers(mst_transport *t) {
     for (int32_t i = 0; i < num_tasks; i++) {
         mst_zmq_peer *p = &t->peers[i];
         p->task = i;
-        p->trouble.probe = -1;
+        p->connect_error.probe = -1;
         p->last = &p->first;
         pthread_mutex_init(&p->loans.lock, NULL);
         pthread_cond_init(&p->loans.returned, NULL);
@@ -453,9 +453,9 @@ static const char *zmq_route(mst_transport *t, int32_t task) {
     return is_open ? "over TCP" : NULL;
 }
 
-static void zmq_trouble(mst_transport *t, int32_t task, char *text) {
+static void zmq_connect_error(mst_transport *t, int32_t task, char *text) {
     pthread_mutex_lock(&t->lock);
-    mst_zmq_tell_trouble(t, &t->peers[task], mst_clock_now(), text);
+    mst_zmq_tell_connect_error(t, &t->peers[task], mst_clock_now(), text);
     pthread_mutex_unlock(&t->lock);
 }
 
@@ -473,7 +473,7 @@ static bool zmq_has_ended(mst_transport *t, int32_t task) {
 #define COMMON_FUNCTIONS                                                                                               \
     .size = sizeof(mst_transport_type), .control = zmq_control, .begin = zmq_begin, .end = zmq_end, .post = zmq_post,  \
     .send = zmq_send_data, .close = zmq_close_transport, .route = zmq_route, .ask = mst_zmq_ask, .direct = zmq_direct, \
-    .borrow = zmq_borrow, .receive = zmq_receive, .has_ended = zmq_has_ended, .trouble = zmq_trouble,                  \
+    .borrow = zmq_borrow, .receive = zmq_receive, .has_ended = zmq_has_ended, .connect_error = zmq_connect_error,      \
     .heard = zmq_heard
 static const mst_transport_type types[] = {
     {COMMON_FUNCTIONS, .name = "zmq", .open = zmq_open},

@@ -100,7 +100,7 @@ static void tell_lost(mst_transport *t, mst_zmq_peer *p, const char *why) {
 static void tell_connected(mst_transport *t, mst_zmq_peer *p, uint64_t instance, int64_t now) {
     p->refused = p->said_bye = p->finished = false;
     p->instance = instance;
-    if (p->state == MST_ZMQ_OPEN) mst_zmq_trouble_end(&p->trouble);
+    if (p->state == MST_ZMQ_OPEN) mst_zmq_connect_error_clear(&p->connect_error);
     if (p->connected) return;
     p->connected = true;
     p->doing[0] = '\0';
@@ -112,7 +112,7 @@ static void tell_connected(mst_transport *t, mst_zmq_peer *p, uint64_t instance,
 static void tell_refused(mst_transport *t, mst_zmq_peer *p, const char *why) {
     if (!p->connected && !p->refused) mst_event_thread_lost(t->events, p->task, 0, why);
     p->refused = true;
-    mst_zmq_trouble_refused(&p->trouble, why);
+    mst_zmq_connect_error_refused(&p->connect_error, why);
 }
 
 /* ---- sockets ---- */
@@ -172,7 +172,7 @@ static void close_dealer(const mst_transport *t, mst_zmq_peer *p) {
 void mst_zmq_close_sockets(mst_transport *t) {
     for (int32_t i = 0; t->peers && i < t->options.num_tasks; i++) {
         close_dealer(t, &t->peers[i]);
-        mst_zmq_trouble_end(&t->peers[i].trouble);
+        mst_zmq_connect_error_clear(&t->peers[i].connect_error);
     }
     mst_zmq_close(t->sockets, t->router, t->monitor);
     mst_zmq_close(t->sockets, t->authenticator, NULL);
@@ -244,14 +244,14 @@ static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
         p->state = MST_ZMQ_RESOLVING;
     }
     if (p->state == MST_ZMQ_CONNECTING && now >= p->next_try) {
-        mst_zmq_trouble_silent(&p->trouble);
+        mst_zmq_connect_error_silent(&p->connect_error);
         pause_dealer(t, p, now);
     }
     if (p->state != MST_ZMQ_RESOLVING) return;
     if (p->resolving && !mst_resolve_result(p->resolving, p->tries, numeric)) return;
     const bool found = p->resolving && numeric[0];
     if (p->resolving && !found)
-        mst_zmq_trouble_name(&p->trouble, t->options.address[p->task], mst_resolve_why(p->resolving));
+        mst_zmq_connect_error_unresolved(&p->connect_error, t->options.address[p->task], mst_resolve_why(p->resolving));
     mst_resolve_end(p->resolving);
     p->resolving = NULL;
     if (!found || !open_dealer(t, p, numeric)) {
@@ -259,7 +259,7 @@ static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
         return;
     }
     p->state = MST_ZMQ_CONNECTING;
-    p->trouble.reached = false;
+    p->connect_error.reached = false;
     p->next_try = now + nanoseconds(t->options.timeout);
     mst_zmq_say_hello(t, text);
     send_text(t, dealer_route(p), p->task, MST_WIRE_HELLO, text);
@@ -632,7 +632,7 @@ static void work_router(mst_transport *t, int64_t now) {
 static bool take_end(mst_zmq_peer *p, uint16_t *event, int *value) {
     while (p->dealer && mst_zmq_monitor_take(p->monitor, event, value)) {
         if (*event != ZMQ_EVENT_CONNECTED) return true;
-        p->trouble.reached = true;
+        p->connect_error.reached = true;
     }
     return false;
 }
@@ -648,7 +648,7 @@ static void judge_end(mst_transport *t, mst_zmq_peer *p, uint16_t event, int val
     char endpoint[MST_NUMERIC_SIZE + 16] = "";
     size_t size = sizeof endpoint;
     if (!p->refused && zmq_getsockopt(p->dealer, ZMQ_LAST_ENDPOINT, endpoint, &size) == 0)
-        mst_zmq_trouble_ended(&p->trouble, endpoint);
+        mst_zmq_connect_error_ended(&p->connect_error, endpoint);
     if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL && value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
         tell_refused(t, p,
                      keys    ? "it has no cluster key" SAME_KEY
@@ -709,12 +709,12 @@ static bool say_bye(mst_transport *t, mst_zmq_peer *p) {
     return false;
 }
 
-void mst_zmq_tell_trouble(mst_transport *t, mst_zmq_peer *p, int64_t now, char *text) {
+void mst_zmq_tell_connect_error(mst_transport *t, mst_zmq_peer *p, int64_t now, char *text) {
     static const int64_t WHILE = 1000000000;
     const bool is_late = p->state == MST_ZMQ_CONNECTING && now > p->next_try - nanoseconds(t->options.timeout) + WHILE;
-    mst_zmq_trouble_look(&p->trouble);
-    if (is_late && !p->refused) mst_zmq_trouble_silent(&p->trouble);
-    snprintf(text, MST_TRANSPORT_DOING, "%s", p->trouble.why);
+    mst_zmq_connect_error_update(&p->connect_error);
+    if (is_late && !p->refused) mst_zmq_connect_error_silent(&p->connect_error);
+    snprintf(text, MST_TRANSPORT_DOING, "%s", p->connect_error.why);
 }
 
 /* The time of the next work for the peer, even if nothing arrives. */

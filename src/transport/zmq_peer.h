@@ -17,8 +17,8 @@
 #include "transport/open_options.h"
 #include "transport/shm.h"
 #include "transport/token_proof.h"
+#include "transport/zmq_connect_error.h"
 #include "transport/zmq_outgoing.h"
-#include "transport/zmq_trouble.h"
 
 typedef enum mst_zmq_state {
     MST_ZMQ_IDLE,       /**< no connection; if one is wanted, it is tried at `next_try` */
@@ -52,8 +52,8 @@ typedef struct mst_zmq_peer {
     unsigned tries;   /* since the last success */
     int64_t next_try; /* MST_ZMQ_IDLE: time of the next try; MST_ZMQ_CONNECTING: when this try is given up */
     int64_t dealer_heard;
-    unsigned cut_short;      /* connections in a row that the peer ended before any message */
-    mst_zmq_trouble trouble; /* why the connection has not been made yet */
+    unsigned cut_short;                  /* connections in a row that the peer ended before any message */
+    mst_zmq_connect_error connect_error; /* why the connection has not been made yet */
     mst_zmq_login login;
     /* the connection that the peer has made */
     bool joined;
@@ -159,8 +159,8 @@ int64_t mst_zmq_work(mst_transport *t, int64_t now);
 void mst_zmq_flush(mst_transport *t, mst_zmq_peer *p);
 /** Breaks both connections with the peer, and tells the owner. Messages sent from now on go by new ones. */
 void mst_zmq_break(mst_transport *t, mst_zmq_peer *p, const char *why, int64_t now);
-/** Writes to TEXT why there is no connection to the peer (mst_transport_type.trouble). */
-void mst_zmq_tell_trouble(mst_transport *t, mst_zmq_peer *p, int64_t now, char *text);
+/** Writes to TEXT why there is no connection to the peer (mst_transport_type.connect_error). */
+void mst_zmq_tell_connect_error(mst_transport *t, mst_zmq_peer *p, int64_t now, char *text);
 /** Drops messages to the peer: all, or only data whose generation is over. */
 void mst_zmq_drop(mst_transport *t, mst_zmq_peer *p, bool all);
 

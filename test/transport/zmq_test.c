@@ -477,7 +477,7 @@ static void task_that_cannot_be_connected_to_is_told_so(void **state) {
 }
 
 /* Waits until the first of two tasks, of which the other one is at ADDRESS, says with TEXT why it cannot reach it. */
-static void assert_trouble(const char *address, const char *text) {
+static void assert_connect_error(const char *address, const char *text) {
     tasks all;
     char why[MST_TRANSPORT_DOING] = "";
     const int64_t deadline = mst_clock_after(TASK_SECONDS);
@@ -490,7 +490,7 @@ static void assert_trouble(const char *address, const char *text) {
     while (!strstr(why, text)) {
         if (mst_clock_now() > deadline) fail_msg("'%s' in place of '%s'", why, text);
         usleep(1000);
-        type->trouble(all.task[0].transport, 1, why);
+        type->connect_error(all.task[0].transport, 1, why);
     }
     tasks_close(&all);
 }
@@ -507,29 +507,29 @@ static void why_a_task_cannot_be_reached_is_known(void **state) {
     socklen_t size = sizeof at;
     char address[32];
     pthread_t thread;
-    assert_trouble(NULL, "connection refused: nothing listens there");
-    assert_trouble("no-such-host.invalid:5000", "the name 'no-such-host.invalid' is not known here");
+    assert_connect_error(NULL, "connection refused: nothing listens there");
+    assert_connect_error("no-such-host.invalid:5000", "the name 'no-such-host.invalid' is not known here");
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(fd, (const struct sockaddr *)&at, sizeof at), 0);
     assert_int_equal(listen(fd, 64), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
     snprintf(address, sizeof address, "127.0.0.1:%d", ntohs(at.sin_port));
-    assert_trouble(address, "what listens there does not answer");
+    assert_connect_error(address, "what listens there does not answer");
     assert_int_equal(pthread_create(&thread, NULL, take_and_end, &fd), 0);
-    assert_trouble(address, "what listens there ends the connection");
+    assert_connect_error(address, "what listens there ends the connection");
     shutdown(fd, SHUT_RDWR);
     pthread_join(thread, NULL);
     close(fd);
 }
 
-static void trouble_ends_with_the_connection(void **state) {
+static void connect_error_ends_with_the_connection(void **state) {
     (void)state;
     tasks all;
     char why[MST_TRANSPORT_DOING] = "?";
     tasks_open(&all, type, 2, NULL);
     task_say(&all, 0, 1, "hello");
     task_told(&all.task[1], TOLD_CONTROL, 0, 0);
-    type->trouble(all.task[0].transport, 1, why);
+    type->connect_error(all.task[0].transport, 1, why);
     assert_string_equal(why, "");
     tasks_close(&all);
 }
@@ -640,7 +640,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(bytes_that_are_no_message_change_nothing),
         cmocka_unit_test(port_of_another_program_is_told),
         cmocka_unit_test(why_a_task_cannot_be_reached_is_known),
-        cmocka_unit_test(trouble_ends_with_the_connection),
+        cmocka_unit_test(connect_error_ends_with_the_connection),
         cmocka_unit_test(who_only_connects_needs_no_port_and_is_heard),
         cmocka_unit_test(what_a_task_has_said_last_is_told_where_it_is_lost),
         cmocka_unit_test(two_tasks_with_one_number_are_told_so),
