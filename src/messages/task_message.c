@@ -318,8 +318,8 @@ void mst_task_message_free(mst_task_message *message) {
 /* ---- sending ---- */
 
 static mst_status send_message(mst_mail *mail, int32_t to, int32_t kind, const void *data, size_t bytes) {
-    const bool hastens = mail->type->hasten && is_in(mail->protocol->overtakes, mail->protocol, kind);
-    return (hastens ? mail->type->hasten : mail->type->control)(mail->transport, to, data, bytes);
+    const bool is_urgent = mail->type->send_urgent && is_in(mail->protocol->overtakes, mail->protocol, kind);
+    return (is_urgent ? mail->type->send_urgent : mail->type->control)(mail->transport, to, data, bytes);
 }
 
 static mst_status send_small(mst_mail *mail, int32_t to, const mst_task_message_head *head, const mst_iov *piece, int n,

@@ -212,7 +212,7 @@ typedef struct mst_transport_type {
     const char *no_return;
     /** As `control`, by a way that may be faster. The message may overtake those of `control`, or be overtaken by
      *  them. */
-    mst_status (*hasten)(mst_transport *transport, int32_t to, const void *data, size_t bytes);
+    mst_status (*send_urgent)(mst_transport *transport, int32_t to, const void *data, size_t bytes);
     /** Why this task has no connection to TASK although it has messages for it, as half a sentence: "connection
      *  refused: nothing listens there"; "" if there is a connection, or the reason is not known. TEXT has room for
      *  MST_TRANSPORT_DOING bytes. Does not wait. */

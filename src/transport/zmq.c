@@ -358,7 +358,7 @@ static mst_status zmq_control(mst_transport *t, int32_t to, const void *data, si
     return MST_OK;
 }
 
-static mst_status shm_hasten(mst_transport *t, int32_t to, const void *data, size_t bytes) {
+static mst_status shm_send_urgent(mst_transport *t, int32_t to, const void *data, size_t bytes) {
     MST_TRY(mst_check_control(&t->options, to, bytes));
     const bool back = !t->options.address[to]; /* only the peer has made connections */
     return mst_shm_control(t->shm, to, back, data, bytes) ? MST_OK : zmq_control(t, to, data, bytes);
@@ -478,7 +478,7 @@ static bool zmq_has_ended(mst_transport *t, int32_t task) {
 static const mst_transport_type types[] = {
     {COMMON_FUNCTIONS, .name = "zmq", .open = zmq_open},
     {COMMON_FUNCTIONS, .name = "shm", .open = shm_open_transport, .alloc = zmq_alloc, .free = zmq_free_memory,
-     .hasten = shm_hasten, .spins = shm_spins}};
+     .send_urgent = shm_send_urgent, .spins = shm_spins}};
 
 extern const mst_module mst_module_zmq;
 const mst_module mst_module_zmq = {

@@ -222,7 +222,7 @@ static void *stir(void *context) {
         if (i % 2)
             mst_timeline_add(&s->news, 1);
         else
-            EXPECT_OK(s->all->type->hasten(s->all->task[0].transport, 1, "hastened", 9));
+            EXPECT_OK(s->all->type->send_urgent(s->all->task[0].transport, 1, "urgent", 7));
         mst_timeline_wait(&s->told, i, MST_NEVER, false);
     }
     return NULL;
@@ -255,33 +255,33 @@ static void who_awaits_a_line_receives_meanwhile(void **state) {
     close(s.event);
 }
 
-/* A message is hastened from one task to the other. */
-typedef struct hastening {
+/* An urgent message goes from one task to the other. */
+typedef struct urgent_send {
     tasks *all;
     int32_t from, to;
-} hastening;
+} urgent_send;
 
 /* On the thread that receives what comes by the links, which takes nothing until this returns. */
 static bool while_links_are_not_read(void *context, int fd) {
     (void)fd;
-    const hastening *h = context;
+    const urgent_send *h = context;
     static const char large[MST_SHM_BYTES + 1] = "large";
     mst_transport *from = h->all->task[h->from].transport;
-    EXPECT_OK(h->all->type->hasten(from, h->to, "hastened", 9));
-    EXPECT_OK(h->all->type->hasten(from, h->to, large, sizeof large));
+    EXPECT_OK(h->all->type->send_urgent(from, h->to, "urgent", 7));
+    EXPECT_OK(h->all->type->send_urgent(from, h->to, large, sizeof large));
     task_say(h->all, h->from, h->to, "other");
     task_told(&h->all->task[h->to], TOLD_CONTROL, h->from, 1);
     return false;
 }
 
-static void expect_hastened(tasks *all, int32_t from, int32_t to) {
-    static const char *const texts[] = {"large", "other", "hastened"};
-    hastening h = {all, from, to};
+static void expect_urgent(tasks *all, int32_t from, int32_t to) {
+    static const char *const texts[] = {"large", "other", "urgent"};
+    urgent_send h = {all, from, to};
     all->type->receive(all->task[to].transport, while_links_are_not_read, &h);
     for (int i = 0; i < 3; i++) {
         const told *t = task_told(&all->task[to], TOLD_CONTROL, from, i);
         assert_string_equal(t->data, texts[i]);
-        assert_int_equal(t->bytes, i == 0 ? MST_SHM_BYTES + 1 : i == 1 ? 5 : 9);
+        assert_int_equal(t->bytes, i == 0 ? MST_SHM_BYTES + 1 : i == 1 ? 5 : 7);
         assert_int_equal(t->instance, 100 + from);
     }
 }
@@ -309,16 +309,16 @@ static void way_of_data_is_not_told_before_it_is_known(void **state) {
 }
 
 /* One that is too long for it goes as others do. */
-static void message_that_is_hastened_goes_by_the_link(void **state) {
+static void urgent_message_goes_by_the_link(void **state) {
     (void)state;
     tasks all;
     tasks_open(&all, type, 2, NULL);
-    expect_hastened(&all, 0, 1);
+    expect_urgent(&all, 0, 1);
     tasks_close(&all);
 }
 
 /* To a client, whose address nobody knows. */
-static void message_that_is_hastened_to_who_only_connects_goes_back_by_its_link(void **state) {
+static void urgent_message_to_who_only_connects_goes_back_by_its_link(void **state) {
     (void)state;
     tasks all;
     tasks_make(&all, type, 2, NULL);
@@ -329,7 +329,7 @@ static void message_that_is_hastened_to_who_only_connects_goes_back_by_its_link(
     all.options.only_connects = true;
     EXPECT_OK(task_open(&all, 1, 101));
     task_link(&all, 1, 0);
-    expect_hastened(&all, 0, 1);
+    expect_urgent(&all, 0, 1);
     tasks_close(&all);
 }
 
@@ -620,8 +620,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(who_waits_may_receive_itself),
         cmocka_unit_test(who_awaits_a_line_receives_meanwhile),
         cmocka_unit_test(way_of_data_is_not_told_before_it_is_known),
-        cmocka_unit_test(message_that_is_hastened_goes_by_the_link),
-        cmocka_unit_test(message_that_is_hastened_to_who_only_connects_goes_back_by_its_link),
+        cmocka_unit_test(urgent_message_goes_by_the_link),
+        cmocka_unit_test(urgent_message_to_who_only_connects_goes_back_by_its_link),
         cmocka_unit_test(memory_that_is_freed_is_not_mapped_any_more),
         cmocka_unit_test(bytes_of_a_task_that_was_killed_can_be_read),
         cmocka_unit_test(bytes_that_were_sent_to_a_task_that_was_killed_are_the_senders_again),
