@@ -5,7 +5,7 @@
 
 #include "base/no_memory.h"
 
-static const double DEFAULT_HEARTBEAT = 1, DEFAULT_TIMEOUT = 10, MOST_SECONDS = 86400;
+static const double DEFAULT_TIMEOUT = 10, MOST_SECONDS = 86400;
 enum { DEFAULT_CONTROL = 1 << 20, DEFAULT_KEPT = 1 << 30 };
 
 static mst_status check_numbers(const mst_transport_options *o) {
@@ -13,9 +13,8 @@ static mst_status check_numbers(const mst_transport_options *o) {
         return MST_FAIL(MST_INVALID, "task %d of %d tasks: the number of a task is at least 0 and below their number",
                         o->self, o->num_tasks);
     if (o->instance == 0) return MST_FAIL(MST_INVALID, "task %d: its instance is 0, which stands for none", o->self);
-    if (!(o->heartbeat >= 0 && o->heartbeat <= MOST_SECONDS && o->timeout >= 0 && o->timeout <= MOST_SECONDS))
-        return MST_FAIL(MST_INVALID, "task %d: heartbeat %g s, timeout %g s: give each as 0 to %g s", o->self,
-                        o->heartbeat, o->timeout, MOST_SECONDS);
+    if (!(o->timeout >= 0 && o->timeout <= MOST_SECONDS))
+        return MST_FAIL(MST_INVALID, "task %d: timeout %g s: give 0 to %g s", o->self, o->timeout, MOST_SECONDS);
     return MST_OK;
 }
 
@@ -41,7 +40,6 @@ mst_status mst_open_options_copy(const mst_transport_options *options, mst_open_
                               .insecure = options->insecure,
                               .only_connects = options->only_connects,
                               .instance = options->instance,
-                              .heartbeat = options->heartbeat > 0 ? options->heartbeat : DEFAULT_HEARTBEAT,
                               .timeout = options->timeout > 0 ? options->timeout : DEFAULT_TIMEOUT,
                               .most_control = options->most_control ? options->most_control : DEFAULT_CONTROL,
                               .most_kept = options->most_kept ? options->most_kept : DEFAULT_KEPT,

@@ -14,7 +14,7 @@ typedef struct mst_open_options {
     bool insecure, only_connects;
     mst_cluster_keys keys;
     uint64_t instance;
-    double heartbeat, timeout;
+    double timeout;
     size_t most_control, most_kept;
     mst_transport_report report;
 } mst_open_options;

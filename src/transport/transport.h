@@ -133,8 +133,8 @@ typedef struct mst_transport_options {
      *  (`taken`). */
     bool only_connects;
     uint64_t instance;   /**< of this process, not 0 */
-    double heartbeat;    /**< seconds between signs of life; default 1 */
-    double timeout;      /**< seconds of silence after which a peer is lost; default 10 */
+    double timeout;      /**< seconds of silence after which a peer is lost; default 10. Each task sends signs of life,
+                          *   one per second or, if that is more often, one per quarter of the timeout */
     size_t most_control; /**< bytes of the longest control message; default 1 MiB. The sender of a longer one is lost */
     size_t most_kept;    /**< bytes kept of data not yet posted for; default 1 GiB. More: the sender is lost */
     mst_transport_events events;

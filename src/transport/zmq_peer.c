@@ -22,6 +22,7 @@ enum {
     MOST_AT_ONCE = 64 /* messages taken before the lock is released for other threads */
 };
 static const int64_t LEAST_ONE_WAY = 2000000000; /* least time given to two tasks to connect in both directions */
+static const double MOST_BETWEEN_BEATS = 1;      /* seconds */
 static const int64_t LEAST_PAUSE = 100000000, MOST_PAUSE = 1000000000; /* between two tries to connect */
 
 static int64_t nanoseconds(double seconds) {
@@ -309,7 +310,7 @@ static void look_one_way(mst_transport *t, mst_zmq_peer *p, int64_t now, bool ju
 /* Seconds between two signs of life. */
 static double beat_seconds(const mst_transport *t) {
     const double quarter = t->options.timeout / 4;
-    return t->options.heartbeat < quarter ? t->options.heartbeat : quarter;
+    return quarter < MOST_BETWEEN_BEATS ? quarter : MOST_BETWEEN_BEATS;
 }
 
 /* The host from which a frame came, as libzmq has noted it in the frame. */

@@ -122,7 +122,7 @@ static void lost_peer_is_not_waited_for_at_the_end(void **state) {
 static void stopped_peer_is_lost_after_the_timeout_and_comes_back(void **state) {
     (void)state;
     enum { BYTES = 50000000 };
-    const mst_transport_options options = {.heartbeat = 0.1, .timeout = 1};
+    const mst_transport_options options = {.timeout = 1};
     for (int busy = 0; busy < 2; busy++) {
         tasks all;
         mst_timeline sent = {0};
@@ -266,7 +266,7 @@ static void say_until_heard(tasks *all, int32_t from, int32_t to) {
 static void cut_between_two_tasks(void **state) {
     (void)state;
     tasks all;
-    const mst_transport_options options = {.heartbeat = 0.1, .timeout = 1};
+    const mst_transport_options options = {.timeout = 1};
     tasks_open(&all, type, 2, &options);
     for (int round = 0; round < 2; round++) {
         int lost[2];
@@ -413,7 +413,7 @@ static void say_what_it_does(void *context, char *text) {
 
 static void what_a_task_has_said_last_is_told_where_it_is_lost(void **state) {
     (void)state;
-    const mst_transport_options options = {.heartbeat = 0.01};
+    const mst_transport_options options = {.timeout = 2};
     atomic_int count = 0;
     tasks all;
     tasks_make(&all, type, 2, &options);
@@ -454,7 +454,7 @@ static void two_tasks_with_one_number_are_told_so(void **state) {
 /* Task 1 connects to task 0, whose list has another address for it, where nobody listens. */
 static void task_that_cannot_be_connected_to_is_told_so(void **state) {
     (void)state;
-    const mst_transport_options options = {.heartbeat = 0.1, .timeout = 0.1};
+    const mst_transport_options options = {.timeout = 0.1};
     tasks all, other;
     tasks_make(&all, type, 2, &options);
     tasks_make(&other, type, 1, NULL);
