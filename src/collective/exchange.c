@@ -132,7 +132,7 @@ static void count_messages(mst_exchange *x) {
 static mst_status alloc_memory(mst_exchange *x) {
     const mst_task_group *g = x->base.group;
     const size_t bytes = (size_t)x->routes.memory;
-    void *memory = g->num_members > 1 && g->type->alloc ? g->type->alloc(g->transport, bytes) : NULL;
+    void *memory = g->num_members > 1 && g->type->memory ? g->type->memory->alloc(g->transport, bytes) : NULL;
     x->is_shared = memory != NULL;
     if (!memory) MST_TRY(mst_pages_alloc(bytes, &memory));
     x->memory = memory;
@@ -171,7 +171,7 @@ static mst_status make_exchange(mst_exchange *x, const mst_exchange_spec *spec) 
 
 static void free_exchange(mst_exchange *x) {
     if (x->is_shared)
-        x->base.group->type->free(x->base.group->transport, x->memory);
+        x->base.group->type->memory->free(x->base.group->transport, x->memory);
     else
         mst_pages_free(x->memory, (size_t)x->routes.memory);
     mst_routes_free(&x->routes);

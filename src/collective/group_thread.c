@@ -137,7 +137,8 @@ static bool make_ready_steps(mst_task_group *g) {
 
 /* Whether spinning may be worth it. */
 static bool may_spin(mst_task_group *g) {
-    if (!g->spins || !g->type->spins || !g->type->spins(g->transport)) return false;
+    const mst_transport_receiver *receiver = g->type->receiver;
+    if (!g->spins || !receiver || !receiver->spins || !receiver->spins(g->transport)) return false;
     pthread_mutex_lock(&g->lock);
     const bool may = g->idle_spins < TIMES_IN_VAIN || g->idle_spins % RARELY == 0;
     if (!may) g->idle_spins++;
@@ -183,7 +184,7 @@ bool mst_group_help(mst_task_group *g, mst_timeline *line, uint64_t value, int64
     helper h = {.group = g, .due = {line, value}, .deadline = deadline, .spins = may_spin(g)};
     h.moved_at = mst_clock_now();
     const uint64_t mode = mst_flush_denormals();
-    const bool received = g->type->receive && g->type->receive(g->transport, helps_on, &h);
+    const bool received = g->type->receiver && g->type->receiver->receive(g->transport, helps_on, &h);
     const uint64_t seen = mst_timeline_value(&g->news);
     if (received) make_ready_steps(g);
     if (received) mst_timeline_rouse(&g->news, seen);

@@ -345,7 +345,7 @@ static mst_status send_large(mst_mail *mail, int32_t to, const mst_task_message_
 
 static void free_block(mst_mail *mail, mst_mail_block *block) {
     if (block->is_transports)
-        mail->type->free(mail->transport, block->data);
+        mail->type->memory->free(mail->transport, block->data);
     else
         free(block->data);
     free(block);
@@ -363,7 +363,7 @@ static mst_mail_block *make_block(mst_mail *mail, size_t bytes) {
     if (!block) return NULL;
     memset(block, 0, sizeof *block);
     block->room = (bytes + ALIGN) / ALIGN * ALIGN;
-    if (mail->type->alloc) block->data = mail->type->alloc(mail->transport, block->room);
+    if (mail->type->memory) block->data = mail->type->memory->alloc(mail->transport, block->room);
     block->is_transports = block->data;
     if (!block->data) block->data = aligned_alloc(ALIGN, block->room);
     if (block->data) return block;
@@ -457,7 +457,8 @@ mst_status mst_mail_send(mst_mail *mail, int32_t to, const mst_task_message_head
 }
 
 const char *mst_mail_route(mst_mail *mail, int32_t to) {
-    return mail->type->route ? mail->type->route(mail->transport, to) : "over a transport that does not say how";
+    return mail->type->peer_info ? mail->type->peer_info->route(mail->transport, to)
+                                 : "over a transport that does not say how";
 }
 
 const char *mst_mail_name(const mst_mail *mail, int32_t task, char *text, size_t size) {
@@ -469,7 +470,7 @@ const char *mst_mail_name(const mst_mail *mail, int32_t task, char *text, size_t
 const char *mst_mail_missing(const mst_mail *mail, int32_t task, char *text, size_t size) {
     char why[MST_TRANSPORT_DOING] = "";
     mst_mail_name(mail, task, text, size);
-    if (mail->type->connect_error) mail->type->connect_error(mail->transport, task, why);
+    if (mail->type->peer_info) mail->type->peer_info->connect_error(mail->transport, task, why);
     const size_t used = strlen(text);
     if (*why) snprintf(text + used, size - used, " (%s)", why);
     return text;
@@ -477,7 +478,7 @@ const char *mst_mail_missing(const mst_mail *mail, int32_t task, char *text, siz
 
 void mst_mail_heard(const mst_mail *mail, int32_t task, char *text) {
     *text = '\0';
-    if (mail->type->heard) mail->type->heard(mail->transport, task, text);
+    if (mail->type->peer_info) mail->type->peer_info->heard(mail->transport, task, text);
 }
 
 /* ---- opening and closing ---- */
@@ -544,7 +545,7 @@ static mst_status open_transport(mst_mail *mail, const mst_mail_options *o) {
     if (!status) mst_timeline_add(&mail->opened, 1);
     if (status && o->tells) status = tell_cannot_join(o, &options, status);
     if (!status) mail->type->begin(mail->transport, GENERATION);
-    if (!status && mail->type->direct) mail->type->direct(mail->transport);
+    if (!status && mail->type->receiver) mail->type->receiver->direct(mail->transport);
     free(address);
     return status;
 }

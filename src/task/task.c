@@ -122,7 +122,8 @@ static void members_failed(void *context, const mst_task_failure *failure) {
 
 static void members_trouble(void *context, int32_t number, char *text) {
     mst_task *task = context;
-    if (task->type->connect_error && number != task->self) task->type->connect_error(task->transport, number, text);
+    const mst_transport_peer_info *info = task->type->peer_info;
+    if (info && number != task->self) info->connect_error(task->transport, number, text);
 }
 
 /* "worker:1 at b:2222 (connection refused: nothing listens there)". Returns its length. */
@@ -277,8 +278,9 @@ static void pass_on_progress(mst_task *task) {
 
 /* Looks for processes of this machine that have ended, if the transport can know it. */
 static void look_for_ended(mst_task *task) {
-    for (int32_t i = 0; i < task->num_workers && task->type->has_ended; i++)
-        if (i != task->self && task->type->has_ended(task->transport, i)) mst_members_process_ended(task->members, i);
+    const mst_transport_peer_info *info = task->type->peer_info;
+    for (int32_t i = 0; i < task->num_workers && info && info->has_ended; i++)
+        if (i != task->self && info->has_ended(task->transport, i)) mst_members_process_ended(task->members, i);
 }
 
 static void *tick(void *context) {

@@ -247,10 +247,10 @@ static mst_status keep_state(mst_task *task, const mst_task_state *state) {
 void mst_task_say_routes(mst_task *task) {
     const char *way[2] = {NULL, NULL};
     int32_t count[2] = {0, 0};
-    if (!task->says_routes || task->phase != TOGETHER || !task->type->route) return;
+    if (!task->says_routes || task->phase != TOGETHER || !task->type->peer_info) return;
     for (int32_t m = 0; m < task->num_members; m++) {
         const int32_t i = task->member[m];
-        const char *route = i == task->self ? NULL : task->type->route(task->transport, i);
+        const char *route = i == task->self ? NULL : task->type->peer_info->route(task->transport, i);
         if (!route && i != task->self && (m == 0 || task->self == task->member[0])) return;
         if (!route) continue;
         const int which = way[0] && strcmp(way[0], route) != 0;

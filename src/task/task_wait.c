@@ -10,7 +10,7 @@ static const int64_t PAUSE = 2000000000;   /* nanoseconds without a look: then t
 static size_t add_heard(mst_task *task, int32_t number, char *text, size_t size) {
     char heard[MST_TRANSPORT_DOING] = "";
     const char *address = task->address[number];
-    if (task->type->heard) task->type->heard(task->transport, number, heard);
+    if (task->type->peer_info) task->type->peer_info->heard(task->transport, number, heard);
     return (size_t)snprintf(text, size, "; %s%s%s, when last heard, %s", task->name[number], address ? " at " : "",
                             address ? address : "", *heard ? heard : "said nothing");
 }

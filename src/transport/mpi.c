@@ -572,15 +572,15 @@ static mst_status mpi_open_meeting(const mst_transport_options *options, mst_tra
 }
 
 static const char *mpi_route(mst_transport *t, int32_t task) {
-    return control_type->route(t->control, task) ? "through MPI" : NULL;
+    return control_type->peer_info->route(t->control, task) ? "through MPI" : NULL;
 }
 
 static void mpi_connect_error(mst_transport *t, int32_t task, char *text) {
-    control_type->connect_error(t->control, task, text);
+    control_type->peer_info->connect_error(t->control, task, text);
 }
 
 static void mpi_heard(mst_transport *t, int32_t task, char *text) {
-    control_type->heard(t->control, task, text);
+    control_type->peer_info->heard(t->control, task, text);
 }
 
 static mst_status mpi_ask(const mst_cluster_keys *keys, const char *const *address, int n, double seconds,
@@ -588,12 +588,14 @@ static mst_status mpi_ask(const mst_cluster_keys *keys, const char *const *addre
     return control_type->ask(keys, address, n, seconds, answers);
 }
 
-#define TYPE(its_name, its_open)                                                                            \
-    {                                                                                                       \
-        .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = mpi_control, \
-        .begin = mpi_begin, .end = mpi_end, .post = mpi_post, .send = mpi_send, .close = mpi_close,         \
-        .route = mpi_route, .ask = mpi_ask, .leave = mpi_leave, .no_return = NO_RETURN,                     \
-        .connect_error = mpi_connect_error, .heard = mpi_heard                                              \
+static const mst_transport_peer_info peer_info = {
+    .route = mpi_route, .connect_error = mpi_connect_error, .heard = mpi_heard};
+
+#define TYPE(its_name, its_open)                                                                                    \
+    {                                                                                                               \
+        .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = mpi_control,         \
+        .begin = mpi_begin, .end = mpi_end, .post = mpi_post, .send = mpi_send, .close = mpi_close, .ask = mpi_ask, \
+        .leave = mpi_leave, .no_return = NO_RETURN, .peer_info = &peer_info                                         \
     }
 
 static const mst_transport_type types[] = {[MST_MPI_LAUNCHED] = TYPE("mpi", mpi_open),

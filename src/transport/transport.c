@@ -63,7 +63,7 @@ static bool is_awaited(void *context, int fd) {
 bool mst_transport_await(const mst_transport_type *type, mst_transport *transport, mst_timeline *line, uint64_t value,
                          int64_t deadline) {
     awaited a = {{line, value}, deadline};
-    if (!type->receive || !type->receive(transport, is_awaited, &a))
+    if (!type->receiver || !type->receiver->receive(transport, is_awaited, &a))
         return mst_timeline_wait(line, value, deadline, false);
     return mst_timeline_value(line) >= value;
 }

@@ -141,8 +141,50 @@ typedef struct mst_transport_options {
     mst_transport_report report;
 } mst_transport_options;
 
-/** A kind of transport. No pointer may be NULL but the last twelve. All functions but `close` may be called by any
- *  thread at any time. */
+/** Functions for memory from which data go without a copy. */
+typedef struct mst_transport_memory {
+    /** Returns BYTES of zeros, aligned to 64. Sends from this memory reach some tasks without a copy: they read it in
+     *  place, and drop what they have read too late after a generation has ended. Such a send is done only when the
+     *  receiver has posted for it. NULL if there is no such memory: then any other memory does. The transport must
+     *  outlive the memory. */
+    void *(*alloc)(mst_transport *transport, size_t bytes);
+    void (*free)(mst_transport *transport, void *memory);
+} mst_transport_memory;
+
+/** Functions by which threads of the owner receive. */
+typedef struct mst_transport_receiver {
+    /** Receives messages on the calling thread, instead of the transport's thread, which then need not be woken. Goes
+     *  on for as long as GOES_ON, called after each look, returns true. GOES_ON may sleep until FD, a file descriptor,
+     *  is readable: then there is something to look at. Returns false, at once, if another thread already receives. */
+    bool (*receive)(mst_transport *transport, bool (*goes_on)(void *context, int fd), void *context);
+    /** From now on the thread that receives a control message may pass it on itself, which saves a change of threads.
+     *  The `control` of the events must not wait, and must not call the transport except `post`. It must not take a
+     *  lock under which the transport is called. */
+    void (*direct)(mst_transport *transport);
+    /** Optional. Whether a receiving thread should poll repeatedly before it sleeps. That is useful if messages come
+     *  without other threads of this process, since polling would keep those from their core. NULL: no. */
+    bool (*spins)(mst_transport *transport);
+} mst_transport_receiver;
+
+/** Functions that say what is known of a peer. None of them waits. */
+typedef struct mst_transport_peer_info {
+    /** How data to TASK go now, in words: "through shared memory", "over TCP"; NULL: there is no connection yet, or it
+     *  is not known yet whether that connection can use shared memory. */
+    const char *(*route)(mst_transport *transport, int32_t task);
+    /** Why this task has no connection to TASK although it has messages for it, as half a sentence: "connection
+     *  refused: nothing listens there"; "" if there is a connection, or the reason is not known. TEXT has room for
+     *  MST_TRANSPORT_DOING bytes. */
+    void (*connect_error)(mst_transport *transport, int32_t task, char *text);
+    /** What TASK last said it was doing (mst_transport_report.doing); "" if this task is not connected to TASK, or TASK
+     *  has said nothing. TEXT as of `connect_error`. */
+    void (*heard)(mst_transport *transport, int32_t task, char *text);
+    /** Optional. Whether the last connected process of TASK is known to have ended: only possible if it ran on this
+     *  machine, whose kernel reports it. False for a process that does not answer, since it may still run. */
+    bool (*has_ended)(mst_transport *transport, int32_t task);
+} mst_transport_peer_info;
+
+/** A kind of transport. A member may be NULL only if it is called optional. All functions but `close` may be called by
+ *  any thread at any time. */
 typedef struct mst_transport_type {
     uint32_t size; /**< of this struct, as its author knew it */
     const char *name;
@@ -150,6 +192,8 @@ typedef struct mst_transport_type {
      *  listen at the address; the message names the process that has the port, if known. MST_INVALID also if other
      *  machines can reach the address and OPTIONS do not allow that. */
     mst_status (*open)(const mst_transport_options *options, mst_transport **out);
+    /** Sends the waiting messages, for SECONDS at most, and frees everything. Ends the generation. */
+    void (*close)(mst_transport *transport, double seconds);
     /** Sends a control message, and connects to TO if there is no connection yet. The message is kept until it can be
      *  sent; if the connection breaks first, the whole message is dropped. */
     mst_status (*control)(mst_transport *transport, int32_t to, const void *data, size_t bytes);
@@ -168,58 +212,30 @@ typedef struct mst_transport_type {
      *  that they have arrived. After an error it does not rise. NULL: nobody waits. */
     mst_status (*send)(mst_transport *transport, int32_t to, mst_key key, const mst_iov *piece, int n,
                        mst_timeline *done);
-    /** Sends the waiting messages, for SECONDS at most, and frees everything. Ends the generation. */
-    void (*close)(mst_transport *transport, double seconds);
-    /** Returns BYTES of zeros, aligned to 64. Sends from this memory reach some tasks without a copy: they read it in
-     *  place, and drop what they have read too late after a generation has ended. Such a send is done only when the
-     *  receiver has posted for it. NULL if there is no such memory: then any other memory does. The transport must
-     *  outlive the memory. */
-    void *(*alloc)(mst_transport *transport, size_t bytes);
-    void (*free)(mst_transport *transport, void *memory);
-    /** How data to TASK go now, in words: "through shared memory", "over TCP"; NULL: there is no connection yet, or it
-     *  is not known yet whether that connection can use shared memory. */
-    const char *(*route)(mst_transport *transport, int32_t task);
-    /** Asks the tasks that listen at the N addresses for their reports, and waits for SECONDS at most. The caller is
-     *  not a task: it has no number, and can send nothing but this question. A task answers only a few callers at once.
-     *  KEYS: of the cluster; NULL: it has none. ADDRESS[i] may be NULL: nobody is asked. Fills ANSWER, [n]; the data in
-     *  it then belong to the caller. MST_OUT_OF_MEMORY: there are no data. */
-    mst_status (*ask)(const mst_cluster_keys *keys, const char *const *address, int n, double seconds,
-                      mst_transport_answer *answer);
-    /** All tasks have left, and none sends anything any more. Called before `close` if the job has ended well. */
+    /** Optional. All tasks have left, and none sends anything any more. Called before `close` if the job has ended
+     *  well. */
     void (*leave)(mst_transport *transport);
-    /** Whether the last connected process of TASK is known to have ended: only possible if it ran on this machine,
-     *  whose kernel reports it. False for a process that does not answer, since it may still run. */
-    bool (*has_ended)(mst_transport *transport, int32_t task);
-    /** As `post`, but a message that has arrived in memory readable by the caller is not copied. Before DONE rises,
-     *  *LENT, at first NULL, gets the parts of the message, from left to right and without gaps. They belong to the
-     *  caller, who must release them before the transport is closed. If *LENT stays NULL, the bytes are in INTO, as
+    /** Optional. As `control`, by a way that may be faster. The message may overtake those of `control`, or be
+     *  overtaken by them. */
+    mst_status (*send_urgent)(mst_transport *transport, int32_t to, const void *data, size_t bytes);
+    /** Optional. As `post`, but a message that has arrived in memory readable by the caller is not copied. Before DONE
+     *  rises, *LENT, at first NULL, gets the parts of the message, from left to right and without gaps. They belong to
+     *  the caller, who must release them before the transport is closed. If *LENT stays NULL, the bytes are in INTO, as
      *  after `post`. The end of a generation does not wait for the release: after reading, the caller must ask
      *  mst_kept_parts_are_intact. */
     mst_status (*borrow)(mst_transport *transport, int32_t from, mst_key key, void *into, size_t bytes,
                          mst_kept_part **lent, mst_timeline *done);
-    /** Receives messages on the calling thread, instead of the transport's thread, which then need not be woken. Goes
-     *  on for as long as GOES_ON, called after each look, returns true. GOES_ON may sleep until FD, a file descriptor,
-     *  is readable: then there is something to look at. Returns false, at once, if another thread already receives. */
-    bool (*receive)(mst_transport *transport, bool (*goes_on)(void *context, int fd), void *context);
-    /** Whether a receiving thread should poll repeatedly before it sleeps. That is useful if messages come without
-     *  other threads of this process, since polling would keep those from their core. NULL: no. */
-    bool (*spins)(mst_transport *transport);
-    /** From now on the thread that receives a control message may pass it on itself, which saves a change of threads.
-     *  The `control` of the events must not wait, and must not call the transport except `post`. It must not take a
-     *  lock under which the transport is called. */
-    void (*direct)(mst_transport *transport);
-    /** Why a lost task cannot come back, as a sentence that says what to do. NULL: it can come back. */
+    /** Optional. Asks the tasks that listen at the N addresses for their reports, and waits for SECONDS at most. The
+     *  caller is not a task: it has no number, and can send nothing but this question. A task answers only a few
+     *  callers at once. KEYS: of the cluster; NULL: it has none. ADDRESS[i] may be NULL: nobody is asked. Fills ANSWER,
+     *  [n]; the data in it then belong to the caller. MST_OUT_OF_MEMORY: there are no data. */
+    mst_status (*ask)(const mst_cluster_keys *keys, const char *const *address, int n, double seconds,
+                      mst_transport_answer *answer);
+    /** Optional. Why a lost task cannot come back, as a sentence that says what to do. NULL: it can come back. */
     const char *no_return;
-    /** As `control`, by a way that may be faster. The message may overtake those of `control`, or be overtaken by
-     *  them. */
-    mst_status (*send_urgent)(mst_transport *transport, int32_t to, const void *data, size_t bytes);
-    /** Why this task has no connection to TASK although it has messages for it, as half a sentence: "connection
-     *  refused: nothing listens there"; "" if there is a connection, or the reason is not known. TEXT has room for
-     *  MST_TRANSPORT_DOING bytes. Does not wait. */
-    void (*connect_error)(mst_transport *transport, int32_t task, char *text);
-    /** What TASK last said it was doing (mst_transport_report.doing); "" if this task is not connected to TASK, or TASK
-     *  has said nothing. TEXT as of `connect_error`. NULL: tasks of this transport do not say it. */
-    void (*heard)(mst_transport *transport, int32_t task, char *text);
+    const mst_transport_memory *memory;       /**< optional */
+    const mst_transport_receiver *receiver;   /**< optional */
+    const mst_transport_peer_info *peer_info; /**< optional */
 } mst_transport_type;
 
 /** Transport between tasks that are threads of this process, for tests: messages are copied from memory to memory. The
@@ -241,7 +257,7 @@ MST_CHECKED mst_status mst_transport_find(const char *name, const mst_transport_
 
 /** Sleeps until LINE, which has an event (base/timeline.h), is at VALUE, or DEADLINE has come. Returns whether it is at
  *  VALUE. Meanwhile messages are received on the calling thread if the transport can do that
- *  (mst_transport_type.receive). One thread at a time may wait for the event. */
+ *  (mst_transport_type.receiver). One thread at a time may wait for the event. */
 bool mst_transport_await(const mst_transport_type *type, mst_transport *transport, mst_timeline *line, uint64_t value,
                          int64_t deadline);
 

@@ -469,16 +469,21 @@ static bool zmq_has_ended(mst_transport *t, int32_t task) {
     return t->shm && mst_shm_has_ended(t->shm, task);
 }
 
+static const mst_transport_memory shared_memory = {.alloc = zmq_alloc, .free = zmq_free_memory};
+static const mst_transport_receiver zmq_receiver = {.receive = zmq_receive, .direct = zmq_direct};
+static const mst_transport_receiver shm_receiver = {.receive = zmq_receive, .direct = zmq_direct, .spins = shm_spins};
+static const mst_transport_peer_info peer_info = {
+    .route = zmq_route, .connect_error = zmq_connect_error, .heard = zmq_heard, .has_ended = zmq_has_ended};
+
 /* In the order that mst_transport_find expects. */
-#define COMMON_FUNCTIONS                                                                                               \
-    .size = sizeof(mst_transport_type), .control = zmq_control, .begin = zmq_begin, .end = zmq_end, .post = zmq_post,  \
-    .send = zmq_send_data, .close = zmq_close_transport, .route = zmq_route, .ask = mst_zmq_ask, .direct = zmq_direct, \
-    .borrow = zmq_borrow, .receive = zmq_receive, .has_ended = zmq_has_ended, .connect_error = zmq_connect_error,      \
-    .heard = zmq_heard
+#define COMMON_FUNCTIONS                                                                                          \
+    .size = sizeof(mst_transport_type), .close = zmq_close_transport, .control = zmq_control, .begin = zmq_begin, \
+    .end = zmq_end, .post = zmq_post, .send = zmq_send_data, .borrow = zmq_borrow, .ask = mst_zmq_ask,            \
+    .peer_info = &peer_info
 static const mst_transport_type types[] = {
-    {COMMON_FUNCTIONS, .name = "zmq", .open = zmq_open},
-    {COMMON_FUNCTIONS, .name = "shm", .open = shm_open_transport, .alloc = zmq_alloc, .free = zmq_free_memory,
-     .send_urgent = shm_send_urgent, .spins = shm_spins}};
+    {COMMON_FUNCTIONS, .name = "zmq", .open = zmq_open, .receiver = &zmq_receiver},
+    {COMMON_FUNCTIONS, .name = "shm", .open = shm_open_transport, .send_urgent = shm_send_urgent,
+     .memory = &shared_memory, .receiver = &shm_receiver}};
 
 extern const mst_module mst_module_zmq;
 const mst_module mst_module_zmq = {

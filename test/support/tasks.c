@@ -177,7 +177,7 @@ void tasks_open(tasks *all, const mst_transport_type *type, int32_t count, const
         EXPECT_OK(task_open(all, i, (uint64_t)i + 100));
         type->begin(all->task[i].transport, 1);
     }
-    for (int32_t i = 0; i < count && count <= FEW && type->alloc; i++)
+    for (int32_t i = 0; i < count && count <= FEW && type->memory; i++)
         for (int32_t to = 0; to < count; to++)
             if (to != i) task_link(all, i, to);
 }
@@ -189,13 +189,13 @@ void task_link(tasks *all, int32_t i, int32_t to) {
     for (const char *route = NULL; !route || strcmp(route, "through shared memory") != 0;) {
         if (mst_clock_now() > deadline) fail_msg("task %d does not share memory with task %d", i, to);
         usleep(100);
-        route = all->type->route(transport, to);
+        route = all->type->peer_info->route(transport, to);
     }
 }
 
 void *task_memory(tasks *all, int32_t i, size_t bytes) {
     task *t = &all->task[i];
-    void *memory = all->type->alloc ? all->type->alloc(t->transport, bytes) : calloc(1, bytes);
+    void *memory = all->type->memory ? all->type->memory->alloc(t->transport, bytes) : calloc(1, bytes);
     int k = 0;
     assert_non_null(memory);
     while (t->memory[k]) assert_true(++k < MOST_MEMORIES);
@@ -204,8 +204,8 @@ void *task_memory(tasks *all, int32_t i, size_t bytes) {
 
 static void free_memory(task *t) {
     for (int k = 0; k < MOST_MEMORIES && t->memory[k]; k++)
-        if (t->all->type->alloc)
-            t->all->type->free(t->transport, t->memory[k]);
+        if (t->all->type->memory)
+            t->all->type->memory->free(t->transport, t->memory[k]);
         else
             free(t->memory[k]);
 }
@@ -213,9 +213,9 @@ static void free_memory(task *t) {
 void task_close(tasks *all, int32_t i, double seconds) {
     task *t = &all->task[i];
     if (!t->transport) return;
-    if (all->type->alloc) free_memory(t);
+    if (all->type->memory) free_memory(t);
     all->type->close(t->transport, seconds);
-    if (!all->type->alloc) free_memory(t);
+    if (!all->type->memory) free_memory(t);
     t->transport = NULL;
     for (told *e = t->first, *next; e; e = next) {
         next = e->next;

@@ -153,7 +153,7 @@ static void order_of_control_messages_stays_when_they_are_told_directly(void **s
     char text[16];
     tasks_open(&all, type, 2, NULL);
     for (int i = 0; i < MESSAGES; i++) {
-        if (i == MESSAGES / 4) all.type->direct(all.task[1].transport);
+        if (i == MESSAGES / 4) all.type->receiver->direct(all.task[1].transport);
         snprintf(text, sizeof text, "%d", i);
         task_say(&all, 0, 1, text);
     }
@@ -193,7 +193,7 @@ static void who_waits_may_receive_itself(void **state) {
     open_and_send(&all, &sent);
     task_post(&all, 1, 0, key_of(1, 1), into, BYTES, &got);
     waiting w = {.line = &got};
-    all.type->receive(all.task[1].transport, until_it_is_there, &w);
+    all.type->receiver->receive(all.task[1].transport, until_it_is_there, &w);
     assert_int_equal(mst_timeline_value(&got), 1);
     assert_in_range(w.looks, 1, 9999);
     assert_true(is_all(into, 1));
@@ -234,7 +234,7 @@ static void who_awaits_a_line_receives_meanwhile(void **state) {
     stirring s = {.all = &all, .event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     pthread_t thread;
     tasks_open(&all, type, 2, NULL);
-    all.type->direct(all.task[1].transport);
+    all.type->receiver->direct(all.task[1].transport);
     mst_transport *to = all.task[1].transport;
     s.news.event = s.event + 1;
     assert_false(mst_transport_await(all.type, to, &s.news, 1, mst_clock_now())); /* it is late */
@@ -277,7 +277,7 @@ static bool while_links_are_not_read(void *context, int fd) {
 static void expect_urgent(tasks *all, int32_t from, int32_t to) {
     static const char *const texts[] = {"large", "other", "urgent"};
     urgent_send h = {all, from, to};
-    all->type->receive(all->task[to].transport, while_links_are_not_read, &h);
+    all->type->receiver->receive(all->task[to].transport, while_links_are_not_read, &h);
     for (int i = 0; i < 3; i++) {
         const told *t = task_told(&all->task[to], TOLD_CONTROL, from, i);
         assert_string_equal(t->data, texts[i]);
@@ -293,7 +293,7 @@ static bool before_a_link_is_answered(void *context, int fd) {
     task_say(all, 0, 1, "hello");
     task_told(&all->task[0], TOLD_CONNECTED, 1, 0);
     task_told(&all->task[1], TOLD_CONTROL, 0, 0);
-    const char *route = all->type->route(all->task[0].transport, 1);
+    const char *route = all->type->peer_info->route(all->task[0].transport, 1);
     if (route) fail_msg("data are said to go %s", route);
     return false;
 }
@@ -303,7 +303,7 @@ static void way_of_data_is_not_told_before_it_is_known(void **state) {
     tasks all;
     tasks_make(&all, type, 2, NULL);
     for (int i = 0; i < 2; i++) EXPECT_OK(task_open(&all, i, 100));
-    all.type->receive(all.task[1].transport, before_a_link_is_answered, &all);
+    all.type->receiver->receive(all.task[1].transport, before_a_link_is_answered, &all);
     task_link(&all, 0, 1); /* waits until it is shared memory */
     tasks_close(&all);
 }
@@ -341,14 +341,14 @@ static void memory_that_is_freed_is_not_mapped_any_more(void **state) {
     mst_timeline done = {0};
     tasks_open(&all, type, 2, NULL);
     for (uint64_t run = 1; run <= 5000; run++) { /* more than a peer may have mapped */
-        unsigned char *data = all.type->alloc(all.task[0].transport, LARGE);
+        unsigned char *data = all.type->memory->alloc(all.task[0].transport, LARGE);
         assert_non_null(data);
         data[0] = (unsigned char)run;
         task_post(&all, 1, 0, key_of(1, run), into, LARGE, &done);
         task_send(&all, 0, 1, key_of(1, run), data, LARGE, &done);
         task_wait(&done, 2 * run);
         assert_int_equal(into[0], (unsigned char)run);
-        all.type->free(all.task[0].transport, data);
+        all.type->memory->free(all.task[0].transport, data);
     }
     assert_int_equal(task_count(&all.task[1], TOLD_LOST, 0), 0);
     tasks_close(&all);

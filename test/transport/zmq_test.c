@@ -490,7 +490,7 @@ static void assert_connect_error(const char *address, const char *text) {
     while (!strstr(why, text)) {
         if (mst_clock_now() > deadline) fail_msg("'%s' in place of '%s'", why, text);
         usleep(1000);
-        type->connect_error(all.task[0].transport, 1, why);
+        type->peer_info->connect_error(all.task[0].transport, 1, why);
     }
     tasks_close(&all);
 }
@@ -529,7 +529,7 @@ static void connect_error_ends_with_the_connection(void **state) {
     tasks_open(&all, type, 2, NULL);
     task_say(&all, 0, 1, "hello");
     task_told(&all.task[1], TOLD_CONTROL, 0, 0);
-    type->connect_error(all.task[0].transport, 1, why);
+    type->peer_info->connect_error(all.task[0].transport, 1, why);
     assert_string_equal(why, "");
     tasks_close(&all);
 }
