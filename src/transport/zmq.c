@@ -19,6 +19,7 @@
 #include "module/module.h"
 #include "transport/service_thread.h"
 #include "transport/zmq_ask.h"
+#include "transport/zmq_listener.h"
 #include "transport/zmq_peer.h"
 #include "transport/zmq_pending.h"
 #include "transport/zmq_socket.h"

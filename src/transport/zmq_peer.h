@@ -147,8 +147,6 @@ struct mst_transport {
     int64_t sleeps_until; /* the thread sleeps until this time at most */
 };
 
-/** Opens the ROUTER, and binds it if the transport listens; errno if that fails. */
-bool mst_zmq_listen(mst_transport *t);
 /** Closes all sockets, without waiting for anything. */
 void mst_zmq_close_sockets(mst_transport *t);
 
@@ -163,5 +161,36 @@ void mst_zmq_break(mst_transport *t, mst_zmq_peer *p, const char *why, int64_t n
 void mst_zmq_tell_connect_error(mst_transport *t, mst_zmq_peer *p, int64_t now, char *text);
 /** Drops messages to the peer: all, or only data whose generation is over. */
 void mst_zmq_drop(mst_transport *t, mst_zmq_peer *p, bool all);
+
+/* ---- what the files of a peer's two connections share ---- */
+
+enum {
+    MST_ZMQ_FRAMES = 8,       /**< parts of one connection that may wait in libzmq, in each direction */
+    MST_ZMQ_MOST_AT_ONCE = 64 /**< messages taken before the lock is released for other threads */
+};
+
+extern const char mst_zmq_closed_by_peer[]; /**< why a connection has ended */
+
+int64_t mst_zmq_nanoseconds(double seconds);
+/** Seconds between two signs of life. */
+double mst_zmq_beat_seconds(const mst_transport *t);
+/** The header of a message of KIND from this task to task TO. */
+mst_wire_header mst_zmq_header_to(const mst_transport *t, int32_t to, mst_wire_kind kind);
+/** Sends a message of KIND with TEXT. */
+void mst_zmq_send_kind(const mst_transport *t, mst_zmq_route route, int32_t to, mst_wire_kind kind, const char *text);
+/** The ways by the connection that this task has made, and by the one that DEALER ID has made. */
+mst_zmq_route mst_zmq_dealer_route(const mst_zmq_peer *p);
+mst_zmq_route mst_zmq_router_route(const mst_transport *t, const unsigned char *id);
+/** Sets the options of both kinds of sockets. */
+void mst_zmq_set_options(const mst_transport *t, void *socket);
+/** Tells the owner that there is a connection with process INSTANCE. A sign of life follows at once: it says what this
+ *  task is doing. */
+void mst_zmq_tell_connected(mst_transport *t, mst_zmq_peer *p, uint64_t instance, int64_t now);
+/** Tells the owner that a connection which did not exist yet was refused: once, as long as nothing changes. */
+void mst_zmq_tell_refused(mst_transport *t, mst_zmq_peer *p, const char *why);
+/** The peer is now process INSTANCE: connections to an earlier process are of no use. */
+void mst_zmq_expect_instance(mst_transport *t, mst_zmq_peer *p, uint64_t instance, int64_t now);
+/** The peer closes its transport, or has seen that this one is closed. */
+void mst_zmq_take_bye(mst_transport *t, mst_zmq_peer *p, mst_zmq_route back);
 
 #endif
