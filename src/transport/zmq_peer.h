@@ -7,8 +7,39 @@
  *  message goes by the connection that its sender has made. Only a message to a task of unknown address goes back by
  *  the connection that the peer has made.
  *
- *  A DEALER is used for one connection. When the connection breaks, is refused, or cannot be made, the socket is
- *  closed. After a while the name is resolved again, and a new socket is made. */
+ *  A DEALER is used for one connection. The states of the connection that this task makes (zmq_dialer.h), and what
+ *  leads from one to the next:
+ *
+ *      IDLE            there is no DEALER
+ *        RESOLVING       there has been a message for the peer, and the pause after the last try is over
+ *      RESOLVING       a thread looks up the peer's name
+ *        CONNECTING      it has an address: a DEALER is made and sends HELLO
+ *        IDLE            the name is not known, or no DEALER can be made
+ *      CONNECTING      the connection is made; if there is a token, CHALLENGE is awaited and answered (zmq_token.h)
+ *        OPEN            WELCOME has come
+ *        IDLE            the connection has ended, one side refuses the other, or no WELCOME comes within the timeout
+ *      OPEN            messages and signs of life go both ways
+ *        IDLE            the connection has ended, the peer is silent for longer than the timeout, sends BYE or
+ *                        something that cannot be accepted, or is another process now
+ *
+ *  On each way to IDLE the DEALER is closed. The pause before the next try doubles from try to try, up to a second, and
+ *  is short again after OPEN.
+ *
+ *  The states of a connection that a peer makes (zmq_listener.h):
+ *
+ *      pending         libzmq has accepted it; the peer has not said yet whose it is (zmq_pending.h)
+ *        joined          HELLO has come from a task that may join: it gets WELCOME
+ *        status client   ASK has come: the process is no task, and gets REPORT (zmq_status_client.h)
+ *        refused         HELLO does not fit, or another process has joined as the same task
+ *        ended           the handshake has failed, nothing has come, or there are too many pending connections
+ *      joined          messages and signs of life go both ways
+ *        refused         the peer is silent, sends something that cannot be accepted, or cannot be connected to
+ *        ended           the connection has ended, the peer sends BYE, or it makes a new connection
+ *
+ *  A refused connection carries one more message, which says why: the peer closes it.
+ *
+ *  If a connection breaks that is OPEN or joined, the other one of the two breaks with it, and the messages to the peer
+ *  are dropped. The owner is told `connected` when the first of the two exists, and `lost` when they break. */
 #ifndef MUSTER_TRANSPORT_ZMQ_PEER_H
 #define MUSTER_TRANSPORT_ZMQ_PEER_H
 
@@ -20,12 +51,8 @@
 #include "transport/zmq_connect_error.h"
 #include "transport/zmq_outgoing.h"
 
-typedef enum mst_zmq_state {
-    MST_ZMQ_IDLE,       /**< no connection; if one is wanted, it is tried at `next_try` */
-    MST_ZMQ_RESOLVING,  /**< its name is looked up */
-    MST_ZMQ_CONNECTING, /**< HELLO is sent, or waits to be */
-    MST_ZMQ_OPEN        /**< WELCOME has come */
-} mst_zmq_state;
+/** The state of the connection that this task makes: see above. */
+typedef enum mst_zmq_state { MST_ZMQ_IDLE, MST_ZMQ_RESOLVING, MST_ZMQ_CONNECTING, MST_ZMQ_OPEN } mst_zmq_state;
 
 enum { MST_ZMQ_HOST = 64 };
 
