@@ -17,7 +17,7 @@
 #include "device/device.h"
 
 /** Version of the interface between library and modules: changes with any of the tables. */
-enum { MST_MODULE_ABI = 4 };
+enum { MST_MODULE_ABI = 5 };
 
 /** What the library gives to a module. No pointer is NULL. */
 typedef struct mst_registrar {
