@@ -8,6 +8,7 @@
 #include "base/no_memory.h"
 #include "transport/mailbox.h"
 #include "transport/open_options.h"
+#include "transport/transport_row.h"
 
 /* A message for a peer that is not open yet. */
 typedef struct waiting {
@@ -311,3 +312,6 @@ const mst_transport_type mst_transport_inproc = {.size = sizeof(mst_transport_ty
                                                  .post = inproc_post,
                                                  .send = inproc_send,
                                                  .close = inproc_close};
+
+const mst_transport_row mst_transport_row_inproc = {
+    .name = "inproc", .is_for_tests = true, .type = &mst_transport_inproc};

@@ -18,6 +18,7 @@
 #include "transport/mailbox.h"
 #include "transport/open_options.h"
 #include "transport/service_thread.h"
+#include "transport/transport_row.h"
 
 typedef enum packet_kind { CONTROL, DATA, MADE, BROKEN, CUT_ENDS } packet_kind;
 
@@ -519,3 +520,5 @@ const mst_transport_type mst_transport_sim = {.size = sizeof(mst_transport_type)
                                               .post = sim_post,
                                               .send = sim_send,
                                               .close = sim_close};
+
+const mst_transport_row mst_transport_row_sim = {.name = "sim", .is_for_tests = true, .type = &mst_transport_sim};

@@ -242,8 +242,8 @@ typedef struct mst_transport_type {
  *  address of a task is any name, known only in this process. */
 extern const mst_transport_type mst_transport_inproc;
 
-/** Finds the type with a name. All but "inproc" and "sim" are in modules, which are loaded. MST_NOT_FOUND,
- *  MST_UNAVAILABLE.
+/** Finds the type with a name (transport/transport_row.h). All but "inproc" and "sim" are in modules, which are loaded.
+ *  MST_NOT_FOUND, MST_UNAVAILABLE.
  *
  *      inproc       tasks are threads of this process
  *      sim          a network with delays and faults inside this process (transport/sim.h)

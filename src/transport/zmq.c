@@ -476,7 +476,6 @@ static const mst_transport_receiver shm_receiver = {.receive = zmq_receive, .dir
 static const mst_transport_peer_info peer_info = {
     .route = zmq_route, .connect_error = zmq_connect_error, .heard = zmq_heard, .has_ended = zmq_has_ended};
 
-/* In the order that mst_transport_find expects. */
 #define COMMON_FUNCTIONS                                                                                          \
     .size = sizeof(mst_transport_type), .close = zmq_close_transport, .control = zmq_control, .begin = zmq_begin, \
     .end = zmq_end, .post = zmq_post, .send = zmq_send_data, .borrow = zmq_borrow, .ask = mst_zmq_ask,            \
@@ -484,7 +483,8 @@ static const mst_transport_peer_info peer_info = {
 static const mst_transport_type types[] = {
     {COMMON_FUNCTIONS, .name = "zmq", .open = zmq_open, .receiver = &zmq_receiver},
     {COMMON_FUNCTIONS, .name = "shm", .open = shm_open_transport, .send_urgent = shm_send_urgent,
-     .memory = &shared_memory, .receiver = &shm_receiver}};
+     .memory = &shared_memory, .receiver = &shm_receiver},
+    {.name = NULL}};
 
 extern const mst_module mst_module_zmq;
 const mst_module mst_module_zmq = {

@@ -1,0 +1,38 @@
+/* The list of all transports, which the build makes. */
+#include <string.h>
+
+#include "support/test.h"
+#include "transport/transport_row.h"
+
+/* What is not there on this machine, or not for this process, says so. */
+static void each_transport_is_found_by_its_name(void **state) {
+    (void)state;
+    int found = 0;
+    for (const mst_transport_row *const *row = mst_transport_row_table; *row; row++) {
+        const mst_transport_type *type;
+        const mst_status status = mst_transport_find((*row)->name, &type);
+        if (status)
+            assert_true(status == MST_UNAVAILABLE || status == MST_INVALID);
+        else
+            assert_string_equal(type->name, (*row)->name);
+        found += !status;
+    }
+    assert_true(found >= 2); /* those that need no module */
+}
+
+static void unknown_name_is_refused_with_the_names_there_are(void **state) {
+    (void)state;
+    const mst_transport_type *type;
+    assert_int_equal(mst_transport_find("tcp", &type), MST_NOT_FOUND);
+    assert_string_equal(mst_error()->message, "there is no transport 'tcp': take one of mpi, shm, zmq");
+    const mst_status status = mst_transport_in_module("zmq", "mpi", &type);
+    assert_true(status == MST_NOT_FOUND || status == MST_UNAVAILABLE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_transport_is_found_by_its_name),
+        cmocka_unit_test(unknown_name_is_refused_with_the_names_there_are),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
