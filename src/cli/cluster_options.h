@@ -4,6 +4,7 @@
 #define MUSTER_CLI_CLUSTER_OPTIONS_H
 
 #include "cli/option_list.h"
+#include "transport/transport_row.h"
 
 /* clang-format off */
 
@@ -18,16 +19,15 @@
      .alias = "task-id"}
 
 /** How other tasks are reached. KEY_HELP and TRANSPORT_HELP are the help of --cluster-key and --transport;
- *  what follows are more choices of the latter, ended by NULL. */
-#define CLUSTER_CONNECTION_OPTIONS(KEY_HELP, TRANSPORT_HELP, ...)                                                     \
+ *  TRANSPORT_NAME gives the choices of the latter (transport/transport_row.h). */
+#define CLUSTER_CONNECTION_OPTIONS(KEY_HELP, TRANSPORT_HELP, TRANSPORT_NAME)                                          \
     {"bind", OPTION_TEXT, AT(bind), "HOST:PORT",                                                                      \
      .help = "where this task listens, if that is not the address by which the others know it"},                      \
     {"cluster-key", OPTION_FILE, AT(cluster_key), "FILE", .help = (KEY_HELP)},                                        \
     {"insecure", OPTION_FLAG, AT(insecure),                                                                           \
      .help = "all who can connect are trusted: listens where other machines reach it, too (default: without a key on "\
              "localhost alone, for programs of this user)"},                                                          \
-    {"transport", OPTION_WORD, AT(transport), .choices = (const char *const[]){"shm", "zmq", __VA_ARGS__},            \
-     .help = (TRANSPORT_HELP)}
+    {"transport", OPTION_WORD, AT(transport), .choice = (TRANSPORT_NAME), .help = (TRANSPORT_HELP)}
 
 /** The order of the updates of parameter servers. */
 #define CLUSTER_UPDATE_LOG_OPTIONS                                                                                    \

@@ -27,7 +27,7 @@ static const option cluster_options[] = {
      .help = "the job of this task (default ps; with --cluster the first one)"},
     {"task-index", OPTION_INT, AT(task_index), "N", NULL, 0, 1e6, .help = "its place in the list of its job, from 0",
      .alias = "task-id"},
-    CLUSTER_CONNECTION_OPTIONS(CLUSTER_KEY_HELP, CLUSTER_TRANSPORT_HELP, NULL),
+    CLUSTER_CONNECTION_OPTIONS(CLUSTER_KEY_HELP, CLUSTER_TRANSPORT_HELP, mst_transport_name),
     {"timeout", OPTION_NUMBER, AT(timeout), "SECONDS", NULL, 0.1, 1e6,
      .help = "silence after which a worker is lost (default 10)"},
     {"recovery-timeout", OPTION_NUMBER, AT(recovery_timeout), "SECONDS", NULL, 0.1, 1e9,

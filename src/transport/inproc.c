@@ -313,5 +313,4 @@ const mst_transport_type mst_transport_inproc = {.size = sizeof(mst_transport_ty
                                                  .send = inproc_send,
                                                  .close = inproc_close};
 
-const mst_transport_row mst_transport_row_inproc = {
-    .name = "inproc", .is_for_tests = true, .type = &mst_transport_inproc};
+const mst_transport_row mst_transport_row_inproc = {.name = "inproc", .type = &mst_transport_inproc};

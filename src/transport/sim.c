@@ -521,4 +521,4 @@ const mst_transport_type mst_transport_sim = {.size = sizeof(mst_transport_type)
                                               .send = sim_send,
                                               .close = sim_close};
 
-const mst_transport_row mst_transport_row_sim = {.name = "sim", .is_for_tests = true, .type = &mst_transport_sim};
+const mst_transport_row mst_transport_row_sim = {.name = "sim", .type = &mst_transport_sim};

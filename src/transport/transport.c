@@ -16,11 +16,30 @@ mst_status mst_transport_in_module(const char *module, const char *name, const m
     return MST_OK;
 }
 
+/* The name of transport I of those for USE; NULL past the last, whose number is then *COUNT. */
+static const char *name_for(mst_transport_use use, int i, int *count) {
+    *count = 0;
+    for (const mst_transport_row *const *row = mst_transport_row_table; *row; row++)
+        if ((*row)->use == use && (*count)++ == i) return (*row)->name;
+    return NULL;
+}
+
+const char *mst_transport_name(int i) {
+    int count;
+    return name_for(MST_TRANSPORT_FOR_ALL, i, &count);
+}
+
+const char *mst_transport_worker_name(int i) {
+    int count;
+    const char *name = name_for(MST_TRANSPORT_FOR_ALL, i, &count);
+    return name ? name : name_for(MST_TRANSPORT_FOR_WORKERS, i - count, &count);
+}
+
 static mst_status unknown_name(const char *name) {
     char names[256] = "";
-    for (const mst_transport_row *const *row = mst_transport_row_table; *row; row++) {
+    for (int i = 0; mst_transport_worker_name(i); i++) {
         const size_t used = strlen(names);
-        if (!(*row)->is_for_tests) snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", (*row)->name);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", mst_transport_worker_name(i));
     }
     return MST_FAIL(MST_NOT_FOUND, "there is no transport '%s': take one of %s", name, names);
 }

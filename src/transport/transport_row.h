@@ -6,10 +6,17 @@
 
 #include "transport/transport.h"
 
-/** Where a transport is: one of the last three members says so. */
+/** Which tasks may choose a transport; only these names are told to users. */
+typedef enum mst_transport_use {
+    MST_TRANSPORT_FOR_TESTS,
+    MST_TRANSPORT_FOR_ALL,    /**< all tasks of a cluster */
+    MST_TRANSPORT_FOR_WORKERS /**< workers that train without parameter servers */
+} mst_transport_use;
+
+/** A transport. One of the last three members says where it is. */
 typedef struct mst_transport_row {
     const char *name;
-    bool is_for_tests; /**< errors do not suggest it */
+    mst_transport_use use;
     const mst_transport_type *type;
     const char *module; /**< its interface is an array of types, ended by one without a name */
     mst_status (*find)(const mst_transport_type **out);
@@ -17,6 +24,11 @@ typedef struct mst_transport_row {
 
 /** Ended by NULL. */
 extern const mst_transport_row *const mst_transport_row_table[];
+
+/** The name of transport I, counted from 0, of those that all tasks may choose; NULL past the last. */
+MST_API const char *mst_transport_name(int i);
+/** Likewise, followed by those that only workers may choose. */
+MST_API const char *mst_transport_worker_name(int i);
 
 /** Finds a type in a module whose interface is as above. MST_NOT_FOUND, MST_UNAVAILABLE. */
 MST_CHECKED mst_status mst_transport_in_module(const char *module, const char *name, const mst_transport_type **out);

@@ -21,7 +21,7 @@ static const option cluster_options[] = {
         CLUSTER_KEY_HELP,
         "shm: through shared memory to tasks of this machine and user, else over TCP; zmq: all over TCP (default: shm "
         "where the machine has such memory)",
-        NULL),
+        mst_transport_name),
     {"wait", OPTION_NUMBER, AT(wait), "SECONDS", "10", 0, 1e6, .help = "how long missing tasks are waited for"},
     {0}};
 static const option other_options[] = {

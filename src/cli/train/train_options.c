@@ -215,7 +215,7 @@ static const option cluster_options[] = {
                                "and only tasks with the same key can join",
                                CLUSTER_TRANSPORT_HELP
                                "; mpi: by the MPI whose mpiexec or srun has started this process, else by MPICH",
-                               "mpi", NULL),
+                               mst_transport_worker_name),
     {"timeout", OPTION_NUMBER, AT(timeout), "SECONDS", NULL, 0.1, 1e6,
      .help = "silence after which a task is lost (default 10)"},
     {"recovery-timeout", OPTION_NUMBER, AT(recovery_timeout), "SECONDS", NULL, 0.1, 1e9,
