@@ -537,7 +537,7 @@ static mst_status open_transport(mst_mail *mail, const mst_mail_options *o) {
                                                 .control = mail_control,
                                                 .connected = mail_connected,
                                                 .lost = mail_lost,
-                                                .misfit = mail_list_mismatch,
+                                                .list_mismatch = mail_list_mismatch,
                                                 .stranger = mail_stranger,
                                                 .mismatch = mail_mismatch}};
     if (o->status) options.report = mst_task_status_reporter(o->status);

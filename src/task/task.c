@@ -253,7 +253,7 @@ mst_transport_events mst_task_transport_events(mst_task *task) {
                                   .connected = on_connected,
                                   .lost = on_lost,
                                   .taken = on_taken,
-                                  .misfit = on_list_mismatch,
+                                  .list_mismatch = on_list_mismatch,
                                   .stranger = on_stranger,
                                   .mismatch = on_mismatch,
                                   .broken = on_broken};

@@ -10,7 +10,7 @@
 
 enum { WHY_SIZE = 480, MOST_WAITING = 64 << 20 };
 
-typedef enum event_kind { CONTROL, CONNECTED, LOST, TAKEN, MISFIT, STRANGER, MISMATCH } event_kind;
+typedef enum event_kind { CONTROL, CONNECTED, LOST, TAKEN, LIST_MISMATCH, STRANGER, MISMATCH } event_kind;
 
 typedef struct event {
     struct event *next;
@@ -45,8 +45,8 @@ static void tell(const mst_transport_events *to, const event *e) {
         case TAKEN:
             if (to->taken) to->taken(to->context, e->by, e->task, e->why);
             break;
-        case MISFIT:
-            if (to->misfit) to->misfit(to->context, e->task, e->why);
+        case LIST_MISMATCH:
+            if (to->list_mismatch) to->list_mismatch(to->context, e->task, e->why);
             break;
         case STRANGER:
             if (to->stranger) to->stranger(to->context, e->why);
@@ -228,8 +228,8 @@ void mst_event_thread_taken(mst_event_thread *t, int32_t by, int32_t task, const
     push(t, task, 0, e);
 }
 
-void mst_event_thread_misfit(mst_event_thread *t, int32_t task, const char *why) {
-    event *e = make_event(MISFIT, task, 0, NULL, 0);
+void mst_event_thread_list_mismatch(mst_event_thread *t, int32_t task, const char *why) {
+    event *e = make_event(LIST_MISMATCH, task, 0, NULL, 0);
     if (!e) return;
     snprintf(e->why, sizeof e->why, "%s", why);
     push(t, task, 0, e);

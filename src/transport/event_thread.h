@@ -28,7 +28,7 @@ void mst_event_thread_connected(mst_event_thread *thread, int32_t task, uint64_t
 void mst_event_thread_lost(mst_event_thread *thread, int32_t task, uint64_t instance, const char *why);
 /** These events are dropped if there is no memory for them. */
 void mst_event_thread_taken(mst_event_thread *thread, int32_t by, int32_t task, const char *where);
-void mst_event_thread_misfit(mst_event_thread *thread, int32_t task, const char *why);
+void mst_event_thread_list_mismatch(mst_event_thread *thread, int32_t task, const char *why);
 void mst_event_thread_stranger(mst_event_thread *thread, const char *line);
 void mst_event_thread_mismatch(mst_event_thread *thread, int32_t task, mst_key key, const char *why);
 

@@ -84,10 +84,10 @@ static void pass_taken(void *context, int32_t by, int32_t task, const char *wher
     pthread_mutex_unlock(&t->telling);
 }
 
-static void pass_misfit(void *context, int32_t task, const char *why) {
+static void pass_list_mismatch(void *context, int32_t task, const char *why) {
     mst_transport *t = context;
     pthread_mutex_lock(&t->telling);
-    if (t->owner.misfit) t->owner.misfit(t->owner.context, task, why);
+    if (t->owner.list_mismatch) t->owner.list_mismatch(t->owner.context, task, why);
     pthread_mutex_unlock(&t->telling);
 }
 
@@ -120,7 +120,7 @@ static mst_transport_events passing(mst_transport *t) {
                                   .lost = pass_lost,
                                   .mismatch = pass_mismatch,
                                   .taken = pass_taken,
-                                  .misfit = pass_misfit,
+                                  .list_mismatch = pass_list_mismatch,
                                   .stranger = pass_stranger};
 }
 

@@ -88,7 +88,7 @@ typedef struct mst_transport_events {
     /** This task and TASK have lists of tasks that do not fit together, or only one of the two can connect to the
      *  other: they can never work together. Reported once for each connection that shows it. WHY: half a sentence.
      *  NULL: the owner does not need this event. */
-    void (*misfit)(void *context, int32_t task, const char *why);
+    void (*list_mismatch)(void *context, int32_t task, const char *why);
     /** A connection was refused before any of its messages was read. LINE says so, and names the host if it is known.
      *  Reported once for each such host. NULL: the owner does not need this event. */
     void (*stranger)(void *context, const char *line);
@@ -125,7 +125,7 @@ typedef struct mst_transport_options {
      *  addresses only, and a task that has one may listen nowhere else. */
     const mst_cluster_keys *keys;
     /** The lists of tasks that this task was given, as one line of text. A task that was given other lists is refused,
-     *  and both learn why (`misfit`). NULL: lists are not compared. */
+     *  and both learn why (`list_mismatch`). NULL: lists are not compared. */
     const char *lists;
     bool insecure; /**< may listen at an address that other machines can reach, although nothing checks who connects */
     /** Does not listen: a message to it arrives only from a task that does not know an address of it. It may send to

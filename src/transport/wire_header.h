@@ -29,12 +29,12 @@ typedef enum mst_wire_kind {
     MST_WIRE_ALIVE,   /**< a sign of life. Text: what the sender is doing (mst_transport_report.doing), or empty */
     MST_WIRE_BYE,     /**< the last message of its sender; answered with BYE */
     MST_WIRE_CONTROL,
-    MST_WIRE_DATA,      /**< a part of a message, of any length; empty only if the message is empty */
-    MST_WIRE_TAKEN,     /**< a final REFUSE: another live process has this task number. Text: its host */
-    MST_WIRE_ASK,       /**< the only message on its connection, from a program that is not a task; empty */
-    MST_WIRE_REPORT,    /**< the answer to ASK */
-    MST_WIRE_MISFIT,    /**< a final REFUSE: the two have different lists of tasks, or one cannot connect back */
-    MST_WIRE_CHALLENGE, /**< the answer to HELLO and ASK from a sender with a login (token_proof.h): a nonce, then
+    MST_WIRE_DATA,          /**< a part of a message, of any length; empty only if the message is empty */
+    MST_WIRE_TAKEN,         /**< a final REFUSE: another live process has this task number. Text: its host */
+    MST_WIRE_ASK,           /**< the only message on its connection, from a program that is not a task; empty */
+    MST_WIRE_REPORT,        /**< the answer to ASK */
+    MST_WIRE_LIST_MISMATCH, /**< a final REFUSE: the two have different lists of tasks, or one cannot connect back */
+    MST_WIRE_CHALLENGE,     /**< the answer to HELLO and ASK from a sender with a login (token_proof.h): a nonce, then
                               the listener's proof. The sender sends the message again, after a proof of its own */
     MST_WIRE_KINDS
 } mst_wire_kind;

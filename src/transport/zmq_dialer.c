@@ -109,14 +109,14 @@ static bool answer_challenge(const mst_transport *t, mst_zmq_peer *p, const mst_
 
 static void take_refusal(mst_transport *t, mst_zmq_peer *p, const mst_zmq_arrival *a, int64_t now) {
     char text[MST_ZMQ_WHY - 64], why[MST_ZMQ_WHY];
-    const bool taken = a->message.kind == MST_WIRE_TAKEN, misfit = a->message.kind == MST_WIRE_MISFIT;
+    const bool taken = a->message.kind == MST_WIRE_TAKEN, list_mismatch = a->message.kind == MST_WIRE_LIST_MISMATCH;
     snprintf(text, sizeof text, "%.*s", (int)(a->bytes < sizeof text ? a->bytes : sizeof text), a->data);
     snprintf(why, sizeof why, "refused by the peer: %s%s", taken ? "it is connected to another process at " : "", text);
     if (p->state != MST_ZMQ_OPEN) mst_zmq_tell_refused(t, p, why);
     if (p->state != MST_ZMQ_OPEN && taken) mst_event_thread_taken(t->events, p->task, t->options.self, text);
     break_dealer(t, p, why, now);
-    if (misfit && p->task == t->options.self) p->finished = true, p->wanted = false; /* it is reported once */
-    if (misfit) mst_event_thread_misfit(t->events, p->task, text);
+    if (list_mismatch && p->task == t->options.self) p->finished = true, p->wanted = false; /* it is reported once */
+    if (list_mismatch) mst_event_thread_list_mismatch(t->events, p->task, text);
 }
 
 static void take_welcome(mst_transport *t, mst_zmq_peer *p, const mst_zmq_arrival *a, int64_t now) {
@@ -140,7 +140,7 @@ static void take_answer(mst_transport *t, mst_zmq_peer *p, mst_zmq_arrival *a, i
         if (m->kind != MST_WIRE_CHALLENGE || !answer_challenge(t, p, a)) refuse_listener(t, p, now);
         return;
     }
-    if (!why && (m->kind == MST_WIRE_REFUSE || m->kind == MST_WIRE_TAKEN || m->kind == MST_WIRE_MISFIT)) {
+    if (!why && (m->kind == MST_WIRE_REFUSE || m->kind == MST_WIRE_TAKEN || m->kind == MST_WIRE_LIST_MISMATCH)) {
         take_refusal(t, p, a, now);
         return;
     }

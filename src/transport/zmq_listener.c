@@ -60,9 +60,9 @@ void mst_zmq_listener_look_one_way(mst_transport *t, mst_zmq_peer *p, int64_t no
     p->one_way = true;
     p->one_way_since = 0;
     mst_zmq_say_one_way(t, p, why);
-    mst_zmq_listener_refuse(t, p, MST_WIRE_MISFIT, why, now);
+    mst_zmq_listener_refuse(t, p, MST_WIRE_LIST_MISMATCH, why, now);
     mst_zmq_tell_refused(t, p, why);
-    mst_event_thread_misfit(t->events, p->task, why);
+    mst_event_thread_list_mismatch(t->events, p->task, why);
 }
 
 /* A second process has the peer's number. It tries again until the first one is lost, and then takes its place. If a
@@ -89,15 +89,15 @@ static void refuse_second(mst_transport *t, mst_zmq_peer *p, mst_zmq_arrival *a,
 
 /* The sender of M has another list of tasks, in which it has the address in SAID. If this task's list does not have
  * that address, the sender belongs to another job and uses the address of this task by mistake: this task goes on. */
-static void tell_misfit(mst_transport *t, const mst_wire_header *m, const mst_zmq_said *said, const char *why) {
+static void tell_list_mismatch(mst_transport *t, const mst_wire_header *m, const mst_zmq_said *said, const char *why) {
     const int32_t listed = mst_zmq_find_listed(t, said->address);
     const int32_t number = mst_zmq_has_other_lists(t, said) ? listed : m->from; /* M's number is from its own lists */
     const bool is_number = number >= 0 && number < t->options.num_tasks && number != t->options.self;
     if (!is_number || listed < 0) return;
     mst_zmq_peer *p = &t->peers[number];
-    if (p->misfit == m->instance) return; /* it tries again and again */
-    p->misfit = m->instance;
-    mst_event_thread_misfit(t->events, p->task, why);
+    if (p->list_mismatch == m->instance) return; /* it tries again and again */
+    p->list_mismatch = m->instance;
+    mst_event_thread_list_mismatch(t->events, p->task, why);
 }
 
 static void take_hello(mst_transport *t, mst_zmq_arrival *a, int64_t now) {
@@ -112,9 +112,9 @@ static void take_hello(mst_transport *t, mst_zmq_arrival *a, int64_t now) {
     if (m->from == t->options.self && m->to == m->from && m->instance != t->options.instance)
         mst_event_thread_taken(t->events, m->to, m->from, mst_zmq_arrival_host(a));
     if (p && p->one_way) mst_zmq_say_one_way(t, p, why);
-    if (!fits) tell_misfit(t, m, &said, why);
+    if (!fits) tell_list_mismatch(t, m, &said, why);
     if (!p || p->one_way) {
-        mst_zmq_send_kind(t, back, m->from, MST_WIRE_MISFIT, why);
+        mst_zmq_send_kind(t, back, m->from, MST_WIRE_LIST_MISMATCH, why);
         return;
     }
     if (p->joined && p->joined_instance != m->instance) {

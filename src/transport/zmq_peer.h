@@ -95,8 +95,8 @@ typedef struct mst_zmq_peer {
     /* another process that wants the peer's number */
     uint64_t second; /* its instance; 0: none */
     int64_t second_came;
-    bool told_second; /* the owner was told of it */
-    uint64_t misfit;  /* instance of the last process that was told that its list of tasks differs */
+    bool told_second;       /* the owner was told of it */
+    uint64_t list_mismatch; /* instance of the last process that was told that its list of tasks differs */
     /* what the owner was told */
     bool connected, refused;
     uint64_t instance;               /* of the last connected process */

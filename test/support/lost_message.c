@@ -47,9 +47,9 @@ static void on_taken(void *context, int32_t by, int32_t task, const char *where)
     b->events.taken(b->events.context, by, task, where);
 }
 
-static void on_misfit(void *context, int32_t task, const char *why) {
+static void on_list_mismatch(void *context, int32_t task, const char *why) {
     const between *b = context;
-    if (b->events.misfit) b->events.misfit(b->events.context, task, why);
+    if (b->events.list_mismatch) b->events.list_mismatch(b->events.context, task, why);
 }
 
 static void on_stranger(void *context, const char *line) {
@@ -74,7 +74,7 @@ static mst_status open_between(const mst_transport_options *options, mst_transpo
                                       .connected = on_connected,
                                       .lost = on_lost,
                                       .taken = on_taken,
-                                      .misfit = on_misfit,
+                                      .list_mismatch = on_list_mismatch,
                                       .stranger = on_stranger,
                                       .mismatch = on_mismatch};
     const mst_status status = real->open(&o, out);

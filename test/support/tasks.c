@@ -59,8 +59,8 @@ static void on_taken(void *context, int32_t by, int32_t number, const char *wher
     keep(context, TOLD_TAKEN, number, 0, (mst_key){0}, where, strlen(where));
 }
 
-static void on_misfit(void *context, int32_t from, const char *why) {
-    keep(context, TOLD_MISFIT, from, 0, (mst_key){0}, why, strlen(why));
+static void on_list_mismatch(void *context, int32_t from, const char *why) {
+    keep(context, TOLD_LIST_MISMATCH, from, 0, (mst_key){0}, why, strlen(why));
 }
 
 /* Under the lock. */
@@ -71,8 +71,8 @@ static const told *find_told(const task *t, told_kind kind, int32_t from, int nu
 }
 
 const told *task_told(task *t, told_kind kind, int32_t from, int number) {
-    static const char *const name[] = {"control message", "connection", "loss",    "mismatch",
-                                       "taken",           "misfit",     "stranger"};
+    static const char *const name[] = {"control message", "connection",    "loss",    "mismatch",
+                                       "taken",           "list mismatch", "stranger"};
     const struct timespec until = mst_clock_timespec(TASK_SECONDS * INT64_C(1000000000));
     const told *e;
     int late = 0;
@@ -166,7 +166,7 @@ mst_status task_open(tasks *all, int32_t i, uint64_t instance) {
                                             .lost = on_lost,
                                             .mismatch = on_mismatch,
                                             .taken = on_taken,
-                                            .misfit = on_misfit,
+                                            .list_mismatch = on_list_mismatch,
                                             .stranger = on_stranger};
     return all->type->open(&options, &t->transport);
 }

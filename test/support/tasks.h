@@ -14,7 +14,7 @@ typedef enum told_kind {
     TOLD_LOST,
     TOLD_MISMATCH,
     TOLD_TAKEN,
-    TOLD_MISFIT,
+    TOLD_LIST_MISMATCH,
     TOLD_STRANGER
 } told_kind;
 

@@ -289,7 +289,7 @@ static void open_first(tasks *all, const mst_cluster_keys *token) {
 
 static void program_that_listens_for_a_task_is_not_taken_for_it(void **state) {
     (void)state;
-    static const mst_wire_kind kinds[] = {MST_WIRE_WELCOME, MST_WIRE_CONTROL, MST_WIRE_TAKEN, MST_WIRE_MISFIT,
+    static const mst_wire_kind kinds[] = {MST_WIRE_WELCOME, MST_WIRE_CONTROL, MST_WIRE_TAKEN, MST_WIRE_LIST_MISMATCH,
                                           MST_WIRE_CHALLENGE};
     const mst_cluster_keys token = tasks_token(1);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -306,7 +306,7 @@ static void program_that_listens_for_a_task_is_not_taken_for_it(void **state) {
         assert_int_equal(task_count(&all.task[0], TOLD_CONNECTED, -1), 0);
         assert_int_equal(task_count(&all.task[0], TOLD_CONTROL, -1), 0);
         assert_int_equal(task_count(&all.task[0], TOLD_TAKEN, -1), 0);
-        assert_int_equal(task_count(&all.task[0], TOLD_MISFIT, -1), 0);
+        assert_int_equal(task_count(&all.task[0], TOLD_LIST_MISMATCH, -1), 0);
         close(connection);
         close(listener);
         tasks_close(&all);

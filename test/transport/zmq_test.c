@@ -442,10 +442,10 @@ static void two_tasks_with_one_number_are_told_so(void **state) {
     EXPECT_OK(task_open(&second, NUMBER, 200));
     task_say(&first, NUMBER, TASKS, "to the second");
     task_say(&second, NUMBER, TASKS, "to the first");
-    const char *why = task_told(&second.task[NUMBER], TOLD_MISFIT, TASKS, 0)->data;
+    const char *why = task_told(&second.task[NUMBER], TOLD_LIST_MISMATCH, TASKS, 0)->data;
     assert_non_null(strstr(why, "two tasks have the number 8"));
     assert_non_null(strstr(why, first.address[NUMBER]));
-    task_told(&first.task[NUMBER], TOLD_MISFIT, TASKS, 0);
+    task_told(&first.task[NUMBER], TOLD_LIST_MISMATCH, TASKS, 0);
     assert_int_equal(task_count(&first.task[NUMBER], TOLD_CONNECTED, -1), 0);
     tasks_close(&second);
     tasks_close(&first);
@@ -467,7 +467,7 @@ static void task_that_cannot_be_connected_to_is_told_so(void **state) {
     task_told(&all.task[0], TOLD_CONTROL, 1, 0);
     task_say(&all, 0, 1, "welcome");
     for (int32_t i = 0; i < 2; i++) {
-        const char *why = task_told(&all.task[i], TOLD_MISFIT, 1 - i, 0)->data;
+        const char *why = task_told(&all.task[i], TOLD_LIST_MISMATCH, 1 - i, 0)->data;
         assert_non_null(strstr(why, "task 0 cannot connect to task 1 at "));
         assert_non_null(strstr(why, other.address[0]));
         task_told(&all.task[i], TOLD_LOST, 1 - i, 0);

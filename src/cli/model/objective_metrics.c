@@ -69,18 +69,18 @@ mst_status objective_check_metrics(const char *text) {
  * IS_GIVEN; else it is left out. */
 static mst_status add_fitting(mst_metric metric, int place, bool is_given, int *count, objective *list, int n) {
     const int most = n > 1 ? MST_MAX_TARGET_METRICS : MST_MAX_METRICS - 1;
-    mst_status misfit = MST_OK;
+    mst_status refused = MST_OK;
     int added = 0;
     for (int i = n - 1; i >= 0; i--) { /* the error is of the first output */
         if (place >= 0 && place != i) continue;
         const mst_status status = metric_fit_check(metric, &list[i]);
-        if (status) misfit = status;
-        if (status && list[i].output && n > 1) misfit = mst_error_prefix("output '%s'", list[i].output);
+        if (status) refused = status;
+        if (status && list[i].output && n > 1) refused = mst_error_prefix("output '%s'", list[i].output);
         if (status) continue;
         MST_TRY(add_metric(metric, most, &count[i], &list[i]));
         added++;
     }
-    return added || !is_given ? MST_OK : misfit;
+    return added || !is_given ? MST_OK : refused;
 }
 
 mst_status objective_metrics(const char *text, bool is_given, objective *list, int n) {

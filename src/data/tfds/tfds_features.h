@@ -29,8 +29,8 @@ typedef struct mst_tfds_features {
     const mst_tfds_feature *label; /**< NULL: there is none */
 } mst_tfds_features;
 
-/** Reads FEATURES, the JSON of the file, into OUT, which is zeroed. KEYS, the supervisedKeys of dataset_info.json, may be
- *  NULL. What OUT holds is of ARENA. Messages do not name the file. */
+/** Reads FEATURES, the JSON of the file, into OUT, which is zeroed. KEYS, the supervisedKeys of dataset_info.json, may
+ *  be NULL. What OUT holds is of ARENA. Messages do not name the file. */
 MST_CHECKED mst_status mst_tfds_features_read(const json_t *features, const json_t *keys, mst_arena *arena,
                                               mst_tfds_features *out);
 
