@@ -6,14 +6,14 @@
 
 #include "transport/transport.h"
 
-/** Which tasks may choose a transport; only these names are told to users. */
+/** Who may choose a transport. Users are not told the names of those for tests. */
 typedef enum mst_transport_use {
-    MST_TRANSPORT_FOR_TESTS,
+    MST_TRANSPORT_FOR_TESTS,  /**< a test names it */
     MST_TRANSPORT_FOR_ALL,    /**< all tasks of a cluster */
     MST_TRANSPORT_FOR_WORKERS /**< workers that train without parameter servers */
 } mst_transport_use;
 
-/** A transport. One of the last three members says where it is. */
+/** A transport. One of the last three members says where it is; the others are NULL. */
 typedef struct mst_transport_row {
     const char *name;
     mst_transport_use use;
