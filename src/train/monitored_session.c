@@ -162,6 +162,19 @@ static mst_status make_ready(mst_monitored_session *s) {
     }
 }
 
+/* Whether STATUS, the calling thread's error, follows from the loss of a task. A task that was started again between two
+ * runs fails none of them by its absence: its variables have no values, which is MST_INVALID. */
+static bool has_lost(mst_monitored_session *s, mst_status status) {
+    mst_failure failure;
+    const char *first;
+    int missing = 0;
+    if (!s->options.session.target || status != MST_INVALID) return status == MST_UNAVAILABLE;
+    mst_failure_keep(&failure, status);
+    const mst_status asked = mst_monitored_values_missing(&s->values, s->session, &missing, &first);
+    (void)mst_failure_restore(&failure);
+    return asked == MST_UNAVAILABLE || (!asked && missing > 0);
+}
+
 /* Waits until all variables have values, and reads the step. */
 static mst_status recover(mst_monitored_session *s) {
     mst_status status;
@@ -183,7 +196,7 @@ static mst_status recover(mst_monitored_session *s) {
 static mst_status save(mst_monitored_session *s) {
     mst_status status;
     int64_t step = 0;
-    while ((status = mst_monitored_values_keep(&s->values, s->session, &step)) == MST_UNAVAILABLE) {
+    while (has_lost(s, status = mst_monitored_values_keep(&s->values, s->session, &step))) {
         monitored_tell(s, "%s", mst_error()->message);
         MST_TRY(recover(s));
     }
@@ -283,14 +296,19 @@ static void read_step(mst_monitored_session *s, const call *c) {
         write_summaries(s, c->output + c->num_fetches + 1, (int64_t)mst_tensor_get(c->output[c->num_fetches], 0));
 }
 
-/* The run, again where a task was lost. *MADE: it has an answer. */
+/* The run, again where a task was lost. *MADE: it has an answer. After MST_INVALID it is tried a second time: the chief
+ * may already have given new values to the variables that had lost theirs. */
 static mst_status run_until_made(mst_monitored_session *s, const call *c, bool *made) {
-    for (;;) {
+    for (bool again = false;; again = true) {
         const int64_t before = atomic_load(&s->step);
         const mst_status status = mst_session_run(s->session, c->feeds, c->num_feeds, c->fetch, c->num_all, c->output);
         *made = !status;
         if (!status) read_step(s, c);
-        if (status != MST_UNAVAILABLE || !s->options.session.target) return status;
+        if (!status || !s->options.session.target) return status;
+        if (!has_lost(s, status)) {
+            if (status != MST_INVALID || again) return status;
+            continue;
+        }
         monitored_tell(s, "%s", mst_error()->message);
         MST_TRY(recover(s));
         monitored_tell(s, "going on from step %lld", (long long)atomic_load(&s->step));

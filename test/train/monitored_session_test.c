@@ -200,8 +200,12 @@ static void *start_again(void *context) {
     return NULL;
 }
 
-/* Trains over three tasks; before step 8 the task LOST ends, and it begins again while the loop waits. */
-static void train_while_one_is_lost(int target, int lost, const char *folder) {
+/* When a task begins again that was lost: while the loop waits for it; or before the loop makes its next step, so that
+ * no run of the loop fails because a task is away. */
+typedef enum moment { WHILE_THE_LOOP_WAITS, BETWEEN_TWO_STEPS } moment;
+
+/* Trains over three tasks; before step 8 the task LOST ends, and begins again. */
+static void train_while_one_is_lost(int target, int lost, moment when, const char *folder) {
     servers all;
     servers_start(&all);
     network n = build("/job:ps", "/job:worker/task:1/cpu:0");
@@ -217,10 +221,15 @@ static void train_while_one_is_lost(int target, int lost, const char *folder) {
             disturbed = true;
             server_end(&all, lost);
             assert_int_equal(pthread_create(&d.thread, NULL, start_again, &d), 0);
+            if (when == BETWEEN_TWO_STEPS) {
+                pthread_join(d.thread, NULL);
+                const struct timespec pause = {.tv_nsec = 300000000}; /* the leader meets it */
+                nanosleep(&pause, NULL);
+            }
         }
         EXPECT_OK(make_step(&s, &n));
     }
-    pthread_join(d.thread, NULL);
+    if (when == WHILE_THE_LOOP_WAITS) pthread_join(d.thread, NULL);
     assert_int_equal(mst_monitored_session_step(s), STEPS);
     expect_undisturbed(s, &n, STEPS);
     EXPECT_OK(mst_monitored_session_close(s));
@@ -233,8 +242,19 @@ static void lost_tasks_change_nothing(void **state) {
     for (int lost = 0; lost < SERVERS; lost++) {
         char name[16];
         snprintf(name, sizeof name, "run-%d", lost);
-        train_while_one_is_lost(0, lost, folder_path(name));
-        train_while_one_is_lost(2, lost, NULL); /* values are kept in memory */
+        train_while_one_is_lost(0, lost, WHILE_THE_LOOP_WAITS, folder_path(name));
+        train_while_one_is_lost(2, lost, WHILE_THE_LOOP_WAITS, NULL); /* values are kept in memory */
+    }
+}
+
+/* No run has seen the loss: the variables of the task have no values, and that is all. */
+static void tasks_that_are_back_before_the_next_step_change_nothing(void **state) {
+    (void)state;
+    for (int lost = 0; lost < SERVERS; lost++) {
+        char name[16];
+        snprintf(name, sizeof name, "back-%d", lost);
+        train_while_one_is_lost(0, lost, BETWEEN_TWO_STEPS, folder_path(name));
+        train_while_one_is_lost(2, lost, BETWEEN_TWO_STEPS, NULL);
     }
 }
 
@@ -347,6 +367,7 @@ int main(void) {
         cmocka_unit_test(run_that_makes_no_step_changes_none),
         cmocka_unit_test(wrong_options_are_told),
         TEST_IN_FOLDER(lost_tasks_change_nothing),
+        TEST_IN_FOLDER(tasks_that_are_back_before_the_next_step_change_nothing),
         cmocka_unit_test(chief_that_is_started_again_leaves_values_alone),
         cmocka_unit_test(others_wait_for_the_chief_and_train_the_same_variables),
         cmocka_unit_test(chief_that_does_not_come_is_told),
