@@ -137,7 +137,7 @@ static dnnl_status_t describe_layer(dnnl_primitive_desc_t *out, dnnl_engine_t en
 }
 
 /* What a layer of any kind may read and write; a primitive leaves out what it does not have. A training step has just
- * touched the output of the layer before, the gradient of the layer behind, and the place where gradients are written,
+ * touched the output of the layer before, the gradient of the layer after, and the place where gradients are written,
  * which is used again and again. What is kept for the gradients, and the first of the two that are added, which is the
  * input of a residual block, is from long before. */
 static const bare_operand forward_operands[BARE_MAX_OPERANDS] = {

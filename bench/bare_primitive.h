@@ -7,7 +7,7 @@
 #include "bench/bare_memory.h"
 
 typedef struct bare_operand {
-    int argument;      /**< DNNL_ARG_...; 0 behind the last operand */
+    int argument;      /**< DNNL_ARG_...; 0 after the last operand */
     bool written;      /**< else read */
     bool just_touched; /**< by a training step right before: in the cache as far as it fits */
 } bare_operand;

@@ -183,7 +183,7 @@ static mst_status measure_exchange(double *milliseconds) {
     return status;
 }
 
-/* Behind the ways of ROUND. */
+/* Measures the limits, after the ways of training that ROUND has measured: the ratios divide their rates. */
 static mst_status measure_limits(double seconds, int round) {
     double exchange;
     const double shm = bare_two_workers(BARE_HALVES, seconds), products = bare_two_workers(BARE_NONE, seconds);

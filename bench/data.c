@@ -343,7 +343,7 @@ static mst_status measure_round(work *w, double seconds) {
     return measure_parse(w, true, seconds, &rows[PARSE_MIXED]);
 }
 
-/* What TensorFlow does beside a row of Muster's; behind its own row is that of the ratio. */
+/* What TensorFlow does beside a row of Muster's; its own row is followed by that of the ratio. */
 static const struct {
     const char *what;
     int row, own;

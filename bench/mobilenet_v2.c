@@ -11,7 +11,7 @@ static mst_optimizer optimizer(void) {
     return mst_adam(.learning_rate = 0.001);
 }
 
-/* A convolution, the batch norm behind it, and what is behind that, or BARE_NO_LAYER. */
+/* A convolution, the batch norm that follows it, and the layer after that, or BARE_NO_LAYER. */
 static void add(bench_layer *layer, int *count, const bare_convolution *product, bare_layer_kind behind) {
     layer[*count] =
         (bench_layer){.product = *product, .count = 1, .reads_input = *count == 0, .behind = {BARE_BATCH_NORM, behind}};

@@ -9,13 +9,13 @@
 
 enum { BENCH_MAX_BEHIND = 3 };
 /** A layer that is a product: a convolution, or a dense layer, which is one of 1x1 on pictures of one pixel; and the
- *  layers behind it up to the next product, but for those for which oneDNN has no primitive. */
+ *  layers after it up to the next product, except those for which oneDNN has no primitive. */
 typedef struct bench_layer {
     bare_convolution product;
     int count;                                /**< layers that are alike */
     bool reads_input;                         /**< of the network, which needs no gradient */
     bare_layer_kind behind[BENCH_MAX_BEHIND]; /**< each reads what the one before gives; pooling is the last */
-    int64_t pool_height, pool_width;          /**< of the windows, where there is pooling behind it */
+    int64_t pool_height, pool_width;          /**< of the windows, where pooling follows it */
 } bench_layer;
 
 enum { BENCH_MAX_LAYERS = 80 };

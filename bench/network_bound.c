@@ -32,7 +32,7 @@ static double pass_seconds(int64_t count, bare_memory *memory) {
     return least;
 }
 
-/* By a batch norm behind it, whose gradient reads its output again. */
+/* Whether a batch norm follows it, whose gradient reads its output again. */
 static bool is_measured(const bench_layer *layer) {
     return layer->behind[0] == BARE_BATCH_NORM;
 }
@@ -66,7 +66,7 @@ static bool are_alike(const bare_layer *a, const bare_layer *b) {
            a->channels == b->channels && a->window_height == b->window_height && a->window_width == b->window_width;
 }
 
-/* What is behind a product. */
+/* Adds the layers that follow a product. */
 static void add_others(others *o, const bench_layer *l) {
     for (int i = 0; i < BENCH_MAX_BEHIND && l->behind[i]; i++) {
         const bool pools = l->behind[i] == BARE_MAX_POOL || l->behind[i] == BARE_AVERAGE_POOL;
@@ -144,7 +144,7 @@ static size_t step_span(const bench_network *network, const bench_layer *layer, 
  * of the gradient of the batch norm's output and of the batch norm's input; in place of these two the bare products
  * read it twice, the second time from the cache where it fits into half of that, and then the batch norm's input is to
  * be added. All else that batch norms and activations read and write is in the cache while the convolutions before and
- * behind them work on a part of it. */
+ * after them work on a part of it. */
 static double norm_bytes(const bench_layer *layer, int count, size_t cache) {
     double sum = 0;
     for (int i = 0; i < count; i++) {

@@ -197,14 +197,14 @@ MST_API int mst_dataset_num_components(const mst_dataset *dataset);
 /** Dtype and shape of component I of an element. Of a batch, dimension 0 counts the rows, -1 where batches differ. */
 MST_API mst_spec mst_dataset_spec(const mst_dataset *dataset, int i);
 /** The name of class I of component COMPONENT, whose numbers stand for text: of mst_dataset_from_csv,
- *  mst_dataset_from_images and mst_dataset_name_classes. NULL past the last, where there are no names, and behind
+ *  mst_dataset_from_images and mst_dataset_name_classes. NULL past the last, where there are no names, and after
  *  mst_dataset_map. Valid as long as DATASET. */
 MST_API const char *mst_dataset_class_name(const mst_dataset *dataset, int component, int64_t i);
 /** How many names there are; 0 where there are none. */
 MST_API int64_t mst_dataset_num_classes(const mst_dataset *dataset, int component);
 /** What the numbers of mst_dataset_from_csv or mst_dataset_from_images stand for (columns, their types, their
  *  categories or classes), as a line of JSON: kept with a model, it lets a later program number other data in the same
- *  way. NULL for other data, and behind mst_dataset_map. Valid as long as DATASET. */
+ *  way. NULL for other data, and after mst_dataset_map. Valid as long as DATASET. */
 MST_API const char *mst_dataset_schema(const mst_dataset *dataset);
 
 /* ---- iteration ------------------------------------------------------------------------------------ */
@@ -219,7 +219,7 @@ MST_API MST_CHECKED mst_status mst_iterator_next(mst_iterator *iterator, const m
 /** Passes over N elements (to the end where fewer are left) without copying a row. */
 MST_API MST_CHECKED mst_status mst_iterator_skip(mst_iterator *iterator, int64_t n);
 
-/** The position of ITERATOR, behind the elements that mst_iterator_next has given: a few numbers, i64 [n], and one for
+/** The position of ITERATOR, after the elements that mst_iterator_next has given: a few numbers, i64 [n], and one for
  *  each row in a shuffle's buffer. */
 MST_API MST_CHECKED mst_status mst_iterator_save(const mst_iterator *iterator, mst_tensor **out);
 /** An iterator at that position: it gives the elements that would have followed. DATASET is the same or one built in

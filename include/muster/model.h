@@ -63,7 +63,7 @@ MST_API void mst_model_call_all(mst_model *model, const mst_value *inputs, int n
 MST_API int mst_model_num_inputs(const mst_model *model);
 MST_API int mst_model_num_outputs(const mst_model *model);
 /** The name of the layer that is input or output I; NULL where there is none. Where a layer is several outputs, the
- *  further ones have "_1", "_2" and so on behind it, the first that is no other output's. */
+ *  name of each further one ends in "_1", "_2" and so on: the first that no other output has. */
 MST_API const char *mst_model_input_name(const mst_model *model, int i);
 MST_API const char *mst_model_output_name(const mst_model *model, int i);
 

@@ -51,9 +51,10 @@ typedef struct mst_model_compiled {
 
 /** A new model from PATH, which is the caller's: a `.keras` file, an `.h5` file with a whole model, or, without
  *  weights, the JSON of `to_json`; of Keras 2 or 3, Sequential or functional; or a file of ONNX with at most
- *  MST_MAX_OUTPUTS inputs and outputs, which becomes one layer, `onnx`, behind inputs with the names of the file and
- *  before a layer for each output, of its name; '_' stands in names for what those of layers cannot have, and pictures
- *  have their channels last as everywhere here. Its first bytes say what it is, not its name. COMPILED may be NULL.
+ *  MST_MAX_OUTPUTS inputs and outputs. That becomes inputs with the names of the file, one layer `onnx` that reads
+ *  them, and a layer for each output, with its name. '_' replaces what names of layers cannot have, and pictures have
+ *  their channels last as everywhere here. The first bytes of the file say what it is, not its name. COMPILED may be
+ *  NULL.
  *  MST_NOT_FOUND where there is no file, MST_CORRUPT where it is damaged or has not all weights, MST_UNIMPLEMENTED,
  *  naming it, where a layer or an operator is not known here, MST_UNAVAILABLE where the module `hdf5` is not there. */
 MST_API MST_CHECKED mst_status mst_model_load(const char *path, mst_model **out, mst_model_compiled *compiled);

@@ -107,7 +107,7 @@ typedef struct mst_step_values {
     mst_value learning_rate; /**< f32; a variable where the optimizer has no schedule */
     int num_metrics;
     mst_value metric_sum[MST_MAX_METRICS], metric_count[MST_MAX_METRICS]; /**< over all shards */
-    /** Of parameter-server, whose update is made elsewhere. A leaf is the sum over the shards of a node of the tree;
+    /** Of parameter-server, whose update the servers make. A leaf is the sum over the shards of a node of the tree;
      *  without .synchronous there is one, over all shards here. The arrays are the graph's. */
     int num_variables, num_leaves;
     const mst_value *variable; /**< [num_variables]: those that are trained, then those that replicas update */
@@ -118,9 +118,9 @@ typedef struct mst_step_values {
     const mst_join_kind *join;
     int num_gradients;
     /** [num_gradients]: of leaf 0 those of all variables, of leaf 1, ... Of a sparse variable there are two: the rows,
-     *  [n, columns], and i64 [1 + n], how many of them there are and then their numbers, ascending. What lies behind
-     *  those that are there is anything. Where the optimizer reads the squares of what was added up (Keras' form of
-     *  sparse gradients), [n, 2 * columns]: each row has the sum of the squares behind it. */
+     *  [n, columns], and i64 [1 + n], how many rows are used and then their indices, ascending. The rows and indices
+     *  after those have any values. If the optimizer reads the squares of what was added up (Keras' form of sparse
+     *  gradients), the rows are [n, 2 * columns]: the second half of each row has the sums of the squares. */
     const mst_value *gradient;
     mst_value divisor; /**< of the gradients: num_examples, or what is fed in its place */
     /** [num_leaves][2 * num_metrics + 2], f64: of the shards of each leaf metric_sum and metric_count of each metric,

@@ -114,7 +114,7 @@ MST_API uint32_t mst_task_first_since(mst_task *task);
  *  collective_timeout; MST_UNAVAILABLE where one is lost, and then all are to be started again. The message names the
  *  worker. Data are undefined after an error.
  *
- *  They go together with mst_fit: before it, behind it, or in its callbacks. A worker that is lost is waited for in a
+ *  They go together with mst_fit: before it, after it, or in its callbacks. A worker that is lost is waited for in a
  *  fit (see above) where the program has made no collective before its first fit; a callback then hands MST_UNAVAILABLE
  *  back. In a cluster with parameter servers, and with `elastic_min`, there are none (MST_UNIMPLEMENTED). */
 

@@ -54,7 +54,7 @@ MST_API mst_tfrecord_compression mst_tfrecord_reader_compression(const mst_tfrec
 MST_API MST_CHECKED mst_status mst_tfrecord_reader_next(mst_tfrecord_reader *reader, mst_record *record);
 /** Passes over N records; *SKIPPED is less only at the end. The check sum of their data is not looked at. */
 MST_API MST_CHECKED mst_status mst_tfrecord_reader_skip(mst_tfrecord_reader *reader, int64_t n, int64_t *skipped);
-/** After MST_CORRUPT: goes on behind the damage, at the next place where a length has the right check sum; at the end
+/** After MST_CORRUPT: goes on after the damage, at the next place where a length has the right check sum; at the end
  *  where there is none, or where the damage is in compressed data. */
 MST_API MST_CHECKED mst_status mst_tfrecord_reader_recover(mst_tfrecord_reader *reader);
 

@@ -108,10 +108,10 @@ typedef struct mst_train_state {
 } mst_train_state;
 
 /** Functions may be NULL. train_end is called once for each callback given to mst_fit, also where it fails before the
- *  first step. The state of the store goes to the next epoch behind epoch_end: a fit that is resumed with a snapshot
- *  taken there ends the epoch once more. On each worker of a cluster callbacks see an epoch begin and end once, also
- *  where another worker was lost meanwhile. A worker that comes back within an epoch sees it begin with step_in_epoch
- *  greater than 0, as a fit does that is resumed there. */
+ *  first step. The state of the store goes to the next epoch after epoch_end: a fit that is resumed with a snapshot
+ *  taken in epoch_end ends the epoch once more. On each worker of a cluster callbacks see an epoch begin and end once,
+ *  also where another worker was lost meanwhile. A worker that comes back within an epoch sees it begin with
+ *  step_in_epoch greater than 0, as a fit does that is resumed there. */
 typedef struct mst_callback {
     void *context;
     mst_status (*train_begin)(void *context, mst_train_state *state);
@@ -160,7 +160,7 @@ typedef struct mst_reduce_on_plateau {
     double factor;                    /**< below 1; default 0.1 */
     int64_t patience;                 /**< default 10 */
     double min_delta;                 /**< default 1e-4; MST_ZERO for 0 */
-    int64_t cooldown;                 /**< epochs behind a reduction that are not counted */
+    int64_t cooldown;                 /**< epochs after a reduction that are not counted */
     double min_learning_rate;         /**< it is not reduced further */
     bool maximize;                    /**< as of mst_early_stopping */
     double best;                      /**< state */
@@ -201,7 +201,7 @@ typedef struct mst_csv_logger {
 MST_API mst_callback mst_csv_logger_callback(mst_csv_logger *logger);
 
 typedef enum mst_progress {
-    MST_PROGRESS_AUTO = 0, /**< a bar on a terminal, a line per epoch elsewhere */
+    MST_PROGRESS_AUTO = 0, /**< a bar if the output is a terminal, else a line per epoch */
     MST_PROGRESS_BAR,
     MST_PROGRESS_LINES, /**< `step 100, loss = 0.52, accuracy = 0.81 (91000.0 examples/sec; 0.002 sec/batch)`, where a
                              batch is that of one replica; and a line an epoch */
@@ -219,7 +219,7 @@ typedef struct mst_fit_options {
      *  the weights. Their dtypes are those of the data that the model was built for, or such as lose no bit on the way
      *  to these: labels u8 in place of i64, inputs u8 in place of f32. Rows are shuffled and batched here (those of
      *  which the number is not known in a buffer of 10000); batches are taken as they come (so shuffle before
-     *  mst_dataset_batch, and put a prefetch behind where a map is slow). */
+     *  mst_dataset_batch, and add a prefetch after a map that is slow). */
     const mst_dataset *data;
     const mst_dataset *validation; /**< evaluated after each epoch; rows or batches */
     /** In place of .validation: this part of the rows of .data is evaluated after each epoch, and not trained on; above

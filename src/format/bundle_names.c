@@ -74,7 +74,7 @@ static mst_status add_full_names(mst_bundle *b, const Muster__TrackableObjectGra
     return MST_OK;
 }
 
-/* The name of a slot behind that of its variable: "m". TensorFlow 1's optimizers name slots by their class,
+/* The name of a slot, which follows that of its variable: "m". TensorFlow 1's optimizers name slots by their class,
  * "Momentum", with a capital, in the full name; that stays, because Keras has slots of the same short name and
  * another meaning. */
 static const char *slot_name(const slot_reference *slot, const char *full_name) {

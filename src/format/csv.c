@@ -66,7 +66,7 @@ static size_t column_number(const scan *s, size_t first) {
     return s->csv->num_cells - first + 1;
 }
 
-/* Moves S behind the quoted cell that begins there; *LAST is the end of its text. */
+/* Moves S past the quoted cell that begins there; *LAST is the end of its text. */
 static mst_status scan_quoted(scan *s, size_t first, char **last) {
     const int64_t begun = s->line;
     bool closed = false;
@@ -91,7 +91,7 @@ static mst_status scan_quoted(scan *s, size_t first, char **last) {
     return MST_OK;
 }
 
-/* Adds the cell at S, and moves behind it and its delimiter; *MORE says whether one follows in the row. */
+/* Adds the cell at S, and moves past it and its delimiter; *MORE says whether another cell follows in the row. */
 static mst_status scan_cell(scan *s, size_t first, bool *more) {
     char *cell = s->at, *last;
     if (s->at < s->end && *s->at == '"') {

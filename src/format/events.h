@@ -24,8 +24,8 @@ typedef struct mst_event_file mst_event_file;
 MST_CHECKED mst_status mst_event_file_create(const char *folder, mst_event_file **out);
 /** The path of the file; lives as long as it. */
 const char *mst_event_file_path(const mst_event_file *file);
-/** Appends an event; it is in the file after the next flush. Where writing has failed once, nothing more is written and
- *  each call fails: bytes behind half a record would make all that follows unreadable. */
+/** Appends an event; it is in the file after the next flush. Once a write has failed, nothing more is written and each
+ *  call fails: a reader could find no record that follows half a record. */
 MST_CHECKED mst_status mst_event_file_append(mst_event_file *file, const Muster__Event *event);
 MST_CHECKED mst_status mst_event_file_flush(mst_event_file *file);
 /** Flushes, closes and frees. NULL is allowed. */

@@ -354,7 +354,7 @@ static mst_status send_data(child *c) {
     return status;
 }
 
-/* The path goes behind the numbers. */
+/* The path is stored after these numbers. */
 typedef struct array_head {
     int64_t dtype;
     mst_shape shape;

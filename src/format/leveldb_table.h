@@ -19,7 +19,7 @@
 #include "muster/status.h"
 
 typedef struct mst_table_entry {
-    const char *key; /**< with a 0 behind it, which key_size does not count; it may hold others */
+    const char *key; /**< followed by a 0, which key_size does not count; the key may contain zeros too */
     size_t key_size;
     const uint8_t *value;
     size_t value_size;

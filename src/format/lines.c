@@ -19,14 +19,14 @@ struct mst_lines_reader {
     size_t capacity, begin, end;
     uint64_t offset;     /* of buffer[begin] in the file, or in the decompressed data */
     bool is_over;        /* nothing comes after buffer[end] */
-    mst_failure failure; /* of reading: comes out behind the lines before it */
+    mst_failure failure; /* of reading: reported after the lines before it have been given */
 };
 
 static size_t available(const mst_lines_reader *r) {
     return r->end - r->begin;
 }
 
-/* Makes room behind buffer[end], and reads. */
+/* Makes room after buffer[end], and reads into it. */
 static mst_status read_more(mst_lines_reader *r) {
     size_t got;
     if (r->begin) memmove(r->buffer, r->buffer + r->begin, available(r));

@@ -153,7 +153,7 @@ static mst_status collect_to_mark(pickle *p) {
     return collect_values(p, n, 1, PICKLE_SEQUENCE);
 }
 
-/* Appends the N values at the top to the list below them, behind MARKS marks. */
+/* Appends the N values at the top of the stack to the list below them. MARKS marks lie between the list and them. */
 static mst_status append_top(pickle *p, int64_t n, int64_t marks) {
     const int64_t list = p->depth - 1 - n - marks;
     if (list < 0 || !p->stack || p->stack[list].kind != PICKLE_SEQUENCE)

@@ -2,9 +2,9 @@
  *
  * The reader holds a window of the file, plain or decompressed, in a buffer that a record of any length makes grow;
  * a record is given out as a pointer into it, after both of its check sums agree. A length is not trusted: at most
- * twice as much is allocated as has been read. After an error mst_tfrecord_reader_recover finds the next record:
- * where only the data was damaged behind it, where the length was damaged by trying every byte until a length has
- * the right sum. */
+ * twice as much is allocated as has been read. After an error mst_tfrecord_reader_recover finds the next record. If
+ * only the data was damaged, it begins right after them. If the length was damaged, every byte is tried until one
+ * begins a length with the right check sum. */
 #include "format/tfrecord.h"
 
 #include <endian.h>

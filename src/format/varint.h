@@ -8,7 +8,7 @@
 
 enum { MST_VARINT_MOST = 10 };
 
-/** Reads one at *AT, which moves behind it; false where the bytes end before it does, or it has more than 64 bits. */
+/** Reads a varint at *AT and moves *AT past it. False where the bytes end within it, or it has more than 64 bits. */
 static inline bool mst_varint_read(const uint8_t **at, const uint8_t *end, uint64_t *out) {
     *out = 0;
     for (int shift = 0; shift < 64 && *at < end; shift += 7) {

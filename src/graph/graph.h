@@ -152,8 +152,8 @@ MST_CHECKED mst_status mst_graph_adopt_name(mst_graph *graph, const char *name);
 /** Gives NAME, which no node has yet, back; if it carried the newest suffix of its base, the next node gets that
  *  suffix. */
 MST_CHECKED mst_status mst_graph_release_name(mst_graph *graph, const char *name);
-/** As mst_call with the sources VARIABLE, which OP writes, and VALUE. VARIABLE may be what another writer gave: then
- *  the variable behind it is written, after that write. */
+/** As mst_call with the sources VARIABLE, which OP writes, and VALUE. VARIABLE may be the output of another writer:
+ *  then the variable which that one writes is written, after that write. */
 mst_value mst_call_writer(const mst_op *op, mst_value variable, mst_value value);
 /** Closes all control scopes until the innermost scope is popped: a variable and its first value belong to no step. */
 void mst_control_clear(mst_graph *graph);

@@ -102,7 +102,7 @@ static mst_status find_form(reading *s) {
 
 /* ---- inputs that are options ---- */
 
-/* The constant that an input is, perhaps behind identities. */
+/* The constant that an input reads, directly or through identity nodes. */
 static mst_status constant_of(reading *s, const mst_read_link *l, const char *what, mst_tensor **out) {
     const mst_read_item *it = &s->r->item[l->item];
     const mst_op *identity = mst_find_op("identity"), *constant = mst_find_op("constant");

@@ -2,7 +2,7 @@
  *
  *      [<|>] NODE [if CONDITION ...]
  *
- *      NODE       Op(ARGUMENT, ...; ATTRIBUTE ...), with :1 behind it for its output 1
+ *      NODE       Op(ARGUMENT, ...; ATTRIBUTE ...), followed by :1 for its output 1
  *      ARGUMENT   $0 source 0 | $* all sources | ^* all sources, that only run before
  *                 | OPTION[:TYPE] a constant | @MADE[:TYPE] a constant made of options | NUMBER[:TYPE] | NODE
  *      ATTRIBUTE  KEY=VALUE[|DEFAULT]: what TensorFlow takes where a file does not have it
@@ -67,7 +67,7 @@ struct mst_form {
     const char *conditions; /**< "" for none */
 };
 
-/** The form at *TEXT, in ARENA; *TEXT moves behind it. *OUT is NULL where there is none left. */
+/** Parses the form at *TEXT into ARENA and moves *TEXT past it. *OUT is NULL where no form is left. */
 MST_CHECKED mst_status mst_form_parse(mst_arena *arena, const mst_op *op, const char **text, const mst_form **out);
 /** The first form of OP is read by this name; *LENGTH is 0 where none is. */
 const char *mst_form_name(const mst_op *op, size_t *length);

@@ -52,7 +52,7 @@ static mst_status tell_array(const mst_npz *npz, const char *name, mst_report *r
     return MST_OK;
 }
 
-/* Every array, also behind one that is damaged. */
+/* Every array, also those after one that is damaged. */
 static mst_status inspect_npz_print(const mst_inspect_source *source, mst_report *report) {
     mst_npz *npz;
     const mst_status opened = mst_npz_open(source->path, &npz);

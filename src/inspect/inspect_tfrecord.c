@@ -1,6 +1,6 @@
 /* Reads a file of records from front to back and adds up what is told of it: how many records, their sizes, and of
  * tf.train.Examples each feature with its kind, its lengths and, where it has numbers, their statistics. A damaged
- * place is reported, and reading goes on behind it. Memory does not grow with the file: one row for each feature, at
+ * place is reported, and reading goes on after it. Memory does not grow with the file: one row for each feature, at
  * most MOST_FEATURES, and the numbers of one record. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -31,8 +31,8 @@ static void rule(const table *t, const char *left, const char *dash, const char 
     fputc('\n', t->file);
 }
 
-/* Prints the next line of a cell, as many words of *TEXT as fit, and moves *TEXT behind it. A word that is too long is
- * cut. */
+/* Prints the next line of a cell, as many words of *TEXT as fit, and moves *TEXT past them. A word that is too long
+ * is cut. */
 static void print_line(const table *t, int column, const char **text) {
     const int width = t->width[column];
     const char *begin = *text + strspn(*text, " "), *end = begin, *word = begin;

@@ -8,7 +8,7 @@
 #include "model/model.h"
 #include "muster/ops.h"
 
-/* X with a dimension of 1 behind the others where examples of ROW have it and X has not, as in Keras: pictures of 28x28
+/* X with a last dimension of 1 added where examples of ROW have it and X has not. So Keras does it: pictures of 28x28
  * have one channel. */
 static mst_value add_channel(mst_value x, const mst_spec *row) {
     const int ndim = row->shape.ndim;
@@ -82,7 +82,7 @@ mst_value mst_model_for_loss(const mst_model *model, mst_value value) {
     return mst_value_fail(
         mst_value_graph(value), MST_UNIMPLEMENTED,
         "output '%s' has a mask: its steps would count alike in the loss, where Keras leaves some out; "
-        "put a layer behind it that makes one row of all steps",
+        "put a layer after it that makes one row of all steps",
         model->masked_output);
 }
 

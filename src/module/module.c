@@ -227,7 +227,7 @@ mst_status mst_module_need(const char *name) {
     return need_alone(name, &module);
 }
 
-/* Checks the version too: the tables behind an interface may change with every version of Muster. */
+/* Checks the version too: the tables that an interface points to may change with every version of Muster. */
 mst_status mst_module_interface(const char *name, const void **out) {
     const mst_module *module;
     MST_TRY(need_alone(name, &module));

@@ -1,5 +1,5 @@
 /** Modules: shared libraries libmuster-<name>.so that bring what not every program needs, such as types of devices or
- *  codecs of pictures with the libraries behind them. They are loaded when first asked for.
+ *  codecs of pictures with the libraries that they use. They are loaded when first asked for.
  *
  *  A module is looked for in the folders of the environment variable MUSTER_MODULE_PATH, separated by ':', then in the
  *  folder "muster" beside the library, where `cmake --install` puts Muster's own, and then beside the library, where

@@ -10,7 +10,7 @@
 #include "graph/field.h"
 #include "muster/optimizer.h"
 
-/* Most slots of a variable, numbers of a step, and members of mst_optimizer with the NULL behind them. */
+/* Most slots of a variable, numbers of a step, and members of mst_optimizer including the NULL that ends them. */
 #define MST_RULE_SLOTS 3 /* beside them may be the sum of gradients (accumulate.h) */
 #define MST_RULE_SCALARS 8
 #define MST_RULE_TAKES 8

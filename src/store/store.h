@@ -173,8 +173,8 @@ MST_CHECKED mst_status mst_state_check_spec(const mst_state *state, const mst_sp
 mst_copy *mst_state_use_copy(mst_store *store, const mst_state *state, const mst_domain *domain, const char *place);
 /** The same for a copy that holds the value, wherever it is. */
 mst_copy *mst_state_use_current(mst_store *store, const mst_state *state);
-/** The same for all of them: the first one that holds the value (AFTER NULL), and those behind AFTER, which is in use;
- *  NULL past the last. */
+/** The same for all of them, one by one: the first copy that holds the value where AFTER is NULL, else the next one
+ *  after AFTER, which is in use. NULL past the last. */
 mst_copy *mst_state_use_next(mst_store *store, const mst_state *state, const mst_copy *after);
 /** The same for any copy, whether or not it holds the value; one in the host's memory where there is one. */
 mst_copy *mst_state_use_any(mst_store *store, const mst_state *state);

@@ -21,7 +21,7 @@ typedef struct mst_checkpoint_item {
     const char *name; /**< the last part of it */
     int64_t save;     /**< its number inside, where it was looked at: the saves of a folder are counted from 1 */
     int64_t step;     /**< of the name; -1: it has none */
-    int64_t copy;     /**< the number behind the step, 0 where there is none */
+    int64_t copy;     /**< the number after the step in the name; 0: none */
     double time;      /**< when it was written, in seconds since 1970 */
     bool in_state;    /**< the state file names it */
 } mst_checkpoint_item;

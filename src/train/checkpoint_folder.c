@@ -17,7 +17,7 @@
 #include "train/checkpoint_file.h"
 
 static const char state_name[] = "checkpoint", index_suffix[] = ".index";
-static const char save_comment[] = "# save "; /* of the state file: the number of the last save stands behind it */
+static const char save_comment[] = "# save "; /* in the state file; the number of the last save follows */
 enum { SUFFIX_SIZE = sizeof index_suffix - 1, STATE_MOST = 1 << 24 };
 
 /* ---- lists ---- */

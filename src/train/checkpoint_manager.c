@@ -69,7 +69,7 @@ static mst_status is_taken(const mst_checkpoint_manager *m, const char *name, in
     return status;
 }
 
-/* "model.ckpt-1000", or with a number behind it where there is one of that step: it is not written over. */
+/* "model.ckpt-1000". Where a checkpoint of that step exists, it is not overwritten: the new name ends in a number. */
 static mst_status free_name(const mst_checkpoint_manager *m, int64_t step, char **out) {
     char *name = NULL;
     bool taken = true;

@@ -1,5 +1,6 @@
-/* TensorFlow 1 names a slot by its variable and the optimizer's class; the second slot has "_1" behind it, and so on.
- * Muster names it by what it is. Source: tensorflow/python/training/slot_creator.py and the optimizers beside it. */
+/* TensorFlow 1 names a slot by its variable and the optimizer's class; the name of the second slot ends in "_1", and
+ * so on. Muster names it by what it is. Source: tensorflow/python/training/slot_creator.py and the optimizers beside
+ * it. */
 #include "train/checkpoint_names.h"
 
 #include <stdio.h>

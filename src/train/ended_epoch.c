@@ -16,7 +16,7 @@ static void add(row *r, const char *prefix, const char *name, double value) {
     r->value[r->count++] = value;
 }
 
-/* Metrics have a number behind their names, as their sums have: two outputs may have one metric. */
+/* Names of metrics end in a number, as those of their sums do: two outputs may have one metric. */
 static void add_values(row *r, const mst_train_state *s, const char *prefix, double loss, const double *metric) {
     char name[NAME];
     add(r, prefix, "loss", loss);

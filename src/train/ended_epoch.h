@@ -1,8 +1,8 @@
 /** The row of the epoch that ended last, in the store of a task: the values that its callbacks saw.
  *
- *  The row changes together with the position (train/position.h), behind the callbacks of the epoch. A worker that gets
- *  the state of another one, which has ended an epoch that this worker has not, finds there what its own callbacks have
- *  still to see. */
+ *  The row changes together with the position (train/position.h), after the callbacks of the epoch. A worker may get
+ *  the state of another one that has ended an epoch which this worker has not. The row then tells it what its own
+ *  callbacks have still to see. */
 #ifndef MUSTER_TRAIN_ENDED_EPOCH_H
 #define MUSTER_TRAIN_ENDED_EPOCH_H
 

@@ -2,7 +2,7 @@
  *
  * Evaluation runs a step of all shards that updates nothing, and adds up losses and metrics weighted by their
  * examples, so that a last batch with fewer rows counts for its rows only. Prediction runs the model on the first
- * device, batch by batch, and copies the outputs one behind the other into a tensor of all rows. */
+ * device, batch by batch, and copies the outputs one after the other into a tensor of all rows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,7 +173,8 @@ static mst_status check_outputs(mst_tensor *const *output, int count, int64_t ro
     return check_room(spec, count, rows);
 }
 
-/* Copies the output NAME of a batch behind the DONE rows of *ALL, which is made of ROWS rows where it is not there. */
+/* Copies the output NAME of a batch into *ALL, after the DONE rows that are there. *ALL has ROWS rows; where it is
+ * NULL, it is made. */
 static mst_status keep_output(const char *name, const mst_tensor *output, int64_t batch_size, int64_t rows,
                               int64_t done, mst_tensor **all) {
     mst_shape shape = mst_tensor_shape(output);

@@ -282,7 +282,7 @@ static mst_status know_fetches(mst_monitored_session *s, const mst_value *fetche
     return MST_OK;
 }
 
-/* A run, with the step and the summaries behind what the caller fetches. */
+/* A run. Its fetches are those of the caller, followed by the step and the summaries. */
 typedef struct call {
     const mst_feed *feeds;
     int num_feeds, num_fetches, num_all;

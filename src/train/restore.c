@@ -62,7 +62,7 @@ static mst_status list_name(char **list, int64_t *count, const char *name) {
     return mst_text_add(list, "%s%s", *count > 1 ? ", " : "", name);
 }
 
-/* The part of NAME behind BASE: "" or "/more"; NULL where it is another name. */
+/* The part of NAME after BASE: "" or "/more"; NULL where NAME is neither BASE nor below it. */
 static const char *below(const char *name, const char *base) {
     const size_t size = strlen(base);
     const bool is_below = strncmp(name, base, size) == 0 && (!name[size] || name[size] == '/');

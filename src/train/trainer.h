@@ -33,7 +33,7 @@ typedef struct mst_sharded_step {
     mst_value *fetch;
     mst_tensor **output;
     int num_fetches;
-    /** Of each output: the fetch of its confusion matrix, behind num_fetches; 0: none. */
+    /** Of each output: the number of the fetch of its confusion matrix, num_fetches or more; 0: none. */
     int confusion_at[MST_MAX_OUTPUTS];
     int num_confusions;
     bool counts_confusion; /**< they are fetched: they have a number for each two classes */

@@ -144,8 +144,8 @@ fi
 
 # ---- what is completed is explained -------------------------------------------------------------------
 
-# All words that can stand behind an option are in its help, and in the manual. Options of several commands stand in the
-# help of each.
+# All words that can follow an option are in its help, and in the manual. Options of several commands are in the help of
+# each.
 "$muster" help man | sed 's/[\\]-/-/g' > manual
 sed -n "s/^        '\([a-z]*\) --\([a-z0-9-]*\)') COMPREPLY=(\$(compgen -W '\([^']*\)'.*/\1 \2 \3/p" script.bash > values
 check values_are_found test "$(wc -l < values)" -ge 20

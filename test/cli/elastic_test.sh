@@ -126,7 +126,7 @@ goes_on_to() {
 }
 newest() { sed -n 's/^model_checkpoint_path: "model.ckpt-\([0-9]*\).*"/\1/p' run/checkpoint 2> /dev/null; }
 # history.csv has no row that wanted.csv has not, and lacks at most $1 of it: that of an epoch which ended as a chief was
-# lost. comm takes sorted lines: else, where that of epoch 9 or 99 is missing, it takes those behind for others.
+# lost. comm needs sorted lines: else, if the row of epoch 9 or 99 is missing, it takes the rows after it for others.
 missing_at_most() {
     rows history.csv | sort > got.csv
     sort wanted.csv > all.csv

@@ -41,7 +41,7 @@ signal CONT worker_1
 ended_in_error timeout_of_a_step_says_for_whom_it_has_waited \
     "step [0-9]* has waited for 2 s for worker:1 at localhost:[0-9]*, when last heard, " ps_0 worker_0 worker_1
 
-# behind its training, when the others are gone: started again it would wait for them for ever
+# Worker 1 is killed after its training, when the others are gone: started again it would wait for them for ever.
 # $training is a list of words; the rest is for the shell of each task
 # shellcheck disable=SC2016,SC2086
 timeout 60 "$muster" launch --workers 2 --restarts 1 -- sh -c '"$@" && case $TF_CONFIG in

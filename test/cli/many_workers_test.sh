@@ -35,7 +35,7 @@ compare() {
     measure 16 "$1"
     check "$1_threads_stay" [ "$(cut -d ' ' -f 1 sizes-4 sizes-16 | sort -u | wc -l)" -eq 1 ]
     # Sums of more than 8 workers are made in stages, each with one other, and weights are compared in rounds: those of 16
-    # are with the workers 1, 2, 4 and 8 before and behind; and there is the leader.
+    # are with the workers 1, 2, 4 and 8 before and after; and there is the leader.
     check "$1_a_worker_has_few_connections" [ "$(most 2 16)" -le $((8 * $2 + $3)) ]
     check "$1_the_leader_has_one_with_each" [ "$(most 2 16 first)" -le $((15 * $2 + $3)) ]
     # in percent

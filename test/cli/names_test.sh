@@ -114,7 +114,7 @@ check confusion_has_no_escape sh -c "! grep -q '$escape' out"
 works classes_are_predicted_by_such_names 'red \\x1b\[31m [0-9]  ' predict --load colored.npz --data idx:data
 check predictions_have_no_escape sh -c "! grep -q '$escape' out"
 
-# U+009B begins a command to the terminal, U+202E turns the letters behind it round, and a newline ends a line of a report
+# U+009B begins a command to the terminal, U+202E turns the letters after it round, and a newline ends a line of a report
 odd=$(printf 'a\302\2332Jb\342\200\256c\nd')
 obeyed=$(printf '\302\233')'\|'$(printf '\342\200\256')
 # plain NAME ARGUMENT...: whatever the command says, it has no such character, and an error is one line

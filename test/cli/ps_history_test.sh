@@ -122,7 +122,7 @@ for each in ps_0 ps_1 worker_0 worker_1; do
     kill_one $each "${each}_killed_and_started_again_changes_no_decision"
 done
 
-# Most of the time is spent behind the last step of an epoch, and before its end.
+# Most of the time is spent after the last step of an epoch, and before its end.
 best="$stops --epochs 300 --patience 10 --restore-best-weights --validation-split 0.8"
 # shellcheck disable=SC2086
 alone --log-every 1 $best

@@ -95,7 +95,7 @@ static mst_status after_row(void *context, mst_train_state *state) {
     const worker *w = context;
     const job *j = w->job;
     die(w, AFTER_ROW, state);
-    /* behind an epoch with which training ends early, all wait for each other */
+    /* after an epoch with which training ends early, all wait for each other */
     if (j->patience && w->number != j->cut_off && state->step == j->at) lost_message_end(j->cut_off);
     return MST_OK;
 }

@@ -1,6 +1,6 @@
-/* Callbacks that stop the training where little or nothing is left of it, on some workers alone. Behind the last step
- * there is nothing to stop: training ends as it would have, on all workers, and a second fit follows. Behind the step
- * before, all end there. The workers are threads, each with a task of its own. */
+/* Callbacks that stop the training where little or nothing is left of it, on some workers alone. After the last step
+ * there is nothing to stop: training ends as it would have, on all workers, and a second fit follows. After the last
+ * step but one, all end there. The workers are threads, each with a task of its own. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,8 +34,8 @@ typedef struct job {
     kind kind;
     moment moment[WORKERS];
     bool once;     /* there is one fit, and no second */
-    int lost;      /* this worker is started again behind its first fit; 0: none is */
-    int slow;      /* worker `slow` - 1 takes its time behind the first fit; 0: none does */
+    int lost;      /* this worker is started again after its first fit; 0: none is */
+    int slow;      /* worker `slow` - 1 takes its time after the first fit; 0: none does */
     bool must_end; /* workers whose callbacks stop are to end, as by Ctrl-C */
     bool asked[WORKERS];
     task_address address[WORKERS];

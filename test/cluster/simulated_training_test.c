@@ -30,7 +30,7 @@ static const double PATIENCE = 100; /* seconds for which a process waits for wor
 typedef struct job {
     uint64_t seed, draws;
     int workers;
-    int servers; /* behind the workers; 0: the workers are alone */
+    int servers; /* numbered after the workers; 0: the workers are alone */
     bool asynchronous;
     int aggregate;   /* 0: the servers wait for all workers; else for so many of them, and drop what comes later */
     int elastic_min; /* of mst_task_options */

@@ -1,4 +1,4 @@
-/* A callback that ends the training, on one worker alone: it ends on all of them behind the same step, with the weights
+/* A callback that ends the training, on one worker alone: it ends on all of them after the same step, with the weights
  * and the history of a job whose workers all end it there. The workers are threads, each with a task of its own. */
 #include <pthread.h>
 #include <stdio.h>

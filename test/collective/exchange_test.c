@@ -94,7 +94,7 @@ static void add_exchange(plan *p, int32_t num_values, const mst_exchange_value *
     p->spec[i] = (mst_exchange_spec){.hash = 5, .stream = (uint32_t)i, .num_values = num_values, .value = p->value[i]};
 }
 
-/* The sums of both kinds, one behind the other. */
+/* The sums of both kinds, one after the other. */
 static void expect_sums(plan *p, int32_t num_shards) {
     for (int32_t i = 0; i < p->num_exchanges; i++)
         for (int32_t v = 0; v < p->spec[i].num_values; v++) {

@@ -7,7 +7,7 @@
 enum { VALUES = 4, RUNS = 3 };
 static const mst_exchange_value value[VALUES] = {{MST_I64, 3000}, {MST_I64, 17}, {MST_I64, 0}, {MST_I64, 9000}};
 
-/* Cuts the values, one behind the other, into parts at random; some are empty. */
+/* Cuts the values, one after the other, into parts at random; some are empty. */
 static void cut(int32_t members, unsigned seed, int64_t *begin) {
     uint64_t state = seed;
     int64_t total = 0, at = 0, place[MOST_TASKS + 1] = {0};

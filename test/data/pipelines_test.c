@@ -4,8 +4,8 @@
  * batch makes that part of the same batches.
  *
  * A row is an id (i64 []), a picture (u8 [1, 2]: 0 and 1, and flips of them), where the pipeline has strings
- * "record I" of the id I that the source gave, behind padded_batch, and in half of the caches, zips and interleaves, a
- * list of id mod 5 ids. */
+ * "record I" of the id I that the source gave, and after padded_batch, and in half of the caches, zips and interleaves,
+ * a list of id mod 5 ids. */
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -105,7 +105,7 @@ static mst_status left_side(const mst_array *in, mst_array *out, void *context) 
     return left_of(in, in + n, out, n);
 }
 
-/* A list behind the other components. */
+/* Adds a list after the other components. */
 static mst_status with_list(const mst_array *in, mst_array *out, void *context) {
     const int n = num_components(context);
     const int64_t id = *(int64_t *)in[ID].data, length = id % LENGTHS;

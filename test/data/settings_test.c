@@ -31,7 +31,7 @@ static mst_dataset *pictures(void) {
     return d;
 }
 
-/* Number WHICH of pipelines of one stage, each beside one that differs from it in a setting; NULL behind the last. */
+/* Number WHICH of pipelines of one stage, each beside one that differs from it in a setting; NULL after the last. */
 static mst_dataset *stage_of(mst_dataset *from, int which, mst_dataset *pair[2]) {
     mst_dataset *out = NULL, **to = &out;
     switch (which) {

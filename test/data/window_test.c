@@ -127,7 +127,7 @@ static mst_dataset *compressed_records(counter *c) {
 
 typedef mst_dataset *(*pipeline)(counter *c);
 
-/* Rows FIRST to FIRST + COUNT - 1 of BATCH, one component behind the other. */
+/* Rows FIRST to FIRST + COUNT - 1 of BATCH, one component after the other. */
 static void copy(const mst_dataset *d, const mst_batch *batch, mst_row_range range, char *out[MOST_COMPONENTS]) {
     void *dst[MOST_COMPONENTS];
     for (int i = 0; i < mst_dataset_num_components(d); i++)
@@ -207,7 +207,7 @@ static void every_row_is_made_once_over_all_tasks(void **state) {
         expect_rows_are_made_once("repeated batches", repeated_batches, counts[i], 1);
         expect_rows_are_made_once("interleaved", interleaved, counts[i], 1);
         expect_rows_are_made_once("zipped", zipped, counts[i], 2);
-        expect_rows_are_made_once("behind a cache", cached, counts[i], 1);
+        expect_rows_are_made_once("after a cache", cached, counts[i], 1);
         expect_rows_are_made_once("padded to a shape", padded_to_a_shape, counts[i], 1);
         expect_rows_are_made_once("compressed records", compressed_records, counts[i], 1);
     }

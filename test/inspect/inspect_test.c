@@ -128,7 +128,7 @@ static void wrong_check_sum_is_named_with_its_tensor(void **state) {
     (void)state;
     samples_write();
     FILE *file = fopen(folder_path("run/model.ckpt-7.data-00000-of-00001"), "r+b");
-    assert_int_equal(fseek(file, 12, SEEK_SET), 0); /* behind global_step */
+    assert_int_equal(fseek(file, 12, SEEK_SET), 0); /* after global_step */
     fputc(77, file);
     fclose(file);
     EXPECT_IN("run/model.ckpt-7", MST_CORRUPT, "global_step", "note",

@@ -84,7 +84,7 @@ typedef struct shape {
 
 enum { UNPADDED, SAME, ANY_PADS, PADDINGS };
 
-/* An axis of at most MOST elements; the zeros behind it are those that are read. */
+/* An axis of at most MOST elements. Of the zeros after it only those exist that windows read. */
 static mst_window draw_window(int64_t most, int64_t size, int64_t stride, int64_t dilation, int padding) {
     mst_window w = {.in = upto(most), .size = size, .stride = stride, .dilation = dilation};
     const int64_t reach = (size - 1) * dilation;

@@ -82,7 +82,7 @@ static void elements_of_an_axis_are_taken(void **state) {
     expect_values(take_one, (const double[]){4, 2}, MST_SHAPE(2));
 }
 
-/* The error of LAYER, which is added behind an input of three numbers. */
+/* The error of the layer that ADD adds after an input of three numbers. */
 static void expect_error(void (*add)(mst_output in, mst_tensor *given), mst_dtype dtype, mst_shape shape, double value,
                          const char *message) {
     mst_model *model;

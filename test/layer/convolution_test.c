@@ -201,7 +201,7 @@ static void synchronized_shards_train_as_the_whole_batch_does(void **state) {
 }
 
 /* A convolution and its normalization that are frozen stay as they are and give what they give without training; the
- * layers behind them train, and so do all once they are no longer frozen. */
+ * layers after them train, and so do all once they are no longer frozen. */
 static void frozen_layers_stay_as_they_are(void **state) {
     (void)state;
     static const char *const names[] = {"conv1d/kernel", "conv1d/bias", "batch_normalization/gamma",

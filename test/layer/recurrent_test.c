@@ -194,7 +194,7 @@ static void both_directions_stand_beside_each_other_in_the_order_of_steps(void *
     }
 }
 
-/* The first COUNT steps of sequences(false), behind BEFORE and before BEHIND steps of 7. */
+/* The first COUNT steps of sequences(false), with BEFORE steps of 7 before them and BEHIND steps of 7 after them. */
 static mst_tensor *padded(int64_t before, int64_t count, int64_t behind) {
     const int64_t steps = before + count + behind;
     mst_tensor *all = sequences(false), *x = engine_tensor(MST_F32, MST_SHAPE(ROWS, steps, FEATURES), NULL);

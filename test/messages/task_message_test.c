@@ -352,7 +352,7 @@ static void what_is_no_task_message_is_refused(void **state) {
     static const struct {
         uint32_t kind;
         uint64_t bytes, run;
-        size_t behind; /* bytes behind the head */
+        size_t behind; /* bytes after the head */
         const char *why;
     } cases[] = {
         {0, 0, 0, 0, "unknown kind"},

@@ -275,7 +275,7 @@ static const char *const small[][2] = {
     {"assign_add", "its source is a variable: below"},
     {"assign_sub", "its source is a variable: below"},
     {"constant", "its value is an option"},
-    {"leaf_rows", "rows behind those that are there are anything: test/strategy/sparse_test.c"},
+    {"leaf_rows", "rows after those that are used have any values: test/strategy/sparse_test.c"},
     {"placeholder", "does not run"},
     {"scan", "its body is an option: test/op/loop_test.c"},
     {"variable", "does not run"},

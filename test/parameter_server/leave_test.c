@@ -20,7 +20,7 @@ typedef struct job {
     mst_status status[SERVERS], left; /* of servers; of the one that was told to leave */
     double recovery_timeout;          /* of servers */
     atomic_bool leaves;
-    _Atomic int64_t last; /* the position behind the last step */
+    _Atomic int64_t last; /* the position after the last step */
 } job;
 
 typedef struct task_thread {

@@ -381,7 +381,7 @@ static void replay_ends_with_the_last_step(void **state) {
     assert_true(late > 0);
 }
 
-/* Lines behind the first one. */
+/* Replaces the lines after the first one. */
 static void replace_updates(const char *folder, int server, const char *updates) {
     char *text = read_log(folder, server), *changed;
     assert_true(asprintf(&changed, "%.*s%s", (int)(strchr(text, '\n') + 1 - text), text, updates) > 0);
@@ -477,7 +477,7 @@ static void job_with_more_or_fewer_batches_than_its_log_is_an_error_on_all_tasks
     expect_refusal(again, "has ended without sending the gradients of epoch");
 }
 
-/* The log of server 1 gets another text in place of its line LINE, from 1, or another one behind its end (0). */
+/* OTHER replaces line LINE (from 1) of the log of server 1, or is appended to it (0). */
 static void replay_with_line(const char *text, int line, const char *other, const char *says) {
     char *changed = malloc(strlen(text) + strlen(other) + 1);
     const char *at = text + (line ? 0 : strlen(text));

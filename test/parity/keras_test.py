@@ -139,7 +139,7 @@ def separable():
 
 
 def each_step():
-    """Layers that see each step by itself, also behind an Embedding whose mask passes one of them."""
+    """Layers that see each step by itself, also after an Embedding whose mask passes one of them."""
     def each(layer, **more):
         return L.TimeDistributed(layer, **more)
 

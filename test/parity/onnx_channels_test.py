@@ -86,7 +86,7 @@ def cases():
     yield case("scaled first, few rows", ["n", 3, 4, 9], FIRST, ["n", 2], FLAT, between + head, scaled)
     back = [("Conv", "x k", "c", {}), ("Transpose", "c", "t", {"perm": TO_LAST}), ("Add", "t b", "a", {})]
     yield case(
-        "turned round behind it",
+        "turned round after it",
         ["n", 3, 5, 5],
         FIRST,
         ["n", None, None, 2],

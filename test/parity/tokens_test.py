@@ -55,7 +55,7 @@ def compare(report, name, path, texts, standardize, split, max_tokens, length):
 
 
 def compare_front(report, name, path, texts, length, pad, truncate):
-    """Behind TextVectorization, whose numbers are of any length, comes pad_sequences."""
+    """TextVectorization, whose rows of numbers have any length, followed by pad_sequences."""
     vectorize = layer(texts, 0, 0, 0, 0)
     sequences = [[n for n in vectorize(tf.constant([text])).numpy()[0] if n] for text in texts]
     expected = keras.utils.pad_sequences(sequences, length, padding=("post", "pre")[pad],

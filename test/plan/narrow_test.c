@@ -23,7 +23,7 @@ static mst_value rounded(mst_value value) {
 }
 
 /* A block of MobileNetV2: a convolution of single pixels to more channels, a depthwise one and one of single pixels to
- * fewer, each with a batch norm behind and relu6 behind the first two. */
+ * fewer. A batch norm follows each, and relu6 follows the first two. */
 typedef struct shape {
     int64_t n, height, width, in, wide, out;
     int stride;

@@ -6,7 +6,7 @@
 
 enum { NUM_INPUTS = 8, NUM_SOURCES = 7, NUM_FETCHES = 12, NUM_ALWAYS = 9 };
 
-/* Two convolutions with a batch norm behind each, and the gradients of a weighted sum of what comes out; then what is
+/* Two convolutions with a batch norm after each, and the gradients of a weighted sum of what comes out; then what is
  * not written where it is not fetched. */
 typedef struct chain {
     mst_graph *graph;

@@ -44,7 +44,7 @@ static void push(mst_graph *g, int device) {
     mst_device_push(g, name);
 }
 
-/* LAST: the place of the fault that the plan has; points behind a write make it a write to a copy first. */
+/* LAST: the place of the fault that the plan has; points after a write make it a write to a copy first. */
 static machine begin(int devices, position last) {
     machine m = {.graph = engine_graph(), .devices = devices};
     mst_graph *g = m.graph;

@@ -70,7 +70,7 @@ static void what_is_written_is_read_and_what_is_cut_off_is_refused(void **state)
     assert_null(read[count]);
     mst_tensors_free(read, num_read);
     for (size_t bytes = 0; bytes < w.size; bytes++) {
-        char *cut = malloc(bytes + 1); /* of this size: an address sanitizer sees what is read behind it */
+        char *cut = malloc(bytes + 1); /* of this size: an address sanitizer sees what is read past its end */
         memcpy(cut, w.data, bytes);
         const mst_status status = get_all(cut, bytes, &read, &num_read);
         assert_int_equal(status, MST_CORRUPT);

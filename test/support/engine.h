@@ -38,8 +38,8 @@ const char *engine_here(const char *text);
 /** The number of the next run, which random ops see: runs that make no step are counted from 0. */
 void engine_set_run(mst_session *session, int64_t number);
 
-/** Element I as mst_tensor_set and mst_tensor_get have it; a string has the number as text, with zero bytes and more
- *  behind some. */
+/** Element I as mst_tensor_set and mst_tensor_get have it. A string has the number as text; in some, zero bytes and
+ *  more follow it. */
 void engine_set(mst_tensor *tensor, int64_t i, double value);
 double engine_get(const mst_tensor *tensor, int64_t i);
 /** Same dtype, shape and bytes; of strings, the bytes that they refer to. */

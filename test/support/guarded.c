@@ -119,12 +119,12 @@ bool guarded_was_left(guarded *g, char *text, size_t size) {
     const size_t before = count_written(from, g->data), behind = count_written(end, to);
     const size_t length = strlen(text);
     if (!g->is_placed || (!g->touched && !before && !behind)) return false;
-    snprintf(text + length, size - length, " %s of %zu bytes left: %zu bytes written before it, %zu behind it", g->name,
+    snprintf(text + length, size - length, " %s of %zu bytes left: %zu bytes written before it, %zu after it", g->name,
              g->bytes, before, behind);
     if (g->touched) {
         const size_t so_far = strlen(text);
         snprintf(text + so_far, size - so_far, ", first touched %ld bytes %s;", touched < 0 ? -touched : touched,
-                 g->touched < g->data ? "before" : "behind");
+                 g->touched < g->data ? "before" : "after");
     }
     return true;
 }

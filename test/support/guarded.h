@@ -10,7 +10,7 @@ typedef struct guarded guarded;
 
 /** A block of at most MOST bytes, for the whole process. */
 guarded *guarded_create(const char *name, size_t most);
-/** BYTES of NaN, which end at the page that nobody may touch (AT_END) or begin behind one; NULL: more than there is.
+/** BYTES of NaN that end at the page that nobody may touch (AT_END) or begin right after one; NULL: more than there is.
  *  What the block was used for before is over. */
 void *guarded_place(guarded *g, size_t bytes, bool at_end);
 /** Where the block is. */

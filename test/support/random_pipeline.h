@@ -10,7 +10,7 @@
 enum { MOST = 8192, STAGES = 5, PIPELINES = 60, FILES = 4, ROWS = 31, OTHERS = 7, FIRST_OTHER = 1000, LENGTHS = 5 };
 
 /* Components of a row. */
-enum { ID, PICTURE, TEXT, COMPONENTS }; /* and a list behind the last */
+enum { ID, PICTURE, TEXT, COMPONENTS }; /* and a list after the last */
 
 extern const int64_t source_sizes[FILES];
 
@@ -57,8 +57,8 @@ typedef struct pipeline {
     bool has_text;
     int64_t batch; /* 0: rows */
     bool padded;   /* a padded_batch */
-    bool crops;    /* pictures to their first pixel, behind batch */
-    bool scales;   /* ids to f64, and so the list, behind batch */
+    bool crops;    /* pictures to their first pixel, after batch */
+    bool scales;   /* ids to f64, and so the list, after batch */
     int64_t prefetch, threads;
 } pipeline;
 
@@ -84,7 +84,7 @@ const char *random_pipeline_name(const pipeline *p);
 /** What filters keep, and maps make of an id. */
 bool random_pipeline_keeps(int64_t id, int64_t modulus);
 int64_t random_pipeline_maps(int64_t id, int64_t by);
-/** The rows behind the first N stages of P in an epoch. KNOWN: whether the number of rows is, by stage. */
+/** The rows after the first N stages of P in an epoch. KNOWN: for each stage, whether the number of rows is known. */
 void random_pipeline_rows(const pipeline *p, int n, int64_t epoch, const bool *known, list *out);
 
 #endif

@@ -48,7 +48,7 @@ static void expect_alike(const lesson *l, double least, double tolerance) {
     mst_dataset_release(l->test);
 }
 
-/* N rows of Fashion-MNIST behind the first SKIPPED, 0 to 1; NULL where it is not installed. */
+/* N rows of Fashion-MNIST after the first SKIPPED, scaled to 0 to 1; NULL where it is not installed. */
 static mst_dataset *pictures(int64_t skipped, int64_t n) {
     mst_dataset *all = mst_data_open("fashion-mnist", "train");
     if (mst_dataset_check(all)) {
@@ -96,8 +96,8 @@ static size_t read_licence(int i, unsigned char *text, size_t size) {
     return count;
 }
 
-/* Windows of WINDOW bytes of each licence, as many of each, the first FROM bytes behind its begin; NULL where there are
- * none. */
+/* Windows of WINDOW bytes of each licence, as many of each; the first begins at byte FROM. NULL where no licences are
+ * installed. */
 static mst_dataset *windows(int64_t from) {
     enum { EACH = MOST_WINDOWS / NUM_LICENCES, SIZE = EACH * HOP + WINDOW };
     static unsigned char text[SIZE];

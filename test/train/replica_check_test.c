@@ -15,7 +15,7 @@ enum { WORKERS = 3, ROWS = 60, BATCH = 12, PER_EPOCH = ROWS / BATCH, FEATURES = 
 /* Which replica is damaged, and when. */
 typedef struct damage {
     int worker;
-    int64_t step;      /* behind this one; 0: never */
+    int64_t step;      /* after this one; 0: never */
     const char *place; /* end of the device's name; NULL: all of the worker's copies */
 } damage;
 
@@ -95,8 +95,8 @@ static worker train_alone(const damage *damage, const char *devices, int64_t eve
     return w;
 }
 
-/* Devices that share memory make parts of an update for each other, so that what is damaged before one is gone, or on
- * all of them, behind it. Islands make all of it themselves. */
+/* Devices that share memory make parts of an update for each other. So damage from before an update is gone after it,
+ * or is on all of them. Islands make all of it themselves. */
 static void damaged_device_is_named_at_the_end_of_the_epoch(void **state) {
     (void)state;
     static const struct {
@@ -122,7 +122,7 @@ static void damaged_device_is_found_after_the_steps_that_were_asked_for(void **s
     const damage damage = {.step = 2, .place = "ISLAND:2"};
     const worker w = train_alone(&damage, "island:3/1", 3);
     assert_int_equal(w.status, MST_CORRUPT);
-    assert_int_equal(w.last_step, 2); /* callbacks do not see the step behind which it was found */
+    assert_int_equal(w.last_step, 2); /* callbacks do not see the step after which it was found */
     if (!strstr(w.error, "after step 3 ") || !strstr(w.error, "device:ISLAND:2")) fail_msg("%s", w.error);
 }
 

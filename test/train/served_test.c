@@ -17,7 +17,7 @@ typedef struct served_job {
     task_address address[TASKS]; /* of servers, then of workers */
     bool asynchronous;
     bool one_stops; /* a callback of worker 1 ends the training, and none of worker 0 */
-    bool averages;  /* the weights become their moving averages behind the fits */
+    bool averages;  /* the weights become their moving averages after the fits */
     int64_t part_bytes;
     bool only_other;              /* callbacks of worker 1 alone set the rate */
     bool normalizes;              /* the model has moving statistics */

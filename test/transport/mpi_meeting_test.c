@@ -46,7 +46,7 @@ static void *deliver(void *context) {
 }
 
 static uint64_t letter_kind(const void *data) {
-    const unsigned char *at = (const unsigned char *)data + 4; /* behind the mark */
+    const unsigned char *at = (const unsigned char *)data + 4; /* after the mark */
     return mst_get_number(&at, 4);
 }
 
@@ -118,7 +118,7 @@ static size_t make_message(unsigned char *message, uint32_t kind, uint32_t round
 }
 
 static void send_copy(int32_t to, int32_t from, uint64_t instance, const unsigned char *message, size_t size) {
-    unsigned char *copy = malloc(size ? size : 1); /* so that a sanitizer sees what is read behind it */
+    unsigned char *copy = malloc(size ? size : 1); /* so that a sanitizer sees what is read past its end */
     memcpy(copy, message, size);
     assert_true(mst_mpi_meeting_received(tasks[to].meeting, from, instance, copy, size) == (size >= 4));
     free(copy);

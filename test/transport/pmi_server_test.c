@@ -80,7 +80,7 @@ static void longest_pair_goes_there_and_back(void **state) {
 }
 
 /* Each prefix of good pairs, and each with one byte changed. The copy ends where the pairs do, so that a sanitizer sees
- * what is read behind them. */
+ * what is read past their end. */
 static void damaged_pairs_are_refused(void **state) {
     (void)state;
     static const char good[] = "a 1\nbc 23\n";

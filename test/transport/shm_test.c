@@ -529,7 +529,7 @@ static void link_that_is_closed_is_not_heard_of_any_more(void **state) {
     assert_true(mst_shm_packet_send(socket, &p, -1));
     task_told(&all.task[0], TOLD_LOST, 1, 0);
     task_told(&all.task[0], TOLD_CONNECTED, 1, 1);
-    usleep(20000); /* it is closed behind that */
+    usleep(20000); /* it is closed after that */
     assert_true(mst_shm_packet_send(socket, &p, -1));
     for (uint64_t run = 2; run < 10; run++) {
         task_post(&all, 0, 1, key_of(1, run), &byte, 1, &done);

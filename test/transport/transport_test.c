@@ -117,7 +117,7 @@ static void bytes_arrive_whether_posted_or_sent_first(void **state) {
             memset(into, 0xAA, sizes[i]);
             if (post_first) task_post(&all, 1, 0, key, into, sizes[i], &got);
             task_send(&all, 0, 1, key, data, sizes[i], &sent);
-            /* what is sent behind it has arrived: so has it */
+            /* what is sent after it has arrived: so has it */
             task_send(&all, 0, 1, key_of(1, 4, run), "x", 1, &pass);
             char x;
             task_post(&all, 1, 0, key_of(1, 4, run), &x, 1, &passed);

@@ -4,7 +4,7 @@
 
 #include "muster/applications.h"
 
-/** The fewest tokens of a text that mst_text_cnn takes: one position is left behind its last pooling. */
+/** The fewest tokens of a text that mst_text_cnn takes: one position is left after its last pooling. */
 enum { MST_TEXT_CNN_TOKENS = 12 };
 
 /** Name of a layer, of printf's arguments: valid until the end of the calling block. */

@@ -118,7 +118,7 @@ static void forward_reading_gives_what_the_index_gives(void **state) {
 typedef struct pipeline_options {
     bool forward;
     int64_t cycle, buffer, batch, shards, prefetch;
-    bool repeat_first; /* before the shuffle, else behind the batches */
+    bool repeat_first; /* before the shuffle, else after the batches */
     bool padded;       /* the batches, with the characters of lines as a second component */
 } pipeline_options;
 

@@ -1,5 +1,5 @@
 /* Files of records as a source of rows: their order, file by file or interleaved, with an index of the file and
- * without; every record once over epochs, shards and restarts; transforms behind the source; and errors that name
+ * without; every record once over epochs, shards and restarts; transforms after the source; and errors that name
  * file and byte. Record I holds the number I (support/records.h), so that a test reads off which rows came. */
 #include <stdio.h>
 
@@ -77,7 +77,7 @@ static void forward_reading_gives_what_the_index_gives(void **state) {
 typedef struct pipeline_options {
     bool forward;
     int64_t cycle, buffer, batch, shards, prefetch;
-    bool repeat_first; /* before the shuffle, else behind the batches */
+    bool repeat_first; /* before the shuffle, else after the batches */
 } pipeline_options;
 
 static mst_dataset *build(const pipeline_options *o, int64_t shard, int64_t epochs) {

@@ -20,7 +20,7 @@ static mst_status count_row(const mst_array *in, mst_array *out, void *context) 
     return MST_OK;
 }
 
-/* Batches in another order in each epoch, whose rows are mapped behind the batch. */
+/* Batches in another order in each epoch, whose rows are mapped after the batch. */
 static mst_dataset *shuffled(bool drop_remainder, atomic_int *calls) {
     const mst_spec specs[] = {{MST_I64, MST_SHAPE(2)}, {MST_U8, MST_SCALAR}};
     mst_dataset *d = pipeline_numbers(ROWS);

@@ -13,7 +13,7 @@ static const char *cache_path(void) {
     return folder_path("rows.cache");
 }
 
-/* A record of DATA behind the *SIZE bytes at FILE. */
+/* Appends a record of DATA to the *SIZE bytes at FILE. */
 static void add_record(uint8_t *file, size_t *size, const void *data, size_t length) {
     uint8_t *place = file + *size;
     memcpy(place + MST_TFRECORD_HEADER, data, length);

@@ -137,7 +137,7 @@ static mst_dataset *shuffled_part(int i, int64_t first) {
 
 typedef struct settings {
     int64_t cycle_length, block_length, buffer, shards, batch, prefetch;
-    bool repeat_first; /* before the shuffle, else behind it */
+    bool repeat_first; /* before the shuffle, else after it */
 } settings;
 
 static const settings all_settings[] = {

@@ -1,4 +1,4 @@
-/* Rows of any length become rows of one length, padded and cut in front or behind: the numbers are those that
+/* Rows of any length become rows of one length, padded and cut at the front or the end: the numbers are those that
  * pad_sequences of Keras 3.15 gives. */
 #include "muster/data.h"
 #include "support/test.h"

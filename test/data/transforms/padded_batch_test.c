@@ -1,4 +1,4 @@
-/* Batches of rows of different lengths, padded to the longest: their shapes and values, what transforms behind see,
+/* Batches of rows of different lengths, padded to the longest: their shapes and values, what later transforms see,
  * strings and features of Examples, restored positions, and errors that name the record. The elements of row I tell
  * I, and its lengths follow from I, so that a batch can be checked without a copy of the data. */
 #include <stdio.h>
@@ -157,7 +157,7 @@ static mst_status make_list_and_picture(const mst_array *in, mst_array *out, voi
     return MST_OK;
 }
 
-/* Also where the lists are converted behind, in either order. */
+/* Also where the lists are converted after that, in either order. */
 static void changes_of_a_picture_behind_leave_the_padded_components(void **state) {
     (void)state;
     static const mst_spec specs[] = {{MST_I64, {1, {-1}}}, {MST_U8, {2, {2, 2}}}};

@@ -202,7 +202,7 @@ static mst_status take_a_millisecond(const mst_array *in, mst_array *out, void *
     return MST_OK;
 }
 
-/* Numbers through the map before (rows) or behind (batches of SIZE) batch, and prefetched by so many threads. */
+/* Numbers in batches of SIZE, mapped before batch (ROWS) or after it, and prefetched by THREADS threads. */
 static mst_dataset *slow_batches(slow_map *m, int64_t num_rows, int64_t size, bool rows, int64_t threads) {
     const mst_spec specs[] = {{MST_I64, MST_SHAPE(2)}, {MST_U8, MST_SCALAR}};
     const mst_prefetch_options options = {.threads = threads};

@@ -318,7 +318,7 @@ static void weights_alone(void **state) {
 /* Same bytes each time, and nothing is left beside the file. */
 /* ---- layers by their names ---- */
 
-/* Two dense layers of 4 and UNITS numbers behind 3. */
+/* Two dense layers, of 4 and UNITS numbers, after an input of 3. */
 static mst_model *two_layers(const char *first, int64_t middle, int64_t units, uint64_t seed) {
     mst_model *model;
     mst_tensor *x;
@@ -625,7 +625,7 @@ static void layers_inside_of_bidirectional(void **state) {
         MST_UNIMPLEMENTED, "backward_layer that is not as the other layer");
 }
 
-/* A mask of NUMBER, made of input "in", of an LSTM behind an Embedding, as Keras 3 writes it. */
+/* A mask of NUMBER, made of input "in", of an LSTM after an Embedding, as Keras 3 writes it. */
 static mst_status load_masked(const char *mask_zero, const char *number, const char *source) {
 #define TENSOR(name) "{\"class_name\": \"__keras_tensor__\", \"config\": {\"keras_history\": [\"" name "\", 0, 0]}}"
     char text[4096];
@@ -696,7 +696,7 @@ static void arguments_of_calls_are_taken_or_refused(void **state) {
 #undef WITH_2
 }
 
-/* Layers in an order in which each waits for the one behind it: time that grows with the square of their number would
+/* Layers in an order in which each waits for the one after it: time that grows with the square of their number would
  * be minutes here, and longer than a test may take. */
 static void long_networks_take_little_time(void **state) {
     (void)state;

@@ -194,7 +194,7 @@ static int count_ops(const mst_graph *graph, const char *name) {
     return count;
 }
 
-/* A picture with channels last that a node turns round before the pooling, and back behind it, moves nowhere. */
+/* A picture with channels last that a node turns round before the pooling, and back after it, moves nowhere. */
 static void turning_round_and_back(void **state) {
     (void)state;
     onnx_message m;
