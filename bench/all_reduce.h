@@ -19,7 +19,7 @@ enum { BENCH_ALL_REDUCE_COUNT = 400000 /* f32 */ };
 
 /** "127.0.0.1:port" of a port that is free now. */
 void bench_find_address(char address[32]);
-/** Opens process SELF of the SIZE at ADDRESS, each of which opens its own. */
+/** Opens this process's member, number SELF of the SIZE at ADDRESS. */
 MST_CHECKED mst_status bench_member_open(const char *transport, int32_t self, int32_t size, char (*address)[32],
                                          bench_member **out);
 /** NUM_RUNS all-reduces one after the other; *SECONDS: of each, but for the first ones. All processes make them. */

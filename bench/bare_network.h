@@ -1,5 +1,5 @@
-/** The network 784-500-10 with a batch of 100, of which muster-bench mlp and cluster measure how fast it trains, as the
- *  bare calls of oneDNN that it cannot do without. */
+/** The network 784-500-10 with a batch of 100, as the calls of oneDNN alone that its training needs. muster-bench mlp
+ *  and cluster measure how fast it trains. */
 #ifndef MUSTER_BENCH_BARE_NETWORK_H
 #define MUSTER_BENCH_BARE_NETWORK_H
 

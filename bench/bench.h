@@ -27,7 +27,7 @@ static inline double bench_seconds(const bench_options *options) {
     return options->quick ? options->seconds / 5 : options->seconds;
 }
 
-/** The options that every benchmark has, and --peers, of which TEXT says who they are: rows of a table of options. */
+/** Rows of a table of options: those that every benchmark has, and --peers. TEXT says who the peers are. */
 #define BENCH_COMMON_OPTIONS                                                                  \
     {"seconds", OPTION_NUMBER,     offsetof(bench_options, seconds),  "X", "5", 0,            \
      3600,      .above_low = true, .help = "time of each measurement"},                       \

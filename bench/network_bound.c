@@ -84,7 +84,7 @@ static void add_others(others *o, const bench_layer *l) {
     }
 }
 
-/* What is tried of each primitive: in f32, or in bf16 too, of which the faster counts. */
+/* How each primitive is timed: in f32, or also in bf16, and then the faster of the two counts. */
 typedef struct attempt {
     double seconds;
     bool is_bf16;

@@ -15,8 +15,8 @@ typedef struct bench_network_bound {
     double memory_speed; /**< bytes a second */
 } bench_network_bound;
 
-/** Tries each primitive for SECONDS, with IS_BF16 in f32 and in bf16, of which the faster counts, else in f32; the
- *  largest cache has CACHE bytes. False where a primitive failed or memory is short. */
+/** Times each primitive for SECONDS in f32; with IS_BF16 also in bf16, and the faster of the two counts. The largest
+ *  cache has CACHE bytes. False where a primitive failed or memory is short. */
 bool bench_network_bound_find(const bench_network *network, bool is_bf16, double seconds, size_t cache,
                               bench_network_bound *out);
 

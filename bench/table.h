@@ -28,7 +28,8 @@ double bench_median(const bench_row *row);
 /** Prints those of COUNT rows that were measured and not printed yet, a line or a JSON object each. Called whenever a
  *  part of the benchmark has ended, so that its figures are there before the next part begins. */
 void bench_print(bench_row *row, int count, bool json);
-/** Says on standard error what is measured now: over the line before on a terminal, in a line of its own elsewhere. */
+/** Says on standard error what is measured now. On a terminal that overwrites the line before; in a file it is a line
+ *  of its own. */
 void bench_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** Says so of a round, ROUND from 0 on, of ROUNDS; and by the time since BEGAN, when the first one began, how long the
  *  others will take. */

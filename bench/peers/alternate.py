@@ -23,7 +23,7 @@ import pytorch_mlp
 import tensorflow_mlp
 
 TRIALS = 3
-# What --quick leaves out of the variants, of which each is a process that is started and warmed up.
+# The variants that --quick leaves out: each would be a process that is started and warmed up.
 QUICK_CONFIGS = ("all-cores", "mirrored", "ddp")
 QUICK_WAYS = ("guide", "step")
 PEERS = {"tensorflow": tensorflow_mlp, "pytorch": pytorch_mlp, "jax": jax_mlp}

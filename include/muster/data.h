@@ -14,8 +14,8 @@
  *  all that takes a dataset (mst_fit, mst_evaluate, mst_iterator_create, mst_dataset_write, ...) fails with it. So
  *  where mst_fit comes next, the check may be left out.
  *
- *  A transform takes over the reference to the dataset that it is given, also where it fails. A dataset of which two
- *  others are made is retained for the first of them:
+ *  A transform takes over the reference to the dataset that it is given, also where it fails. A dataset that is
+ *  the source of two others is retained for the first of them:
  *
  *      mst_dataset *all = mst_data_open("csv:prices.csv", "train");
  *      mst_dataset *first = mst_data_take(mst_dataset_retain(all), 1000), *rest = mst_data_skip(all, 1000);
@@ -70,8 +70,8 @@ MST_API mst_dataset *mst_data_cache_file(mst_dataset *dataset, const char *path)
 MST_API mst_dataset *mst_data_shard(mst_dataset *dataset, int64_t num, int64_t index);
 MST_API mst_dataset *mst_data_shuffle_with(mst_dataset *dataset, const mst_shuffle_options *options);
 #define mst_data_shuffle(dataset, ...) mst_data_shuffle_with((dataset), &MST_NAMED(mst_shuffle_options, __VA_ARGS__))
-/** Two parts, of which *SECOND is the caller's too; the mistake sticks to both. The report, and its warning, is in
- *  mst_dataset_split alone. */
+/** Two parts; *SECOND is the caller's too. A mistake sticks to both. Only mst_dataset_split gives the report and its
+ *  warning. */
 MST_API mst_dataset *mst_data_split(mst_dataset *dataset, const mst_split_options *options, mst_dataset **second);
 /** Takes over the references to all N. */
 MST_API mst_dataset *mst_data_zip(mst_dataset *const *datasets, int n);

@@ -56,7 +56,7 @@ typedef struct mst_server_options {
 MST_API MST_CHECKED mst_status mst_server_run_with(const mst_server_options *options);
 #define mst_server_run(...) mst_server_run_with(&MST_NAMED(mst_server_options, __VA_ARGS__))
 
-/** Task servers: tasks of a cluster that run parts of graphs for sessions, whose programs are elsewhere.
+/** Task servers: tasks of a cluster that run parts of graphs for sessions of other programs.
  *
  *      mst_task_server *server;
  *      MST_TRY(mst_task_server_start(&server, .cluster = cluster, .log = stderr));

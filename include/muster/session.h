@@ -48,8 +48,8 @@ typedef struct mst_session_options {
     const char *devices;
     /** Places in that list that are used, numbered anew from 0: "1,0". Default: all. */
     const char *visible_devices;
-    /** A node that cannot run where it was put runs elsewhere in the same task: on the first device of the host's
-     *  memory that can. */
+    /** A node that cannot run where it was put runs on another device of the same task: the first one with the host's
+     *  memory that can run it. */
     bool allow_soft_placement;
     FILE *placement_log; /**< one line per node, when its plan is made, also what was moved; NULL: none */
     /** Each plan, when it is made, after each pass; NULL: none. With a target: as that task makes it, and as each other

@@ -6,7 +6,7 @@
  *
  *  A pointer argument must not be NULL where its function does not say that it may be. Where it is, the error is
  *  MST_INVALID and names both ("mst_fit: model is NULL"); a function that returns no status then returns 0, NULL, "" or
- *  MST_NONE, and nothing is done. An array of which 0 elements are used may be NULL, and functions that release or
+ *  MST_NONE, and nothing is done. An array may be NULL if none of its elements is used, and functions that release or
  *  destroy take NULL and do nothing.
  */
 #ifndef MUSTER_STATUS_H

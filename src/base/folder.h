@@ -1,4 +1,5 @@
-/** Folders, held open by their descriptors, so that nothing is written or removed elsewhere when a path changes. */
+/** Folders, held open by their descriptors, so that nothing in another folder is written or removed when a path
+ *  changes. */
 #ifndef MUSTER_BASE_FOLDER_H
 #define MUSTER_BASE_FOLDER_H
 

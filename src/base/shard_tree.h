@@ -11,8 +11,8 @@
  *     / \   / \   / \     \
  *     0 1   2 3   4 5     6
  *
- *  Part of a sum may be made elsewhere, on another device or in another task, if that part is a whole node. A task with
- *  a window of neighbouring shards adds up the largest nodes in it (mst_shards_within), and passes those on:
+ *  Another device or task may make part of a sum if that part is a whole node. A task with a window of neighbouring
+ *  shards adds up the largest nodes in it (mst_shards_within), and passes those on:
  *
  *     window 0..2    0..1, 2
  *     window 3..6          3, 4..6     the windows meet in 2..3: 2 + 3, then 0..1 + 2..3, then 0..3 + 4..6

@@ -1,8 +1,8 @@
-/** Timelines: a counter that only rises, and threads that wait until it reaches a value (elsewhere called a timeline
- *  semaphore).
+/** Timelines: a counter that only rises, and threads that wait until it reaches a value. Vulkan calls it a timeline
+ *  semaphore.
  *
  *  A waiting thread spins for some microseconds and then sleeps in the operating system, on this timeline alone.
- *  Nothing is allocated, and a timeline cannot fail: a thread that could not do its work records the error elsewhere
+ *  Nothing is allocated, and a timeline cannot fail: a thread that could not do its work records the error in the frame
  *  (run/frame.h) and advances the timeline all the same, so that no thread waits for ever.
  *
  *  A thread that has waited for the last value may free the timeline at once: a thread that advances it does not touch

@@ -222,7 +222,7 @@ static herr_t visit_link(hid_t group, const char *name, const H5L_info_t *info, 
     const size_t length = strlen(r->path), more = strlen(name);
     if (info->type != H5L_TYPE_HARD) {
         r->status = hdf5_fail(MST_UNIMPLEMENTED,
-                              "'%s': '%.200s' in '%s' is a link that may lead elsewhere: it is not "
+                              "'%s': '%.200s' in '%s' is a link that may lead out of the file: it is not "
                               "followed",
                               r->name, name, r->path);
         return -1;

@@ -72,7 +72,7 @@ static mst_status choose_colors(decoder *d, const char *name, const mst_image_wa
     d->jpeg.out_color_space = is_cmyk(d) ? JCS_CMYK : want->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     if (!is_cmyk(d)) return MST_OK;
     if (want->channels == 1)
-        return MST_FAIL(MST_UNIMPLEMENTED, "'%s': its colors are CMYK, of which no gray is made: save it as RGB", name);
+        return MST_FAIL(MST_UNIMPLEMENTED, "'%s': its colors are CMYK, which are not made gray: save it as RGB", name);
     if ((d->inks = malloc(4 * (size_t)d->jpeg.image_width))) return MST_OK;
     return MST_NO_MEMORY("for a row of '%s'", name);
 }

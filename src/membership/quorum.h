@@ -5,10 +5,10 @@
  *  generation: more than half of its tasks, or exactly half if the lowest task is among them. Two such parts always
  *  have a task in common.
  *
- *  Not every task may know which generation was the last one. A member remembers the last generation of which it knows
- *  that it has begun. It also remembers the later generations to which it has agreed (BEGIN in members.h), of which it
- *  does not know whether they have begun. A majority is needed of each of these. A generation begins only when all its
- *  members have agreed, so tasks that would go on without its majority include a member that remembers it.
+ *  Not every task may know which generation was the last one. A member remembers the last generation that it knows to
+ *  have begun. It also remembers the later generations to which it has agreed (BEGIN in members.h): it does not know
+ *  whether they have begun. A majority is needed of each of these. A generation begins only when all its members have
+ *  agreed, so tasks that would go on without its majority include a member that remembers it.
  *
  *  A task counts if its process takes part. It also counts if its process is known to have ended, since that process
  *  goes on nowhere: its machine has reported the end, or a new process takes part with its number and address. The

@@ -1,6 +1,6 @@
 /* prune: imports from the graph what the fetches need, as nodes and values of the plan.
  *
- * A walk back from the fetches marks the nodes; it stops at values that are fed, each of which becomes a node of its
+ * A walk back from the fetches marks the nodes. It stops at values that are fed: each of these becomes a node of its
  * own. The marked nodes are imported in the order of the graph, in which sources come before their users. */
 #include <stdlib.h>
 #include <string.h>

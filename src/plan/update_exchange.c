@@ -205,7 +205,7 @@ static int64_t bytes_of(const mst_lowering *l, const mst_variable_update *v) {
     return mst_shape_count(spec->shape) * (int64_t)mst_dtype_size(spec->dtype);
 }
 
-/* Cuts a variable's gradient into pieces, each of which has one owner. */
+/* Cuts a variable's gradient into pieces with one owner each. */
 static mst_status scatter_variable(mst_lowering *l, mst_variable_update *v, bucket *b) {
     const mst_shape *shape = mst_lowering_shape(l, v);
     const mst_update_set *s = &l->sets[v->set];

@@ -3,7 +3,7 @@
  *      product   a matrix product A^T B that only the update uses: the update's kernel computes the product itself, one
  *                unit at a time (op/state/update.h)
  *      sparse    rows and their indices, from gathers: rows with the same index are added up on the device of the
- *                shard; or rows that were added up elsewhere (op/state/sparse_gradient.h)
+ *                shard; or rows that another graph has made and added up (op/state/sparse_gradient.h)
  *      dense     anything else
  *
  * Dense gradients of the shards of one device are added up on that device, in the order of the fixed tree over shards

@@ -167,7 +167,7 @@ mst_status mst_session_part_send(mst_frame *frame, int32_t n) {
     return send_copy(frame, node, from, src.data, bytes);
 }
 
-/* A value of which only some rows count comes with these. */
+/* A value in which only some rows count is sent as those rows alone. */
 static mst_status check_size(const mst_array *dst, size_t bytes) {
     const int64_t rows = dst->shape.ndim ? dst->shape.dim[0] : 1;
     const size_t all = (size_t)dst->count * mst_dtype_size(dst->dtype), row = rows > 0 ? all / (size_t)rows : 0;

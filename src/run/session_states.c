@@ -92,7 +92,7 @@ mst_status mst_session_check_outputs(const mst_session *session, const mst_cache
 
 /* ---- placing ---- */
 
-/* The first device of the session in the domain of DEVICE: the key of copies of which the domain has one. */
+/* The first device of the session in the domain of DEVICE. Its number is the key of a copy that the domain shares. */
 static int32_t first_of_domain(const mst_session *session, int32_t device) {
     int32_t first = 0;
     while (session->devices.device[first].domain != session->devices.device[device].domain) first++;

@@ -1,8 +1,8 @@
 /** Strings between memory domains.
  *
  *  A value of strings is an array of mst_string like any other array: the plan knows its place and size, and kernels
- *  move and compare its elements. The bytes are elsewhere, always in the memory domain of the array, and nobody counts
- *  references to them, because each is owned by what outlives the step:
+ *  move and compare its elements. The bytes lie outside the array, in the same memory domain. Nobody counts references
+ *  to them, because each is owned by what outlives the step:
  *
  *      constants   the plan's tensors; in another domain than the host's, the plan's copy in the device's constants
  *      feeds       the caller's tensors, which the frame retains

@@ -1,6 +1,6 @@
-/* Entries of which this task has a part (store/store.h): the optimizer's slots, where the tasks of a cluster share them
- * out. Checkpoints, and the state that one task sends to another, have the wholes. These are held only from the time at
- * which they were restored or gathered until the next step. */
+/* Entries that are parts (store/store.h): the optimizer's slots, where each task of a cluster keeps a part of them.
+ * Checkpoints, and the state that one task sends to another, have the whole values. The store holds these only from the
+ * time at which they were restored or gathered until the next step. */
 #include <stdlib.h>
 #include <string.h>
 

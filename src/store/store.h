@@ -53,9 +53,9 @@ typedef struct mst_state {
     bool torn;        /**< a step failed while it wrote the value: no copy has it. As `version` */
     mst_copy *copies;
     bool is_part;                 /**< the value is a part of one that the tasks of a cluster have together: parts.c */
-    mst_shape whole;              /**< of which it is a part */
+    mst_shape whole;              /**< shape of that value */
     int64_t part_first;           /**< its first element there */
-    mst_tensor *held;             /**< all of it, as long as that is known; NULL: it is not. Under the lock */
+    mst_tensor *held;             /**< the whole value while it is known, else NULL. Under the lock */
     struct mst_use *first, *last; /**< uses of the turns under way, in their order: access_order.c */
 } mst_state;
 
@@ -112,7 +112,7 @@ typedef struct mst_turn {
     mst_timeline moved;                            /**< rises when one of the two comes to 0 */
 } mst_turn;
 
-/** Takes the next place for USES, of which `state` and `writes` are set. TURN stays where it is until it ends. */
+/** Takes the next place for USES, whose `state` and `writes` are set. TURN must stay at its address until it ends. */
 void mst_turn_take(mst_store *store, mst_use *uses, int64_t num_uses, mst_turn *turn);
 /** The same for one who only reads, and then waits for nobody else (a snapshot): its place is before all writers that
  *  do not write yet, stuck ones too. It waits only for those that do. */
@@ -142,7 +142,7 @@ bool mst_store_has_wholes(mst_store *store);
 void mst_store_drop_wholes(mst_store *store);
 /** As mst_store_snapshot, with the wholes of parts that have them, and without the others. */
 MST_CHECKED mst_status mst_store_snapshot_wholes(mst_store *store, mst_snapshot **out);
-/** Whether SPEC is that of the whole of which STATE is a part. */
+/** Whether SPEC is that of the whole value that STATE is a part of. */
 bool mst_state_takes_whole(const mst_state *state, const mst_spec *spec);
 /** The entry, or NULL. */
 mst_state *mst_store_find(mst_store *store, const char *container, const char *name);
@@ -182,7 +182,7 @@ mst_copy *mst_state_use_any(mst_store *store, const mst_state *state);
  *  memory. OUT[i] is used by the caller until it is released. */
 MST_CHECKED mst_status mst_store_place(mst_store *store, mst_state *const *states, int64_t n, mst_domain *domain,
                                        const char *place, mst_copy **out);
-/** Ends the caller's use of COPY of STATE. A copy without users is freed where the value is elsewhere too. */
+/** Ends the caller's use of COPY of STATE. A copy without users is freed if another copy has the value. */
 void mst_copy_release(mst_store *store, mst_state *state, mst_copy *copy);
 /** Gives COPY the value of STATE, in a turn that has begun. Frees a copy at rest that is not needed any more. Waits
  *  where another reader is doing the same. */

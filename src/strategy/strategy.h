@@ -13,7 +13,7 @@ typedef struct mst_strategy_form {
     const char *help;  /**< half a line for `muster train --help` */
     const char *scope; /**< prefix of the replicas' name scopes: replica i is built in "SCOPE_i" */
     bool mirrored;     /**< each device keeps a copy of the variables */
-    bool apart;        /**< sums are over the shards here, and the update is made elsewhere */
+    bool apart;        /**< sums are over the shards of this task, and parameter servers make the update */
     int (*device)(const mst_strategy *strategy, int shard); /**< number of the device that runs SHARD */
 } mst_strategy_form;
 

@@ -98,8 +98,8 @@ static char *field_of(char *line, const char *name) {
     return strncmp(line, name, size) == 0 && line[size] == ':' ? line + size + 1 : NULL;
 }
 
-/* A path of the state file; the one that is there already stays where it is. Only its last part counts, as the name
- * of a checkpoint of this folder: a folder may have been moved, and one from elsewhere may name anything. */
+/* Adds a path of the state file, unless it is in the list already. Only its last part counts, as the name of a
+ * checkpoint of this folder: the folder may have been moved, or come from somebody else and name anything. */
 static mst_status add_path(mst_checkpoint_list *list, const mst_folder *folder, const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     if (!*name) return MST_OK;
@@ -244,7 +244,8 @@ static mst_status read_folder(const mst_folder *folder, const mst_checkpoint_lis
     return status;
 }
 
-/* Merges the checkpoints of the state file, the last of which was save number LAST (0: not known), with others. */
+/* Merges the checkpoints of the state file with others. The last one of the state file was save number LAST; 0: not
+ * known. */
 static mst_status merge(const mst_checkpoint_list *state, const mst_checkpoint_list *others, int64_t last,
                         mst_checkpoint_list *out) {
     for (int64_t i = 0; i < others->count; i++)

@@ -477,8 +477,8 @@ static mst_status checkpoint_begin(void *context, mst_train_state *state) {
     return mst_store_snapshot_again(mst_model_store(state->model), &m->spare);
 }
 
-/* Saves the state of a model in training, of which other tasks may have a part, unless that is not to be had after this
- * step: then the checkpoint before stays the last one. */
+/* Saves the state of a model in training. Other tasks may have parts of it: where these cannot be had after this step,
+ * nothing is saved, and the previous checkpoint stays the last one. */
 static mst_status save(mst_checkpoint_manager *m, mst_model *model) {
     mst_trainer *trainer;
     bool may_save = true;
@@ -518,8 +518,8 @@ static mst_status save_if_due(void *context, mst_train_state *state) {
     return MST_OK;
 }
 
-/* Of servers of which one may be gone, or whose workers stop in the midst of a step: what is whole, unless the last
- * checkpoint has it. */
+/* Saves the last whole state when training with servers ends, unless the last checkpoint has it. A server may be gone
+ * then, or the workers may have stopped in the midst of a step. */
 static mst_status save_rest(mst_checkpoint_manager *m, mst_model *model) {
     mst_store *store = mst_model_store(model);
     mst_tensor *step;

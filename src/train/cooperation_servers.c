@@ -58,8 +58,8 @@ static mst_status servers_build(mst_trainer *trainer, bool training) {
 /* ---- joining ---- */
 
 /* Waits until the servers are there and have values. If they had none, they get those of the chief's store. The store
- * then has the values of the servers. POSITION: where this worker begins; on return where it goes on, and *MOVED says
- * whether that is elsewhere. */
+ * then has the values of the servers. POSITION: where this worker begins; on return where it goes on. *MOVED: whether
+ * the two differ. */
 static mst_status join_servers(const mst_fit_run *run, mst_position *position, bool *moved) {
     mst_trainer *trainer = run->trainer;
     mst_fingerprint fingerprint[MST_FINGERPRINTS_MOST];

@@ -157,15 +157,15 @@ static mst_status check_room(const mst_spec *spec, int count, int64_t rows) {
     return mst_host_check(all, "predict: the predictions for all rows", "predict fewer rows at a time");
 }
 
-/* Where it is known before the first batch how many numbers an output has for each row, as it nearly always is, the
- * predictions of all ROWS are refused before that batch takes memory. */
+/* Refuses predictions of all ROWS that would not fit into memory, before the first batch takes any. That needs shapes
+ * of outputs that are known beforehand, as they nearly always are. */
 static mst_status check_predictions(const mst_trainer *trainer, int64_t rows) {
     mst_spec spec[MST_MAX_OUTPUTS];
     for (int o = 0; o < trainer->num_outputs; o++) spec[o] = mst_value_spec(trainer->predict[trainer->num_inputs + o]);
     return check_room(spec, trainer->num_outputs, rows);
 }
 
-/* Likewise with the outputs of the first batch, of which all sizes are known. */
+/* The same after the first batch, whose outputs have sizes that are all known. */
 static mst_status check_outputs(mst_tensor *const *output, int count, int64_t rows) {
     mst_spec spec[MST_MAX_OUTPUTS];
     for (int o = 0; o < count; o++)

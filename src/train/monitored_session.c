@@ -106,7 +106,7 @@ static mst_status read_newest(mst_monitored_session *s) {
     return status == MST_NOT_FOUND ? MST_OK : status;
 }
 
-/* Gives values to variables, of which MISSING have none. */
+/* Gives values to all variables; MISSING of them have none. */
 static mst_status give_values(mst_monitored_session *s, int missing) {
     MST_TRY(read_newest(s));
     const bool restores = s->values.is_whole;

@@ -1,6 +1,6 @@
-/* Progress as Keras users know it: a bar on a terminal, a line for each epoch elsewhere, or a line every so many
- * steps in the manner of TensorFlow's examples. The bar is one line that is drawn again over the last one, at most
- * every REDRAW_SECONDS; it is cut to the width of the terminal, and spaces wipe what a longer line has left. */
+/* Progress as Keras users know it: a bar on a terminal, or a line for each epoch in a file. Or, in the manner of
+ * TensorFlow's examples, a line every so many steps. The bar is one line that is drawn again over the last one, at most
+ * every REDRAW_SECONDS. It is cut to the width of the terminal, and spaces wipe what a longer line has left. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>

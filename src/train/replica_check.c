@@ -102,7 +102,7 @@ static mst_status compare_weight(const mst_task *task, const weight_list *weight
     return workers_differ(task, weights->node[i], wrong, right, 2 * num_alike(all, n, count, i, right) > n, step);
 }
 
-/* ALL: [number of workers][number of weights], of which this worker's part is there. */
+/* ALL: [number of workers][number of weights], in which the row of this worker is filled in. */
 static mst_status compare_workers(mst_trainer *trainer, const weight_list *weights, int64_t step, uint64_t *all) {
     mst_task *task = trainer->options.task;
     const double timeout = trainer->options.session.timeout;

@@ -226,7 +226,7 @@ static mst_status fill_rows(void *context, const mst_spec *spec, int64_t first_r
     return status;
 }
 
-/* Of a step whose update is made elsewhere: the gradients are fetched, and what divides them is fed. */
+/* For a step whose update parameter servers make: the gradients are fetched, and their divisor is fed. */
 static void add_gradients(mst_trainer *trainer, mst_sharded_step *step) {
     const mst_step_values *values = &step->values;
     const int count = values->num_gradients;

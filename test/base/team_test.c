@@ -91,7 +91,7 @@ static void a_team_may_end_before_its_first_job(void **state) {
     mst_team_destroy(NULL);
 }
 
-/* While its members wake for the last job, of which nothing is left: up to 128 microseconds after it. */
+/* While its members still wake for the last job, which is done already: up to 128 microseconds after it. */
 static void a_team_may_end_soon_after_a_job(void **state) {
     (void)state;
     for (int i = 0; i < MANY_TEAMS; i++) {

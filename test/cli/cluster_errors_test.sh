@@ -189,7 +189,7 @@ ended_alike insecure_workers_listen_where_other_machines_reach_them "$alone" 0 1
 
 works keygen_makes_a_key_for_its_owner_alone "give each task --cluster-key key" keygen key
 check key_can_be_read_by_its_owner_alone [ "$(stat -c %a key)" = 600 ]
-# Open MPI on several hosts, of which nobody has said where worker 0 is
+# Open MPI on several hosts, when nobody has said where worker 0 is
 export OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_SIZE=1 PMIX_NAMESPACE=7
 fails worker_0_of_open_mpi_is_not_known 1 "address of worker 0 is not known: .*mpiexec of Open MPI .*-x MASTER_ADDR=HOST" \
     train --data idx:data --strategy multi-worker

@@ -17,7 +17,7 @@ epochs=$((kills > 2 ? 200 * kills : 400)) # long enough for all kills
 alone --epochs "$epochs" --history alone.csv
 # what does not depend on the time
 rows() { sed 's/,[^,]*$//' "$1"; }
-# kill_one NUMBER: a job of two workers, of which this one is killed so often; the chief writes each epoch to a file
+# kill_one NUMBER: a job of two workers; worker NUMBER is killed $kills times. The chief writes each epoch to a file
 kill_one() {
     find_ports 2
     make_hosts

@@ -42,7 +42,7 @@ found() {
     fi
 }
 
-# Clusters are looked over at once, so each takes the next three of the ports, the last of which is for --bind.
+# Clusters are looked over at once, so each takes the next three ports. The third one is for --bind.
 find_ports 48
 next_port=$first
 two_tasks() {

@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 learnt='accuracy = \(0.9[5-9][0-9]*\|1.0000\) (200 examples)'
 options="--sequence-length 16 --batch-size 20 --epochs 8 --devices cpu:1"
 
-# sentences CLASS WORD...: 100 sentences of which some words are the class's own
+# sentences CLASS WORD...: 100 sentences in which some words are the class's own
 sentences() {
     awk -v class="$1" -v own="$2" -v seed="$3" 'BEGIN {
         srand(seed); n = split(own, word, " "); m = split("The a of on, and then It was there again.", common, " ")

@@ -67,7 +67,7 @@ if command -v python3 > /dev/null 2>&1; then
     python3 -c '
 import socket, sys, time
 socks = []
-for burst in range(3):  # of which none alone takes all descriptors before the task has looked
+for burst in range(3):  # none alone takes all descriptors before the task has looked
     socks += [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for i in range(200)]
     time.sleep(0.5)
 other = socket.create_connection(("127.0.0.1", int(sys.argv[2])))

@@ -1,6 +1,6 @@
-/* A worker that goes while others train, and one that comes: each worker ends with the weights of one process, also
- * with several devices, which need not divide its shards any more, and with embeddings, of which rows travel. The
- * workers are threads here, each with a task of its own. */
+/* A worker that goes while others train, and one that comes: each worker ends with the weights of one process. That
+ * holds with several devices, whose number need not divide the worker's shards any more. It also holds with embeddings,
+ * whose gradients travel as rows. The workers are threads here, each with a task of its own. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

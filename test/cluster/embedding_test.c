@@ -21,7 +21,7 @@ enum { ROWS = 90, BATCH = 20 /* the last batch has 10 rows */, LENGTH = 6, WORDS
 /* What all tasks train, and the weights and losses that each ends with. */
 typedef struct job {
     mst_optimizer optimizer;
-    int64_t table; /* rows of it, of which WORDS are used */
+    int64_t table; /* its number of rows; WORDS of them are used */
     float l2;
     int shards;
     const char *devices;
@@ -47,7 +47,7 @@ static mst_dataset *open_texts(void) {
     return data;
 }
 
-/* Two tables, one of which is looked up twice. */
+/* Two tables; one is looked up twice. */
 static mst_model *build_model(const job *j) {
     mst_model *model;
     EXPECT_OK(mst_model_create(&model));

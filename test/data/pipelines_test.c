@@ -1,7 +1,7 @@
 /* Random pipelines of all transforms over all kinds of sources, beside what the same transforms do to lists: each row
  * comes as often as it should and where it should, with the string of its record and the random changes of its pass,
- * an iterator that is saved anywhere and restored elsewhere goes on exactly, and one that makes only a part of each
- * batch makes that part of the same batches.
+ * a new iterator goes on exactly from the saved position of another one, and one that makes only a part of each batch
+ * makes that part of the same batches.
  *
  * A row is an id (i64 []), a picture (u8 [1, 2]: 0 and 1, and flips of them), where the pipeline has strings
  * "record I" of the id I that the source gave, and after padded_batch, and in half of the caches, zips and interleaves,
@@ -411,8 +411,9 @@ static int64_t advance(mst_iterator *it, int64_t elements) {
     return rows;
 }
 
-/* Reads ELEMENTS elements of a new iterator of epoch EPOCH, and the rest of them elsewhere; on the way, at two places,
- * if TWICE. AT_END: the size of the last position of an iterator that was not restored. */
+/* Reads ELEMENTS elements of a new iterator of epoch EPOCH, and the rest from a second one that is restored at its
+ * position. If TWICE, the second one is replaced by a third on the way. AT_END: the size of the last position of an
+ * iterator that was not restored. */
 static void check_restart(const pipeline *p, const list *expected, int64_t epoch, int64_t elements, bool twice,
                           int64_t at_end) {
     const int64_t each = p->batch ? p->batch : 1, more = twice ? random_below(5) : 0;

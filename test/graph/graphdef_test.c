@@ -1,5 +1,5 @@
 /* Graphs written and read: every op with its examples, options of every type, what belongs to the graph, and files that
- * are damaged or come from elsewhere. graphdef_examples_test.c has the graphs of whole programs. */
+ * are damaged or written by other programs. graphdef_examples_test.c has the graphs of whole programs. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -33,7 +33,7 @@ static bool at_end;
 static int num_failed;
 static uint64_t seed = 1, index_of_shape;
 
-/* ---- what the library takes from elsewhere ---- */
+/* ---- functions that the library calls, replaced ---- */
 
 /* Muster makes primitives for one thread: what it chooses must hold for two. */
 mst_status __wrap_mst_openmp_begin(int *before);
@@ -184,7 +184,7 @@ static void print_conv(const shape *s, const char *implementation, char *text) {
 
 /* ---- arrays ---- */
 
-/* Numbers of which few products and their sums are exact. */
+/* Small integers: sums of a few of their products are exact. */
 static void draw_values(float *to, int64_t count) {
     for (int64_t i = 0; i < count; i++) to[i] = (float)(next() % 5) - 2;
 }

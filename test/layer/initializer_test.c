@@ -160,7 +160,7 @@ static void expect_refused(mst_initializer initializer, mst_dtype dtype, mst_sha
     mst_graph_destroy(graph);
 }
 
-/* A graph is built to look at the shapes of a model, of which a file may say anything. */
+/* A graph may be built just to look at the shapes of a model, and a model's file may name shapes of any size. */
 static void large_values_take_memory_when_they_are_set(void **state) {
     (void)state;
     mst_graph *graph;

@@ -5,7 +5,7 @@
 
 enum { ROWS = 5, COLUMNS = 2, SERVERS = 2 };
 
-/* Variables "w" and "w/x", of which the first is cut. */
+/* Variables "w", which is cut, and "w/x", which is not. */
 static mst_ps_copies two_variables(mst_ps_copy copy[2]) {
     for (int v = 0; v < 2; v++)
         copy[v] = (mst_ps_copy){.name = (char *)(uintptr_t)(v ? "w/x" : "w"),

@@ -84,7 +84,7 @@ def lookup_cases():
 
 
 def integer_lookup_cases():
-    """Pairs of a case and Keras' IntegerLookup, of which some have a masked integer; likewise."""
+    """Pairs of a case and Keras' IntegerLookup, some with a masked integer; likewise."""
     for kinds, spread, shape in [(5, 1, (6, 1)), (40, 7, (30, 3)), (900, -1000003, (50, 2))]:
         adapt = (np.minimum(random.geometric(0.15, (400, 1)), kinds) * spread - 1).astype(np.int64)
         x = (np.minimum(random.geometric(0.15, shape), kinds) * spread - 1).astype(np.int64)

@@ -20,8 +20,8 @@ def call(*arguments):
 
 
 def make_text(random):
-    """Lines of any bytes; some files end without a line end. A "\\r" stands only before "\\n": elsewhere TensorFlow drops
-    it, and Muster does not."""
+    """Lines of any bytes; some files end without a line end. A "\\r" stands only before "\\n": in other places TensorFlow
+    drops it, and Muster does not."""
     text = b""
     for _ in range(random.integers(0, 12)):
         line = random.integers(0, 256, random.integers(0, 30), np.uint8).tobytes()

@@ -118,7 +118,7 @@ def text_cnn(vocabulary):
 
 
 def make_topics(parent):
-    """Texts of which one word in four is of their topic; the numbers that Muster makes of them, and their topics."""
+    """Texts with one word in four of their topic; the numbers that Muster makes of them, and their topics."""
     random = np.random.default_rng(5)
     words = [f"w{i}" for i in range(400)]
     for topic in range(CLASSES):

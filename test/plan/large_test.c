@@ -57,7 +57,7 @@ static void node_of_10000_sources_plans_and_runs(void **state) {
     engine_end(g, session);
 }
 
-/* Seconds of planning and of the first step of Adam over N variables of one element, all of which go to 0.999. */
+/* Seconds of planning and of the first step of Adam over N variables of one element. All of them become 0.999. */
 static double update_seconds(int n) {
     mst_graph *g = engine_graph();
     mst_value *variables = malloc((size_t)n * sizeof *variables), *gradients = malloc((size_t)n * sizeof *gradients);

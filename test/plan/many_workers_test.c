@@ -109,7 +109,7 @@ static void a_plan_does_not_grow_with_the_number_of_workers(void **state) {
     assert_int_equal(many.plan.plan_bytes, two.plan.plan_bytes);
     assert_int_equal(many.plan.arena_bytes, two.plan.arena_bytes);
     assert_int_equal(many.session_bytes, two.session_bytes);
-    /* messages of a step: some for each halving, of which there are 12; each half as large as the one before */
+    /* messages of a step: some for each of 12 halvings; each half as large as the one before */
     assert_true(two.posts > 0 && many.posts <= 12 * two.posts);
     assert_true(many.posted_bytes <= 3 * two.posted_bytes);
 }

@@ -170,7 +170,7 @@ static void random_graphs_give_each_value_alone_what_they_give_together(void **s
 
 enum { SHARD_ROWS = 2000, SHARD_FEATURES = 64, SHARD_LAYERS = 6 };
 
-/* Activations, of which there are many for each weight. */
+/* A network with many activations for each weight. */
 static void build_deep_replica(void *context, mst_graph *graph, int shard, mst_replica *out) {
     (void)context;
     (void)shard;

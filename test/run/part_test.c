@@ -1,5 +1,5 @@
-/* Sessions over several tasks, of which each task runs a part (run/part.h), against one session with the same graph.
- * What random graphs give is compared with the rule by programs_test.c. */
+/* Sessions over several tasks, which run a part each (run/part.h), against one session with the same graph.
+ * programs_test.c compares what random graphs give with the rule. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -56,8 +56,8 @@ static void *let_go_later(void *context) {
     return NULL;
 }
 
-/* Its memory is large enough to be touched first by the threads of all devices, one of which is stuck; and when that
- * leaves the step that was given up, it must find no lock held by a call that waits for it. */
+/* Memory of this size is first touched by the threads of all devices, and one of them is stuck. When that one leaves
+ * the step that was given up, it must find no lock held by a call that waits for it. */
 static void call_with_new_state_ends_at_its_deadline_while_an_earlier_op_is_stuck(void **state) {
     (void)state;
     enum { LARGE = 300000 };

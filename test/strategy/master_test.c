@@ -114,7 +114,7 @@ static void weight_is_the_rounded_master(void **state) {
     end(&t);
 }
 
-/* y = 1 with steps of 2^-12, of which bf16 near 1 can hold none: after 64 of them the weight has moved by 2^-6. */
+/* y = 1 with steps of 2^-12, too small for bf16 near 1: after 64 of them the weight has moved by 2^-6. */
 static void small_steps_add_up(void **state) {
     (void)state;
     mst_graph *g = engine_graph();

@@ -19,7 +19,7 @@ void *guarded_data(const guarded *g);
 bool guarded_was_left(guarded *g, char *text, size_t size);
 /** From now on faults are caught, until another takes their handlers, and nothing is placed any more. */
 void guarded_begin(void);
-/** What is printed where the process dies of a fault elsewhere. */
+/** What is printed where the process dies of a fault at an address outside all blocks. */
 void guarded_describe(const char *what_runs);
 
 #endif

@@ -48,9 +48,9 @@ void members_run(members *all, void (*body)(member *m));
 void member_end(member *m, int lost);
 /** Begins GENERATION for all: none of them runs. */
 void members_begin(members *all, uint32_t generation);
-/** Makes GENERATIONS one after the other, of which the first has begun. In each BODY is called for all members, until
- *  the generation is ended for one of them after the other (member_end): when all together have sent a random number of
- *  messages more, below MOST. */
+/** Makes GENERATIONS one after the other; the first has begun already. In each, BODY is called for all members until
+ *  together they have sent a random number of messages below MOST. Then member_end ends the generation for one member
+ *  after the other. */
 void members_end_at_random(members *all, uint32_t generations, int most, void (*body)(member *m));
 /** Data messages that member I has sent. */
 int member_sent(const members *all, int32_t i);

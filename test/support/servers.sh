@@ -13,8 +13,8 @@ start_job() {
 steps() { tail -n 1 "out-$1" | sed -n 's/.*"event":"done","step":\([0-9]*\).*/\1/p'; }
 loss() { sed -n 's/.*"event":"epoch".*"loss":\([0-9.]*\).*/\1/p' "out-$1" | sed -n "$2"; }
 
-# kill_and_restart TASK MILLISECONDS OPTION...: a job with these tasks, $tasks, of which one is killed before that time has
-# passed, and started again. The workers print more than a pipe has room for, and do not end before that.
+# kill_and_restart TASK MILLISECONDS OPTION...: a job with the tasks $tasks. TASK is killed before that time has passed, and
+# started again. The workers print more than a pipe has room for, and do not end before that.
 kill_and_restart() {
     victim=$1 milliseconds=$2
     shift 2

@@ -30,7 +30,7 @@ static void send_datum(sim *s, process *p, int32_t task, int32_t part, uint64_t 
     sim_send(s, p, task, to, e);
 }
 
-/* One for each step, of which the last two are told. */
+/* One for each step; the members are told of the last two. */
 static void start_exchange(sim *s, process *p) {
     mst_group_progress *last = p->exchange;
     last[1] = last[0];

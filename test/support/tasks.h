@@ -52,7 +52,7 @@ typedef struct tasks {
     task task[MOST_TASKS];
 } tasks;
 
-/** Finds addresses for COUNT tasks, none of which is open. OPTIONS: the ones that are not the default; NULL: none. */
+/** Finds addresses for COUNT tasks, and opens none. OPTIONS: the ones that are not the default; NULL: none. */
 void tasks_make(tasks *all, const mst_transport_type *type, int32_t count, const mst_transport_options *options);
 /** A task's "host:port", and as many of ports that nobody else gets until the process ends; skips the test where no
  *  transport can use them. */

@@ -12,7 +12,7 @@
 
 enum { WORKERS = 2, ROWS = 80, BATCH = 8, STUCK_STEP = 3 };
 
-/* Two workers, of which worker 1 is stuck in a callback until it is let go. */
+/* Two workers. Worker 1 is stuck in a callback until it is let go. */
 typedef struct job {
     task_address address[WORKERS];
     sem_t let_go;

@@ -108,7 +108,7 @@ static void data_whose_index_is_being_written_stays(void **state) {
     mst_snapshot_release(snapshot);
 }
 
-/* ---- folders from elsewhere ---- */
+/* ---- folders from somebody else ---- */
 
 static void copy_file(const char *from, const char *to) {
     void *data;

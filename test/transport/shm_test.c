@@ -33,7 +33,7 @@ static bool is_all(const unsigned char *data, unsigned char value) {
 
 /* ---- sending ---- */
 
-/* Opens two tasks, of which the first sends the second BYTES ones from memory of its own, which is returned. */
+/* Opens two tasks. The first sends the second BYTES ones from memory of its own, which is returned. */
 static unsigned char *open_and_send(tasks *all, mst_timeline *sent) {
     tasks_open(all, type, 2, NULL);
     unsigned char *data = task_memory(all, 0, BYTES);

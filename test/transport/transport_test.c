@@ -69,7 +69,7 @@ static void control_messages_wait_for_a_task_that_opens_later(void **state) {
     tasks_close(&all);
 }
 
-/* Such as a worker of which a parameter server's TF_CONFIG says nothing. */
+/* Such as a worker that is not in a parameter server's TF_CONFIG. */
 static void task_answers_one_whose_address_it_does_not_know(void **state) {
     enum { BYTES = 300000 };
     static unsigned char into[BYTES];

@@ -7,8 +7,8 @@
 #include "support/folder.h"
 #include "support/test.h"
 
-/* Pickles of N texts, of which text I has the numbers FIRST + I, FIRST + I + 300 and so on, I mod 3 + 1 of them; or of
- * the labels FIRST + I. */
+/* Pickles of N texts, or of N labels. Text I has I mod 3 + 1 numbers: FIRST + I, FIRST + I + 300 and so on. Label I is
+ * FIRST + I. */
 static void pickle_begin(blob *b, int n) {
     static const char begin[] =
         "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85"

@@ -100,7 +100,6 @@ static void goes_on(void **state) {
     goes_on_in("m.keras", &sums);
 }
 
-/* A name of a file becomes one of files: it may not be a path to elsewhere. */
 static void weights_without_values_are_told(void **state) {
     (void)state;
     static const char *const files[] = {"m.keras", "m.h5", "m.weights.h5", "m.onnx"};
@@ -115,6 +114,7 @@ static void weights_without_values_are_told(void **state) {
     }
 }
 
+/* The name of a layer becomes part of a path: it may not lead into another folder. */
 static void names_that_are_paths_are_refused(void **state) {
     (void)state;
     mst_model *model;

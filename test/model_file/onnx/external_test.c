@@ -1,4 +1,4 @@
-/* Tensors of ONNX in files beside the model: read where they are, and no name leads elsewhere. */
+/* Tensors of ONNX in files beside the model: read where they are, and no name leads out of the model's folder. */
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

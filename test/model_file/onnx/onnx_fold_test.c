@@ -97,7 +97,7 @@ static void check_cases(const fold_case *cases, size_t count) {
     }
 }
 
-/* Each operator with sizes, of which that of the examples is known by a run only: what it makes as a value. */
+/* What each operator makes of sizes, as a value; the number of examples is known in a run only. */
 static void sizes_are_values(void **state) {
     (void)state;
     const fold_case cases[] = {

@@ -542,7 +542,7 @@ static void attributes_of_another_type(void **state) {
     onnx_expect_refused(&m, MST_CORRUPT, "its attribute 'perm' is of type 2");
 }
 
-/* A file elsewhere is named by nothing that is read. */
+/* No tensor that is read may name a file outside the folder of the model. */
 static void tensors_in_other_files(void **state) {
     (void)state;
     onnx_message m;
