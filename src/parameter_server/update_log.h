@@ -6,12 +6,12 @@
  *      {"event":"update","step":1,"worker":2,"epoch":0,"batch":0,"read":0}
  *      {"event":"update","step":2,"worker":0,"epoch":0,"batch":0,"read":0}
  *
- *  An update makes the variables of this server those of its `step`. With backup workers, consecutive updates with the
+ *  After an update the variables of this server are at its `step`. With backup workers, consecutive updates with the
  *  same step make it together. The gradients were computed from batch `batch` of `epoch`, counted from 0, of the data
  *  of `worker`. They used the values that the variables had at step `read`. Other events:
  *
- *      dropped  gradients that came after those of others had made their step; members as of an update, but `step` is
- *               the step at which they were dropped, and `read` is -1 if it differed between servers
+ *      dropped  gradients that came too late: those of other workers had already made their step. Members as of an
+ *               update, but `step` is the step at which they were dropped, and `read` is -1 if servers differed in it
  *      late     gradients that came at the last step of the job and were dropped; members as of an update
  *      again    a new process of `worker` was started in place of an earlier one, at `step`
  *
@@ -31,7 +31,7 @@ typedef enum mst_logged_event { MST_LOGGED_UPDATE, MST_LOGGED_DROPPED, MST_LOGGE
 
 /** Gradients that were noted. */
 typedef struct mst_logged_gradients {
-    int64_t step;     /**< of the variables afterwards */
+    int64_t step;     /**< of the variables after the update */
     int64_t position; /**< of the batch (parameter_server/batch_position.h) */
     int64_t read;     /**< step of the values from which they were computed */
     int32_t worker;

@@ -14,7 +14,7 @@ typedef struct mst_gradient_part {
     int32_t second; /**< of a product or a sparse gradient, which have two values */
 } mst_gradient_part;
 
-/** Elements FIRST and on of a gradient, as far as the next piece, summed over all shards. */
+/** A piece of a gradient, summed over all shards: its elements from FIRST up to the next piece. */
 typedef struct mst_gradient_sum {
     int64_t first;
     mst_gradient_part part;
@@ -24,12 +24,12 @@ typedef struct mst_gradient_sum {
 typedef struct mst_variable_update {
     int32_t source;    /**< number of the variable itself among the sources of apply_gradients */
     int32_t set;       /**< number of its mst_update_set */
-    int32_t *gradient; /**< by shard of the window: value */
+    int32_t *gradient; /**< [shards of the window]: value */
     mst_gradient_kind kind;
     bool squares, clipped; /**< of a sparse gradient: see mst_update_variable */
     int32_t num_parts;
     mst_gradient_part *parts;
-    int32_t num_pieces; /**< of its sum, if several domains keep the variable */
+    int32_t num_pieces; /**< of the sum of its gradient, if that crosses domains or tasks; else 0 */
     mst_gradient_sum *pieces;
 } mst_variable_update;
 
@@ -51,15 +51,15 @@ typedef struct mst_lowering {
     const mst_apply_options *options;
     mst_shards window;    /**< shards whose gradients are here: of this task */
     const int32_t *src;   /**< of the node */
-    const int64_t *parts; /**< sharded state: of the variables (op/state/state_parts.h); else NULL */
+    const int64_t *parts; /**< sharded state: the parts of the variables (op/state/state_parts.h); else NULL */
     mst_variable_update *variables;
     mst_update_set *sets;
     int32_t num_sets, set_capacity;
-    int32_t scalars;  /**< value */
-    int32_t factors;  /**< value: what gradients are multiplied by, -1 */
+    int32_t scalars;  /**< value that mst_lowering_scalars has added */
+    int32_t factors;  /**< value: what gradients are multiplied by; -1: none */
     int32_t *control; /**< nodes that make up the update */
     int64_t num_control, control_capacity;
-    int32_t penalty; /**< value of the sum of penalties so far, -1 */
+    int32_t penalty; /**< value of the sum of penalties so far; -1: none */
 } mst_lowering;
 
 /** The devices of one domain that keep the variables of a set, and the update node that they run together. */
@@ -112,30 +112,32 @@ MST_CHECKED mst_status mst_lowering_part(mst_lowering *l, int32_t node);
 /** update_scalars.c: adds the node that computes what is the same for all elements, and the next state of the rule. */
 MST_CHECKED mst_status mst_lowering_scalars(mst_lowering *l);
 
-/** update_clip.c: adds the norms of all gradients, those of a set made by the devices of its first domain, and from
- *  them the factor by which each gradient is multiplied. */
+/** update_clip.c: adds the nodes for the norms of all gradients, and for the factors by which gradients are multiplied.
+ *  The devices of a set's first domain compute the norms of that set. */
 MST_CHECKED mst_status mst_lowering_clipping(mst_lowering *l, mst_update_local *locals, int32_t num_locals);
 
-/** update_gradients.c: finds what the gradient of V is, and adds up what of it is on one device. */
+/** update_gradients.c: finds the kind of the gradient of V, and adds up the shards of each device on that device. */
 MST_CHECKED mst_status mst_lowering_gradient(mst_lowering *l, mst_variable_update *v);
-/** Adds NODE, which gives at most BOUND rows of the gradient of V, as sum_rows does: name and outputs are filled in. */
+/** Adds NODE, which gives at most BOUND rows of the gradient of V, as sum_rows does. Fills in its name and outputs. */
 MST_CHECKED mst_status mst_lowering_rows(mst_lowering *l, const mst_variable_update *v, mst_lowered node, int64_t bound,
                                          mst_gradient_part *out);
 
 /** update_exchange.c: the first variable of the bucket of dense gradients whose last one is LAST. */
 int32_t mst_lowering_bucket(const mst_lowering *l, int32_t set, int32_t last);
 
-/** update_shard.c, of sharded state: finds the parts of the variables; an error if the update cannot be
- *  sharded. */
+/** update_shard.c, for sharded state: finds the parts of the variables; an error if the update cannot be sharded. */
 MST_CHECKED mst_status mst_lowering_find_parts(mst_lowering *l);
-/** Where in the values of a bucket, from variable LAST down to FIRST, the parts begin; NULL if memory runs out. */
+/** Where the tasks' parts begin in the values of a bucket, which has variables LAST down to FIRST. NULL if memory runs
+ *  out. */
 const int64_t *mst_lowering_bucket_parts(mst_lowering *l, int32_t first, int32_t last);
-/** Makes the norms that X has of this task's part those of all: *NORMS is a value. */
+/** Adds the exchange of norms between tasks. *NORMS: the value with those of this task's units; on return the value
+ *  with those of all units. */
 MST_CHECKED mst_status mst_lowering_share_norms(mst_lowering *l, const mst_update_local *x, int32_t *norms);
-/** Makes the new values of this task's part before the gate, and has all tasks get those of all: sources of X. */
+/** Adds the nodes that compute the new values of this task's part before the gate, and send them to all tasks. All new
+ *  values become sources of X. */
 MST_CHECKED mst_status mst_lowering_stage(mst_lowering *l, mst_update_local *x);
 
-/** update_exchange.c: adds up what of the gradients of a set's variables has to cross between domains. */
+/** update_exchange.c: adds up the gradients of a set's variables across domains and tasks. */
 MST_CHECKED mst_status mst_lowering_exchange(mst_lowering *l, int32_t set);
 
 #endif

@@ -1,11 +1,11 @@
-/** A snapshot as a file, and the folder of a training's checkpoints. */
+/** Snapshots in files, and the folder in which a training keeps its checkpoints. */
 #ifndef MUSTER_TRAIN_CHECKPOINT_FILE_H
 #define MUSTER_TRAIN_CHECKPOINT_FILE_H
 
 #include "base/folder.h"
 #include "muster/checkpoint.h"
 
-/** What a file is, by its name. */
+/** The kind of a file, which its name tells. */
 typedef enum mst_model_file { MST_FILE_CHECKPOINT, MST_FILE_SAFETENSORS, MST_FILE_NPZ } mst_model_file;
 mst_model_file mst_model_file_of(const char *path);
 
@@ -19,8 +19,8 @@ MST_CHECKED mst_status mst_checkpoint_read_save(const char *path, int64_t *out);
 typedef struct mst_checkpoint_item {
     char *path;       /**< prefix */
     const char *name; /**< the last part of it */
-    int64_t save;     /**< its number inside, where it was looked at: the saves of a folder are counted from 1 */
-    int64_t step;     /**< of the name; -1: it has none */
+    int64_t save;     /**< number of the save in the folder, from 1; 0: none, or not read from the file yet */
+    int64_t step;     /**< in the name; -1: the name has none */
     int64_t copy;     /**< the number after the step in the name; 0: none */
     double time;      /**< when it was written, in seconds since 1970 */
     bool in_state;    /**< the state file names it */
@@ -30,15 +30,17 @@ typedef struct mst_checkpoint_item {
 typedef struct mst_checkpoint_list {
     mst_checkpoint_item *item;
     int64_t count, capacity;
-    int64_t saves;         /**< how many there have been in the folder: the number of the last one */
-    double last_preserved; /**< of the state file: when the last one was written that is kept for good */
+    int64_t saves;         /**< number of the last save in the folder */
+    double last_preserved; /**< in the state file: when the last checkpoint that is kept for good was written */
 } mst_checkpoint_list;
 
-/** The checkpoints of FOLDER: those that its state file names, in that order, and others. A file's time tells nothing:
- *  a copy of a folder has other times. So the state file has the number of the last save, and each checkpoint its own.
- *  Others come after those of the state file where their number is larger (the process was killed before it could write
- *  the state file again), else before them, by number, then by step. Where the state file has no number, because it was
- *  written by hand or by TensorFlow, others come before. Where there is no state file, all are others. */
+/** Lists the checkpoints of FOLDER: those that its state file names, in that order, and the others in the folder, by
+ *  number, then by step. Times of files do not count, since a copied folder has other times. Instead the state file has
+ *  the number of the last save, and each checkpoint has its own number.
+ *
+ *  Others with a larger number than the state file's come after those that it names: the process was killed before it
+ *  could write the state file again. All other ones come before. A state file by hand or by TensorFlow has no number:
+ *  then all others come before. Without a state file, all checkpoints are others. */
 MST_CHECKED mst_status mst_checkpoint_list_read(const mst_folder *folder, mst_checkpoint_list *out);
 /** Writes the state file: those of the list that are in_state. */
 MST_CHECKED mst_status mst_checkpoint_list_write(const mst_folder *folder, const mst_checkpoint_list *list);
@@ -47,12 +49,12 @@ MST_CHECKED mst_status mst_checkpoint_list_add(mst_checkpoint_list *list, const 
 void mst_checkpoint_list_drop(mst_checkpoint_list *list, int64_t i);
 void mst_checkpoint_list_free(mst_checkpoint_list *list);
 
-/** Reads the newest checkpoint of FOLDER that is not damaged; MST_NOT_FOUND where there is none. *PATH is its prefix
- *  and *DAMAGED (may come as "") what could not be read, both to be freed. */
+/** Reads the newest checkpoint of FOLDER that is not damaged; MST_NOT_FOUND where there is none. *PATH is its prefix;
+ *  *DAMAGED says which newer ones could not be read, and may be "". The caller frees both. */
 MST_CHECKED mst_status mst_checkpoint_read_latest(const mst_folder *folder, mst_snapshot **out, char **path,
                                                   char **damaged);
 
-/** Text that grows. */
+/** Appends to *TEXT, which grows. */
 MST_CHECKED mst_status mst_text_add(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -4,15 +4,15 @@
 
 #include "train/trainer.h"
 
-/** How far training has come: the entries "fit/..." and "random/seed" of the store. The step itself counts the batch,
- *  with its update, so that position and weights always belong together. */
+/** How far training has come: the entries "fit/..." and "random/seed" of the store. The step itself counts the batch
+ *  together with its update, so that position and weights always belong together. */
 typedef struct mst_position {
     bool begun;                      /**< a fit has begun in this store */
     int64_t first_epoch, first_step; /**< where the last fit began */
     int64_t epoch, batch;            /**< of the next batch; epochs are counted over all fits */
     int64_t seed;                    /**< of shuffling and random numbers */
     int64_t step;                    /**< global_step */
-    int64_t number;                  /**< in a cluster: steps made and epochs begun, with which the state changed */
+    int64_t number;                  /**< in a cluster: how often the state has changed, by steps and new epochs */
     double
         learning_rate; /**< in a cluster: at the beginning of the epoch, before callbacks may set another; else NaN */
 } mst_position;
@@ -22,21 +22,20 @@ typedef struct mst_position {
 mst_value mst_position_build(mst_trainer *trainer, mst_sharded_step *step);
 /** Reads the position; all but `step` is 0 before the first fit. */
 MST_CHECKED mst_status mst_position_read(mst_trainer *trainer, mst_position *out);
-/** In a cluster: counts a state that a training without one has made as changed once, so that it is known from one in
- *  which no step was made. */
+/** In a cluster: sets `number` to 1 for a state that was trained without a cluster, so that it differs from the 0 of a
+ *  state without any step. */
 MST_CHECKED mst_status mst_position_adopt(mst_trainer *trainer, mst_position *position);
-/** The sums of the epoch so far in OUT, MST_NUM_SUMS tensors that are the caller's. Where parameter servers keep the
- *  variables they are over all workers, as they have come with these: of the epoch where all workers are in step
- *  (mst_cooperation_rules), else since the job has begun. */
+/** Gets the sums of the epoch so far: OUT has MST_NUM_SUMS tensors, which are the caller's. Where parameter servers
+ *  keep the variables, the sums came with these and are over all workers. They are of the epoch where all workers are
+ *  in step (mst_cooperation_rules), else since the job began. */
 MST_CHECKED mst_status mst_position_sums(mst_trainer *trainer, mst_tensor **out);
-/** Where workers are in step: *LOSS of the last step, whose batch of all workers had so many EXAMPLES. */
+/** Where workers are in step: *LOSS is that of the last step. EXAMPLES: how many all workers had in that step. */
 MST_CHECKED mst_status mst_position_step_loss(const mst_trainer *trainer, double examples, double *loss);
 /** Sets the sums of the epoch to 0. */
 MST_CHECKED mst_status mst_position_clear_sums(mst_trainer *trainer);
-/** Sets the position, but not global_step, and the sums of the epoch to 0, unless parameter servers keep those of an
- *  epoch that goes on. In a cluster also the row of the epoch that
- *  ended before it (train/ended_epoch.h); ENDED is the state at its end, NULL: there was none. All of it changes at
- *  once. */
+/** Sets the position except global_step, and clears the sums of the epoch, unless parameter servers keep those of an
+ *  epoch that goes on. In a cluster, also sets the row of the epoch that has just ended (train/ended_epoch.h); ENDED is
+ *  the state at its end, NULL: none has ended. All of it changes at once. */
 MST_CHECKED mst_status mst_position_begin_epoch(mst_trainer *trainer, const mst_position *position,
                                                 const mst_train_state *ended);
 

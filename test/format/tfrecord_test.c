@@ -1,6 +1,6 @@
-/* The framing of TFRecord files, plain and compressed: bytes as TensorFlow writes them; every truncation and every
- * changed byte is found, is named with its place and costs one record at most; the index of records; and that a file
- * is there only with its commit. */
+/* TFRecord files, plain and compressed. The framing has TensorFlow's bytes. Every truncation and every changed byte is
+ * found, is reported with its place, and costs at most one record. The index finds every record, and a file exists only
+ * after its commit. */
 #include "format/tfrecord.h"
 
 #include "support/archive.h"
@@ -17,7 +17,7 @@ static uint8_t byte_of(int64_t i, size_t at) {
     return (uint8_t)((at * 31 + at / 700 + (size_t)i * 17) % 251);
 }
 
-/* COUNT records that their number tells. */
+/* Writes COUNT records, whose sizes and bytes follow from their numbers. */
 static void write_records(const char *path, mst_tfrecord_compression compression, int64_t count) {
     mst_tfrecord_writer *writer;
     uint8_t *data = malloc(500000);
@@ -140,7 +140,7 @@ static void three(blob *b) {
     blob_add(b, abc, sizeof abc);
 }
 
-/* Reads to the end, recovering MOST times; the numbers of records and of errors. */
+/* Reads to the end, and recovers after each error; counts records and errors. */
 static void count(const uint8_t *data, size_t size, int *records, int *errors) {
     mst_tfrecord_reader *reader;
     mst_record record;

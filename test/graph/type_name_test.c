@@ -20,7 +20,7 @@ static void tensorflow_has_a_name_or_ours_is_in_camel_case(void **state) {
     }
 }
 
-/* Files without our own names are read by them. */
+/* A file that lacks Muster's own names is read by type names, so no two ops may share one. */
 static void ops_of_the_library_have_type_names_of_their_own(void **state) {
     (void)state;
     for (int i = 0; mst_op_at(i); i++)

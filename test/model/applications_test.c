@@ -10,7 +10,7 @@ static mst_model *new_model(void) {
     return model;
 }
 
-/* Of all weights of MODEL, which is destroyed. */
+/* The number of parameters of MODEL, which is destroyed. */
 static int64_t parameters(mst_model *model) {
     const mst_weight *weight;
     int64_t count, sum = 0;

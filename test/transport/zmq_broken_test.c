@@ -1,4 +1,5 @@
-/* Which connection has ended, where the system gives the descriptor of a connection that has ended to the next one. */
+/* The end of a connection is reported for the right one, although the system gives the descriptor of an ended
+ * connection to the next one. */
 #include <stdlib.h>
 #include <string.h>
 #include <zmq.h>
@@ -106,7 +107,7 @@ static void end_of_a_pending_connection_is_not_that_of_a_task(void **state) {
     tell(&f, ZMQ_EVENT_ACCEPTED, FD);
     number[1] = f.transport.pending[0].connection.number;
     tell(&f, ZMQ_EVENT_DISCONNECTED, FD);
-    /* and one that was turned away after its first message is none of them */
+    /* a newcomer that was turned away after its first message is neither a task nor a visitor: number 0 */
     tell(&f, ZMQ_EVENT_ACCEPTED, FD);
     mst_zmq_pending_identified(&f.transport, FD);
     tell(&f, ZMQ_EVENT_DISCONNECTED, FD);

@@ -123,7 +123,7 @@ static void batches_are_made_ahead_and_no_more_than_asked_for(void **state) {
     mst_dataset_release(all);
 }
 
-/* A map that takes 20 ms for the first row of a batch from SIZE * 2 on, until it is no longer SLOW. */
+/* A map that, while SLOW, takes 20 ms for the first row of each batch, except in the first two batches. */
 typedef struct tuned_map {
     atomic_int calls;
     atomic_bool slow;
@@ -152,7 +152,7 @@ static void an_automatic_depth_grows_where_the_caller_waits(void **state) {
     EXPECT_OK(mst_iterator_create(all, 0, &it));
     for (int i = 0; i < 1000 && m.calls < 2 * SIZE; i++) nanosleep(&pause, NULL);
     for (int i = 0; i < 5; i++) nanosleep(&pause, NULL);
-    assert_int_equal(m.calls, 2 * SIZE); /* it begins with one batch ahead of the one that is asked for */
+    assert_int_equal(m.calls, 2 * SIZE); /* at first it makes the batch that is asked for next, and one more */
     enum { TAKEN = 10 };
     for (int64_t i = 0; i < TAKEN; i++) {
         EXPECT_OK(mst_iterator_next(it, &batch));
@@ -175,8 +175,8 @@ static void an_automatic_depth_grows_where_the_caller_waits(void **state) {
 
 /* ---- several threads ---- */
 
-/* A map that takes a millisecond a row; after the first, which one thread measures, longer until WANTED threads were
- * inside at the same time: on a busy machine another one may take a while to come. */
+/* A map that takes a millisecond per row. One thread maps the first row, to measure it. After that, rows take longer
+ * until WANTED threads have been inside at the same time: on a busy machine a thread may take a while to come. */
 typedef struct slow_map {
     atomic_int inside, most_inside, calls;
     int wanted;
@@ -290,7 +290,7 @@ static void threads_of_a_prefetch_are_not_bound_to_a_devices_cores(void **state)
 
 /* ---- ended in the middle ---- */
 
-/* Ends the pipeline when N rows have been mapped, which must take less than a few rows; takes ALL. */
+/* Destroys an iterator over ALL when N rows have been mapped; that must not wait for the batch. Releases ALL. */
 static void expect_quick_end(mst_dataset *all, const slow_map *m, int n) {
     mst_iterator *it;
     EXPECT_OK(mst_iterator_create(all, 0, &it));
@@ -316,7 +316,7 @@ static void a_pipeline_ends_at_once_while_its_map_runs(void **state) {
     }
 }
 
-/* Also one that a padded batch asks for, row by row. */
+/* The map runs inside a padded batch here, which asks for its rows one by one. */
 static void a_pipeline_ends_at_once_while_its_batch_is_padded(void **state) {
     (void)state;
     const mst_spec specs[] = {{MST_I64, MST_SHAPE(2)}, {MST_U8, MST_SCALAR}};
