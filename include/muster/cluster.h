@@ -94,8 +94,8 @@ typedef struct mst_launcher_options {
     FILE *log;
 } mst_launcher_options;
 
-/** From what the launcher of this process put into its environment; all its processes are workers. The first of these
- *  that is there counts:
+/** The cluster that the launcher of this process has described in its environment; all its processes are workers. The
+ *  first of these that is set counts:
  *
  *      TF_CONFIG   mst_cluster_from_tf_config
  *      torchrun    RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT

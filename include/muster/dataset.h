@@ -151,10 +151,10 @@ typedef struct mst_data_options {
     bool
         unknown_categories; /**< of inputs, that the schema or the train part does not have, are -1, and no error (csv);
                                   other kinds ignore it */
-    /** What the inputs and outputs of a model are called, and so the arrays of its data (npz), in place of x and y,
-     *  or, where there are several of either, the features (tfrecord) or columns (csv: NAME, or NAME_0, NAME_1 and so
-     *  on of one that has several). An only input or output may be x or y all the same. Several of either are an error
-     *  for other kinds of data. */
+    /** Names of the model's inputs and outputs. Arrays of npz data have these names in place of x and y; a single
+     *  input or output may still be x or y. Where inputs or outputs are several, they also name features (tfrecord) or
+     *  columns (csv: NAME; or NAME_0, NAME_1 and so on if it has several columns). For other kinds of data several are
+     *  an error. */
     const char *const *inputs, *const *outputs;
     int num_inputs, num_outputs;
     bool whole_file;       /**< csv:FILE, npz:FILE or images:DIR without parts is the test part too, as it is */

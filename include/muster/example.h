@@ -8,9 +8,9 @@
  *      };
  *      MST_TRY(mst_dataset_parse_example(records, features, 4, &rows));
  *
- *  The values of a feature become the elements of a row: int64_list those of i64, i32, u8 or bool, float_list those of
- *  f32 or f64, and the bytes of a bytes_list are the elements themselves, little-endian (TensorFlow's decode_raw), or
- *  with dtype MST_STRING each value of it is a string.
+ *  The values of a feature become the elements of a row. An int64_list gives i64, i32, u8 or bool, and a float_list
+ *  gives f32 or f64. The bytes of a bytes_list are the elements themselves, little-endian (TensorFlow's decode_raw).
+ *  With dtype MST_STRING each value of a bytes_list is a string.
  */
 #ifndef MUSTER_EXAMPLE_H
 #define MUSTER_EXAMPLE_H

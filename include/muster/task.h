@@ -67,10 +67,12 @@ typedef struct mst_task_options {
     void *context;
 } mst_task_options;
 
-/** Listens at this task's address, and begins to look for the others; does not wait for them. MST_INVALID where the
- *  cluster has one task only, where this one is no worker, where elastic_min cannot be, where nothing can listen at the
- *  address, or where other machines can reach it and there is neither a key nor `insecure`. MST_NOT_FOUND, MST_INVALID
- *  where the key cannot be used, MST_UNAVAILABLE the transport. */
+/** Listens at this task's address, and begins to look for the others; does not wait for them. Fails with:
+ *
+ *  - MST_INVALID where the cluster has only one task, this task is no worker, elastic_min is impossible, or nothing can
+ *    listen at the address;
+ *  - MST_INVALID where other machines can reach the address, and there is neither a key nor `insecure`;
+ *  - MST_NOT_FOUND or MST_INVALID where the key cannot be used, MST_UNAVAILABLE where the transport cannot. */
 MST_API MST_CHECKED mst_status mst_task_open_with(const mst_task_options *options, mst_task **out);
 #define mst_task_open(out, ...) mst_task_open_with(&MST_NAMED(mst_task_options, __VA_ARGS__), (out))
 /** This task has done its work: waits until all have. Where one is lost meanwhile, it is waited for, and gets the state

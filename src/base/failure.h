@@ -22,9 +22,9 @@ typedef struct mst_failure {
 mst_status mst_error_set_list(mst_status code, const char *file, int line, const char *format, va_list list);
 /** The number of errors that the calling thread has recorded so far. */
 uint64_t mst_error_count(void);
-/** If a user function (a kernel, a feed, a callback) failed with CODE without recording an error of that code (the
- *  count is still BEFORE), records one "without a message", so that mst_error() does not show an older one. Returns
- *  CODE. */
+/** Call after a user function (a kernel, a feed, a callback) has failed with CODE. If it recorded no error of that code
+ *  (the count is still BEFORE), records one "without a message", so that mst_error() does not show an older one.
+ *  Returns CODE. */
 mst_status mst_error_complete(mst_status code, uint64_t before);
 
 /** Copies the calling thread's error, whose code is CODE (MST_OK: there is none), to FAILURE, and sets derived to

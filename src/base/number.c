@@ -75,9 +75,10 @@ bool mst_number_parse_f32(const char *text, float *out) {
     return true;
 }
 
-/* Digits with a sign before and a point among them. If they are at most 2^53 as one whole number, and the power of
- * ten below it is one that f64 holds, the division rounds once, so it gives what strtod gives, in a tenth of the time.
- * False if TEXT is another number or none. W. D. Clinger, How to read floating point numbers accurately, 1990. */
+/* Parses digits with a sign before and a point among them, in a tenth of strtod's time. False if TEXT is another number
+ * or none, or if the result might differ. It is exact if the digits as a whole number are at most 2^53, and f64 holds
+ * the power of ten that divides them: the division then rounds once, as strtod does. W. D. Clinger, How to read
+ * floating point numbers accurately, 1990. */
 static bool parse_plain(const char *text, double *out) {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};

@@ -5,9 +5,9 @@
  *  SC 2011.
  *
  *  A block is 4 words of 32 bits, a function of a key of 64 bits and a counter of 128. The key comes from seed and
- *  stream, the counter holds step (64 bits), attempt (16) and number of the block (48). Element i of a sequence uses
- *  word i % 4 of block i / 4 if a word suffices, words 2 (i % 2) and 2 (i % 2) + 1 of block i / 2 if it needs 64
- *  bits. A draw that is rejected is made again from the same place of the next attempt.
+ *  stream, the counter holds step (64 bits), attempt (16) and number of the block (48). Element i of a sequence
+ *  uses word i % 4 of block i / 4. If it needs 64 bits, it uses words 2 (i % 2) and 2 (i % 2) + 1 of block i / 2. A
+ *  draw that is rejected is made again from the same place of the next attempt.
  */
 #ifndef MUSTER_BASE_RNG_H
 #define MUSTER_BASE_RNG_H

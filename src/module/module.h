@@ -1,10 +1,14 @@
 /** Modules: shared libraries libmuster-<name>.so that bring what not every program needs, such as types of devices or
  *  codecs of pictures with the libraries that they use. They are loaded when first asked for.
  *
- *  A module is looked for in the folders of the environment variable MUSTER_MODULE_PATH, separated by ':', then in the
- *  folder "muster" beside the library, where `cmake --install` puts Muster's own, and then beside the library, where
- *  the build puts them. "The library" is the program itself where that is linked with it statically. A static library
- *  has Muster's own codecs in it (mst_module_table), and loads no file for them.
+ *  A module is looked for in these places, in this order:
+ *
+ *  - the folders of the environment variable MUSTER_MODULE_PATH, separated by ':';
+ *  - the folder "muster" beside the library, where `cmake --install` puts Muster's own;
+ *  - the folder of the library, where the build puts them.
+ *
+ *  "The library" is the program itself where that is linked with it statically. A static library has Muster's own
+ *  codecs in it (mst_module_table), and loads no file for them.
  *
  *  The only symbol of a module is mst_module_query; what it needs of the library it gets in a table, so that it loads
  *  into any program that has the library in it, statically linked or not. To write one: a `mst_module` in read-only

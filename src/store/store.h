@@ -1,9 +1,9 @@
 /** The inside of a store: entries, their copies, and the order of steps that read and write them.
  *
- *  An entry (mst_state) has a value, which is the same wherever it is kept, and copies of it: one on each device that
- *  keeps one (weights under the mirrored strategy), one in a memory domain (slots), or one at rest in the host's
- *  memory, where a value was set from outside and no session has asked for it yet. A write goes to some of the copies
- *  and gives the entry a new version; a copy with an older version is stale, and is refreshed before it is read.
+ *  An entry (mst_state) has one value, and copies of it in memory. There may be a copy on each device (weights under
+ *  the mirrored strategy) or one in a memory domain (slots). A copy at rest lies in the host's memory: its value was
+ *  set from outside, and no session has asked for it yet. A write goes to some of the copies and gives the entry a new
+ *  version. A copy with an older version is stale, and is refreshed before it is read.
  *
  *      entry "layer1/weights", version 7
  *        copy on /job:localhost/replica:0/task:0/device:CPU:0   version 7
@@ -34,7 +34,7 @@ typedef struct mst_block {
 typedef struct mst_copy {
     mst_domain *domain;
     const char
-        *place; /**< full name of the device it belongs to; "" where it is one for the whole domain; its block's */
+        *place; /**< full name of the device it belongs to; "": the domain shares it. Belongs to the block */
     void *data;
     _Atomic uint64_t version; /**< of the value that it holds; 0: none */
     int users;                /**< sessions that have it in their plans, and calls that read or write it */
@@ -45,23 +45,23 @@ typedef struct mst_copy {
 
 typedef struct mst_state {
     const char *container, *name;
-    int64_t number; /**< in the store, in the order in which they were made */
+    int64_t number; /**< index in the store, in the order in which entries were made */
     mst_state_kind kind;
     mst_spec spec;
     size_t bytes;
     uint64_t version; /**< 0: no value. Written in a turn and under the lock, so that either is enough to read it */
     bool torn;        /**< a step failed while it wrote the value: no copy has it. As `version` */
     mst_copy *copies;
-    bool is_part;                 /**< the value is a part of one that the tasks of a cluster have together: parts.c */
-    mst_shape whole;              /**< shape of that value */
-    int64_t part_first;           /**< its first element there */
+    bool is_part;                 /**< the value is part of a whole value that is spread over the tasks: parts.c */
+    mst_shape whole;              /**< shape of the whole value */
+    int64_t part_first;           /**< index in the whole value of the part's first element */
     mst_tensor *held;             /**< the whole value while it is known, else NULL. Under the lock */
     struct mst_use *first, *last; /**< uses of the turns under way, in their order: access_order.c */
 } mst_state;
 
 struct mst_store {
     _Atomic int references;
-    uint64_t process;     /**< in which it was made */
+    uint64_t process;     /**< the process in which it was made */
     pthread_mutex_t lock; /**< of the tables, the lists of copies and the notes */
     mst_arena arena;
     mst_names names; /**< "container\x1fname" -> index */
@@ -70,13 +70,13 @@ struct mst_store {
     mst_state_notes notes;
     pthread_mutex_t order_lock; /**< of the queues of all entries: access_order.c. May be taken under `lock` */
     uint64_t turns;             /**< taken so far by those that may write */
-    mst_timeline refreshed;     /**< copies that have been refreshed, or that could not be */
-    _Atomic int64_t timeout;    /**< nanoseconds, of calls from outside; 0: none of its sessions has said */
-    _Atomic uint64_t runs;      /**< runs that made no step: the numbers of their random ops */
-    mst_state *runs_state;      /**< stands for `runs`, and has no copies */
+    mst_timeline refreshed;     /**< counts refreshes of copies that have ended, failed ones too */
+    _Atomic int64_t timeout;    /**< of calls from outside, in nanoseconds; 0: no session has set one */
+    _Atomic uint64_t runs;      /**< counts runs that made no step, for their random ops */
+    mst_state *runs_state;      /**< the entry of `runs`; has no copies */
 };
 
-/** Seconds that calls wait where nobody says how long. */
+/** Seconds that calls wait where no timeout is given. */
 #define MST_DEFAULT_TIMEOUT 600.0
 
 /** Entries that the system makes. */
@@ -92,15 +92,15 @@ typedef struct mst_use {
     bool writes; /**< also: may read */
     /* access_order.c */
     bool excludes;                  /**< will write, as far as is known */
-    bool behind_writer, behind_any; /**< what it waits for in the queue of the entry; `behind_any` only of writers */
+    bool behind_writer, behind_any; /**< a writer is before it in the queue of the entry; any use is (writers only) */
     struct mst_turn *turn;
     struct mst_use *before, *after; /**< in the queue */
 } mst_use;
 
-/** A place in the order of all who use some entries of a store. Those that use no entry in common, or only read what
- *  they have in common, run side by side. Else a turn begins when the writers before it have ended, and writes when the
- *  readers before it have ended too. So each sees the state as all before it left it, and waits only for earlier ones:
- *  they cannot wait for each other in a circle. */
+/** A turn: the place of one step or call in the order in which a store's entries are used. Turns that share no entry,
+ *  or only read those that they share, run side by side. Else a turn begins when the writers before it have ended, and
+ *  writes when the readers before it have ended too. So each turn sees the state that all before it left. Turns wait
+ *  only for earlier ones, so they cannot wait for each other in a circle. */
 typedef struct mst_turn {
     mst_store *store;
     mst_use *use; /**< the caller's, until the turn has ended; an entry at most once */
@@ -114,14 +114,14 @@ typedef struct mst_turn {
 
 /** Takes the next place for USES, whose `state` and `writes` are set. TURN must stay at its address until it ends. */
 void mst_turn_take(mst_store *store, mst_use *uses, int64_t num_uses, mst_turn *turn);
-/** The same for one who only reads, and then waits for nobody else (a snapshot): its place is before all writers that
- *  do not write yet, stuck ones too. It waits only for those that do. */
+/** The same for a caller that only reads, and waits for no other turn while it does (a snapshot). Its place is before
+ *  all writers that do not write yet, stuck ones too. It waits only for those that write already. */
 void mst_turn_visit(mst_store *store, mst_use *uses, int64_t num_uses, mst_turn *turn);
 /** Waits until the state may be read; MST_DEADLINE after that time. */
 MST_CHECKED mst_status mst_turn_begin(mst_turn *turn, int64_t deadline);
 /** Waits until the state may be written, in a turn that has begun. */
 MST_CHECKED mst_status mst_turn_write(mst_turn *turn, int64_t deadline);
-/** Nothing has been written in this turn, and nothing will be: readers after it need not wait. It still reads. */
+/** Turns TURN, which has written nothing, into a reader: readers after it need not wait for it. */
 void mst_turn_drop_writes(mst_turn *turn);
 /** Ends a turn, also one that never began. */
 void mst_turn_end(mst_turn *turn);
@@ -131,16 +131,16 @@ void mst_turn_end(mst_turn *turn);
 /** The entry of (CONTAINER, NAME), made where there is none. MST_INVALID where it has another dtype or shape. */
 MST_CHECKED mst_status mst_store_declare(mst_store *store, const char *container, const char *name, mst_state_kind kind,
                                          const mst_spec *spec, mst_state **out);
-/** The entry, which there is, has a part of a value of shape WHOLE, from element FIRST on. A snapshot that has all of
- *  the value can be restored: the entry takes its part, and holds the whole. */
+/** Declares that the entry, which must exist, has the part of a value of shape WHOLE that begins at element FIRST. From
+ *  a snapshot with the whole value, the entry then restores its part, and holds the whole. */
 void mst_store_set_part(mst_store *store, const char *container, const char *name, mst_shape whole, int64_t first);
-/** Holds WHOLE (retained) for that entry: all of its value as it is now. */
+/** Holds WHOLE (retained), the whole value as it is now, for that entry. */
 void mst_store_hold_whole(mst_store *store, const char *container, const char *name, mst_tensor *whole);
-/** Whether all entries that are parts have their wholes. */
+/** Whether all entries that are parts hold their whole values. */
 bool mst_store_has_wholes(mst_store *store);
-/** The values change from now on: nothing is held any more. */
+/** Releases all whole values that are held: the values change from now on. */
 void mst_store_drop_wholes(mst_store *store);
-/** As mst_store_snapshot, with the wholes of parts that have them, and without the others. */
+/** As mst_store_snapshot, but an entry that is a part gives the whole value that it holds, or is left out. */
 MST_CHECKED mst_status mst_store_snapshot_wholes(mst_store *store, mst_snapshot **out);
 /** Whether SPEC is that of the whole value that STATE is a part of. */
 bool mst_state_takes_whole(const mst_state *state, const mst_spec *spec);
@@ -154,10 +154,10 @@ MST_CHECKED mst_status mst_store_read_to(mst_store *store, const char *container
                                          const mst_spec *spec, void *dst);
 MST_CHECKED mst_status mst_store_write(mst_store *store, const char *container, const char *name, mst_state_kind kind,
                                        const mst_tensor *value, int64_t deadline);
-/** A session with this timeout, in seconds, uses the store: other calls wait at most as long as the most patient of its
- *  sessions. */
+/** Tells the store the timeout, in seconds, of a session that uses it. Calls from outside wait at most as long as the
+ *  longest of these. */
 void mst_store_set_timeout(mst_store *store, double seconds);
-/** When calls now must have ended. */
+/** The time at which a call that begins now must have ended. */
 int64_t mst_store_deadline(const mst_store *store);
 /** Removes the values of all entries of kinds in the set KINDS (1 << kind), in a turn of its own. */
 MST_CHECKED mst_status mst_store_clear(mst_store *store, unsigned kinds);
@@ -192,9 +192,9 @@ bool mst_state_has_value(mst_store *store, const mst_state *state);
 /** As mst_state_info has it; in a turn that has begun, or under the lock. */
 uint64_t mst_state_version(const mst_store *store, const mst_state *state);
 
-/** Keeps that a file has a tensor of NAME whose dtype no entry can have; of a file of many, the first 64. */
+/** Notes that a file has a tensor NAME whose DTYPE no entry can have. At most 64 such tensors are noted. */
 MST_CHECKED mst_status mst_snapshot_leave_out(mst_snapshot *snapshot, const char *name, const char *dtype);
-/** The name of tensor I of those, and its dtype; NULL past the last. */
+/** The name of tensor I of those that were noted, and its *DTYPE; NULL past the last. */
 const char *mst_snapshot_left_out(const mst_snapshot *snapshot, int64_t i, const char **dtype);
 
 #endif

@@ -1,8 +1,8 @@
 /* Values of a store seen from outside: get, set, snapshots.
  *
- * Each call takes a turn (access_order.c) of its own for all entries that it reads or writes, so a snapshot is the
- * state between two steps, and a set of many values is seen as a whole or not at all. A snapshot is an array of
- * tensors sorted by container and name; one that is taken again copies into the tensors that it has. */
+ * Each call takes one turn (access_order.c) for all entries that it reads or writes. So a snapshot is the state between
+ * two steps, and others see all values that a call sets, or none. A snapshot is an array of tensors sorted by container
+ * and name; one that is taken again copies into the tensors that it has. */
 #include <stdlib.h>
 #include <string.h>
 

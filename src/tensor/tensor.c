@@ -18,8 +18,8 @@
 #include "tensor/tensor_check.h"
 
 /* A tensor of strings is an array of handles {address, length}, which kernels and copies move as they move any element
- * of 16 bytes. The bytes are not counted: a tensor that was created owns those of each of its elements, in a block of
- * their own, and every other array of handles (a value of a step) only borrows them from one that lives longer. */
+ * of 16 bytes. The bytes have no reference count. A tensor that was created owns the bytes of its elements, one block
+ * for each. Every other array of handles (a value of a step) borrows its bytes from a tensor that lives longer. */
 struct mst_tensor {
     atomic_int references;
     mst_dtype dtype;

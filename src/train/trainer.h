@@ -11,10 +11,10 @@
 #include "muster/train.h"
 #include "train/cooperation.h"
 
-/** Which rows of a batch a placeholder is fed: the context of its fill function. */
+/** The rows of a batch that are fed to a placeholder: the context of its fill function. */
 typedef struct mst_rows {
     struct mst_sharded_step *step;
-    const mst_batch *batch; /**< NULL: no run of the step is under way, or it was too late */
+    const mst_batch *batch; /**< NULL: no run of the step is under way, or its deadline has passed */
     int component;
     int64_t first;
 } mst_rows;
@@ -36,7 +36,7 @@ typedef struct mst_sharded_step {
     /** Of each output: the number of the fetch of its confusion matrix, num_fetches or more; 0: none. */
     int confusion_at[MST_MAX_OUTPUTS];
     int num_confusions;
-    bool counts_confusion; /**< they are fetched: they have a number for each two classes */
+    bool counts_confusion; /**< confusion matrices are fetched; they are large, with a number per pair of classes */
     mst_tensor *divisor;   /**< fed: rows of the batch of all workers; NULL: nothing is fed */
     mst_tensor **gradient; /**< of the step's values; part of output. NULL: none */
     bool built;
@@ -62,14 +62,14 @@ typedef struct mst_measure {
     const mst_custom_metric *custom; /**< NULL: none */
     bool is_loss;                    /**< of the output */
 } mst_measure;
-/** Its value, of what was added up: SUM and COUNT of MST_FETCH_METRICS. */
+/** The value of MEASURE from what was added up: its SUM and COUNT of MST_FETCH_METRICS. */
 double mst_measure_result(const mst_measure *measure, const mst_tensor *sum, const mst_tensor *count);
 
-/** Of sharded state (train/sharded_state.h). */
+/** What a trainer has for sharded state (train/sharded_state.h). */
 typedef struct mst_sharded_state {
     mst_value wants;  /**< fed: whether this worker wants the chief to get all slots */
     mst_tensor *want; /**< what it is fed */
-    int fetch;        /**< of how many workers want it */
+    int fetch;        /**< index of the fetch that says how many workers want it */
     bool wants_next;
     FILE *kept; /**< of the chief; NULL: nothing was kept */
     bool has_kept;
@@ -97,7 +97,7 @@ typedef struct mst_trainer {
     mst_tensor **class_weight;                   /**< [num_outputs]; NULL: none */
     mst_sharded_step train, evaluate;
     mst_sharded_state sharded;
-    bool is_left;       /**< another task stays away, and the state is whole */
+    bool is_left;       /**< another task was lost for good, and the state here is whole */
     mst_graph **update; /**< [num_updates], of each parameter server, on the chief (train/server_updates.h) */
     int num_updates;
     mst_value *predict; /**< [num_inputs], then [num_outputs]; NULL: not built */
@@ -106,7 +106,7 @@ typedef struct mst_trainer {
 /** Calls SLOT of TRAINER's way, a function that returns a status; MST_OK where it is NULL. */
 #define MST_COOPERATE(trainer, slot, ...) \
     ((trainer)->cooperation->slot ? (trainer)->cooperation->slot(__VA_ARGS__) : MST_OK)
-/** The same of a function that returns bool; false where it is NULL. */
+/** The same for a function that returns bool; false where it is NULL. */
 #define MST_COOPERATION_SAYS(trainer, slot, ...) \
     ((trainer)->cooperation->slot && (trainer)->cooperation->slot(__VA_ARGS__))
 
@@ -116,8 +116,8 @@ MST_CHECKED mst_status mst_trainer_of(mst_model *model, mst_trainer **out);
 mst_value mst_trainer_placeholder(mst_graph *graph, const mst_spec *row, const char *name);
 /** Builds the step, where it is not built yet, and gives new variables their first values. */
 MST_CHECKED mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training);
-/** Gives the trainer a new graph, without steps, so that nothing is found there under the name of what is built
- *  anew. Values of the old one are gone. */
+/** Gives the trainer a new graph without steps, so that names of nodes are free for what is built again. The values of
+ *  the old graph are gone. */
 MST_CHECKED mst_status mst_trainer_empty_graph(mst_trainer *trainer);
 /** mst_trainer_build for the outputs of mst_predict. */
 MST_CHECKED mst_status mst_trainer_build_predict(mst_trainer *trainer);
