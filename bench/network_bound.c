@@ -131,8 +131,8 @@ static double other_seconds(const others *o, const attempt *a, bare_memory *memo
     return sum;
 }
 
-/* Bytes that a step touches between two uses of an array: all that it has, or enough of them to leave next to nothing
- * of the array in a cache of CACHE bytes, which may keep a part of it when twice its size has gone through. */
+/* Bytes that a step touches between two uses of an array: all bytes of the step, or enough of them to leave next to
+ * nothing of the array in a cache of CACHE bytes. Twice CACHE bytes are not enough: a part of the array may stay. */
 static size_t step_span(const bench_network *network, const bench_layer *layer, int count, size_t cache) {
     int64_t numbers = network->parameters * (2 + network->slots); /* with their gradients */
     for (int i = 0; i < count; i++) numbers += 2 * layer[i].count * bare_convolution_outputs(&layer[i].product);
@@ -140,11 +140,11 @@ static size_t step_span(const bench_network *network, const bench_layer *layer, 
     return bytes < enough ? bytes : enough;
 }
 
-/* Bytes that the gradients of batch norms must read beside the products. The gradient of a convolution's output comes
- * of the gradient of the batch norm's output and of the batch norm's input; in place of these two the bare products
- * read it twice, the second time from the cache where it fits into half of that, and then the batch norm's input is to
- * be added. All else that batch norms and activations read and write is in the cache while the convolutions before and
- * after them work on a part of it. */
+/* Bytes that the gradients of batch norms must read beside the products. The gradient of a convolution's output is
+ * computed from two arrays: the gradient of the batch norm's output, and the batch norm's input. In place of these two
+ * the bare products read the convolution's gradient twice. If it fits into half of the cache, the second time is from
+ * the cache; then the bytes of the batch norm's input are added here. All else that batch norms and activations read
+ * and write is in the cache while the convolutions before and after them work on a part of it. */
 static double norm_bytes(const bench_layer *layer, int count, size_t cache) {
     double sum = 0;
     for (int i = 0; i < count; i++) {

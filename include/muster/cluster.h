@@ -20,9 +20,9 @@
  *  "tcp://" before it, and spaces around it and around its last colon, are dropped; letters become lower case. As in
  *  TensorFlow, there is no default port. Names are not resolved here.
  *
- *  A description is refused with MST_INVALID where two tasks have one address, a job is empty, there are several chiefs
- *  or evaluators, this process is none of the tasks, or some tasks are on a loopback address (which other hosts cannot
- *  reach) and others are not. The error names the tasks and says where the description came from.
+ *  A description is refused with MST_INVALID in these cases: two tasks have one address; a job is empty; there are
+ *  several chiefs or evaluators; this process is none of the tasks; some tasks are on a loopback address, which other
+ *  hosts cannot reach, and others are not. The error names the tasks and says where the description came from.
  */
 #ifndef MUSTER_CLUSTER_H
 #define MUSTER_CLUSTER_H
@@ -103,12 +103,13 @@ typedef struct mst_launcher_options {
  *      srun        SLURM_PROCID, SLURM_NTASKS, and all addresses from SLURM_STEP_NODELIST
  *      mpiexec     of MPICH and its relatives: PMI_RANK, PMI_SIZE
  *
- *  Where mpiexec or torchrun have started all processes on one host, the workers have the ports after that of worker 0,
- *  under mpiexec at localhost, from a port from 10000 to 30416, in which two mpiexec rarely agree. On several hosts the
- *  processes find each other: worker 0 listens at the leader's address, or under MPICH's mpiexec at one that the others
- *  learn by PMI; they come and say at which port they will listen, and get all addresses. So all processes must call
- *  this, and wait here until all have; a second call returns the same at once. MST_DEADLINE names those who did not
- *  come. Under mpiexec without any of these no addresses are known.
+ *  Where mpiexec or torchrun have started all processes on one host, the workers have the ports after that of worker 0.
+ *  Under mpiexec the address is localhost, and the first port is from 10000 to 30416; two jobs rarely get the same.
+ *
+ *  On several hosts the processes find each other. Worker 0 listens at the leader's address, or under MPICH's mpiexec
+ *  at one that the others learn by PMI. They tell it at which ports they will listen, and get all addresses. So all
+ *  processes must call this, and wait here until all have; a second call returns the same at once. MST_DEADLINE names
+ *  those that did not come. Under mpiexec without any of these no addresses are known.
  *  MST_INVALID, naming the variable, where a launcher has set some of its variables but one that is needed is missing.
  *  Without any: one task, of job "localhost". OPTIONS may be NULL. */
 MST_API MST_CHECKED mst_status mst_cluster_from_environment(const mst_launcher_options *options, mst_cluster **out);

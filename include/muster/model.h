@@ -27,16 +27,16 @@ MST_API void mst_model_destroy(mst_model *model);
 /** The first error made while layers were added, MST_OK where there is none. */
 MST_API MST_CHECKED mst_status mst_model_check(const mst_model *model);
 
-/** Lets the layer of OUTPUT, a normalization or a discretization, learn from component COMPONENT of DATA, one epoch of
- *  which is what the layer is applied to: as Keras' adapt. NaN are left out. What is learnt are weights that are not
- *  trained, saved with the others. To be called before mst_compile. MST_INVALID where the layer learns nothing in this
- *  way; fails also as reading the rows does. */
+/** Lets the layer of OUTPUT, such as a normalization, learn from component COMPONENT of DATA, as Keras' adapt does. One
+ *  epoch of DATA is read, and has the values that the layer will be applied to. NaN are left out. What is learnt become
+ *  weights that are not trained, saved with the others. Call it before mst_compile. MST_INVALID where the layer learns
+ *  nothing in this way; fails also as reading the rows does. */
 MST_API MST_CHECKED mst_status mst_adapt(mst_output output, mst_dataset *data, int component);
 
-/** Whether the weights of the layer of this name are trained: they are, until this says false, as Keras'
- *  layer.trainable. Those of a frozen layer have no penalty in the loss and no state of the optimizer, and a frozen
- *  batch_normalization normalizes by its moving statistics, and leaves them as they are. LAYER NULL: all layers. Holds
- *  from the next mst_compile on. MST_NOT_FOUND where there is no such layer. */
+/** Sets whether the weights of the layer LAYER are trained, as Keras' layer.trainable; at first they are. LAYER NULL:
+ *  all layers. Weights of a frozen layer have no penalty in the loss and no state of the optimizer. A frozen
+ *  batch_normalization normalizes by its moving statistics, and does not change them. Holds from the next mst_compile
+ *  on. MST_NOT_FOUND where there is no such layer. */
 MST_API MST_CHECKED mst_status mst_model_set_trainable(mst_model *model, const char *layer, bool trainable);
 
 /** Gives every batch_normalization of MODEL the MOMENTUM of its moving statistics, from 0 to below 1: after n steps
@@ -86,10 +86,10 @@ typedef struct mst_weight {
 MST_API MST_CHECKED mst_status mst_model_weights(mst_model *model, const mst_weight **out, int64_t *count);
 
 /** Prints the table that Keras 3 prints: each layer that an output needs, in the order of mst_model_weights, with its
- *  class, output shape and number of parameters, for a model that is no chain also what it is connected to; then the
- *  parameters in all. Shapes are "?" until they are known, as
- *  for mst_model_weights. NAME stands in its title; NULL: the name in the file that MODEL was read from, or else
- *  "sequential" or "functional". */
+ *  class, output shape and number of parameters. If the model is no chain, a column has what each layer is connected
+ *  to. The last lines have the number of all parameters. Shapes are "?" until they are known, as for mst_model_weights.
+ *  NAME stands in the title; NULL: the name in the file that MODEL was read from, or else "sequential" or
+ *  "functional". */
 MST_API MST_CHECKED mst_status mst_model_summary(mst_model *model, const char *name, FILE *file);
 
 #ifdef __cplusplus

@@ -16,12 +16,13 @@
  *  The chief saves when it begins, every `save_seconds` or `save_steps`, and at the end; each save is the state at one
  *  moment between two runs, over all tasks. It writes summaries, and how many steps are made in a second.
  *
- *  Where a run or a save ends with MST_UNAVAILABLE, since a task is lost, the session waits until it is there again. If
- *  variables have lost their values, the chief sets all of them, on all tasks and in one run, to those of the newest
- *  checkpoint, or without a folder to those that it has kept in memory. Then the run is made again, unless global_step
- *  shows that it, or another client's, has been made meanwhile: no run is made twice. A feed with a `fill` function is
- *  filled anew for it: one whose values are a function of mst_monitored_session_step gives a single client the weights
- *  of the undisturbed training, bit for bit. */
+ *  Where a run or a save ends with MST_UNAVAILABLE, since a task is lost, the session waits until the task is back. If
+ *  variables have lost their values, the chief sets all of them, on all tasks and in one run. It takes those of the
+ *  newest checkpoint, or without a folder those that it has kept in memory. Then the run is made again, unless
+ *  global_step shows that it, or another client's, has been made meanwhile: no run is made twice.
+ *
+ *  A feed with a `fill` function is filled again for the repeated run. If its values are a function of
+ *  mst_monitored_session_step, a single client gets the weights of the undisturbed training, bit for bit. */
 #ifndef MUSTER_MONITORED_SESSION_H
 #define MUSTER_MONITORED_SESSION_H
 

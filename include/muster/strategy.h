@@ -12,9 +12,9 @@
  *  In the graph a variable is one node under every strategy: how it is kept is an option of it.
  *
  *  The gradient is that of (sum of the losses of all examples) / (number of examples of the global batch), whatever the
- *  shards' sizes, and gradients of shards are added in one fixed tree: the same seed, global batch and number of shards
- *  gives the same weights, bit for bit, under each strategy, for every number of devices that divides the shards and
- *  of threads of a device (on one type of CPU).
+ *  shards' sizes. Gradients of shards are added in one fixed tree. So on one type of CPU the same seed, global batch
+ *  and number of shards give the same weights, bit for bit. The strategy does not matter, nor does the number of
+ *  threads of a device, nor the number of devices, which must divide the number of shards.
  */
 #ifndef MUSTER_STRATEGY_H
 #define MUSTER_STRATEGY_H
@@ -32,28 +32,29 @@ typedef struct mst_strategy {
     mst_strategy_kind kind;
     int num_devices; /**< default 1 */
     int num_shards;  /**< a multiple of num_devices (one: any); default num_devices */
-    /** Of a task of a cluster: the shards of the step that this task computes, FIRST_SHARD and the ones after it, of
-     *  the num_shards of all tasks. It is them that must be a multiple of num_devices. Default: all. */
+    /** In a cluster: this task computes NUM_SHARDS_HERE shards, from FIRST_SHARD on, of the num_shards of all tasks.
+     *  Then NUM_SHARDS_HERE must be a multiple of num_devices. Default: all. */
     int first_shard, num_shards_here;
-    /** Of multi-worker: each worker keeps the optimizer's slots of its part of the parameters only (ZeRO stage 1), adds
-     *  up the gradients of this part, makes the new values and sends them to all. The weights are, bit for bit, those
-     *  without it. Needs at least two workers, and devices of one memory in each; not for sparse gradients. */
+    /** Of multi-worker: each worker keeps the optimizer's slots of its part of the parameters only (ZeRO stage 1). It
+     *  adds up the gradients of this part, makes the new values and sends them to all. The weights are, bit for bit,
+     *  those without it. Needs at least two workers, and devices of one memory in each; not for sparse gradients. */
     bool sharded_state;
     /** With sharded_state: this task has part PART of NUM_PARTS. mst_compile fills them in. */
     int num_parts, part;
     /** Of parameter-server: an update is made of the gradients of all workers. Default: of each worker's by itself. */
     bool synchronous;
-    /** Of parameter-server, synchronous: an update is made when the gradients of so many workers are there, divided by
-     *  their number; those that come later are dropped, and the others are backup workers. Default: all workers. */
+    /** Of parameter-server, synchronous: an update is made when gradients of so many workers have come, and is divided
+     *  by their number. Gradients that come later are dropped. Workers beyond this number are backup workers. Default:
+     *  all workers. */
     int replicas_to_aggregate;
-    /** Of parameter-server, not synchronous: at most so many updates are made between the time at which a worker gets
-     *  variables and that at which its gradients are applied, at least the number of workers - 1. Default: any. */
+    /** Of parameter-server, not synchronous: the most updates between the time at which a worker gets variables and the
+     *  time at which its gradients are applied. At least the number of workers - 1. Default: any number. */
     int max_staleness;
-    /** Of parameter-server: each variable, in the order in which they were made, goes to the server that has the fewest
-     *  bytes so far; default: to one server after the other. */
+    /** Of parameter-server: each variable goes to the server that has the fewest bytes so far, in the order in which
+     *  variables were made. Default: to one server after the other. */
     bool by_bytes;
-    /** Of parameter-server with several servers: each keeps a part of a variable that has at least so many bytes, which
-     *  are consecutive rows of it (its first axis), unless it has fewer rows than there are servers. Not with
+    /** Of parameter-server with several servers: a variable of at least so many bytes is cut, and each server keeps
+     *  consecutive rows of it (its first axis). One with fewer rows than there are servers stays whole. Not with
      *  clip_norm. Default: every variable stays whole. */
     int64_t part_bytes;
     /** Their names, "/device:CPU:0", as mst_session_device gives them; must stay while graphs are built with it. NULL:

@@ -22,8 +22,8 @@ enum { MST_CSV_PLACE = 640, MST_CSV_SHOWN = 64 };
 typedef struct mst_csv mst_csv;
 
 /** Reads the file at PATH, which may be gzip; "-" is standard input. DELIMITER, mostly ',', is between cells. *OUT is
- *  NULL on failure: MST_NOT_FOUND, MST_IO or MST_INVALID where it is not a file that can be read, MST_CORRUPT, naming
- *  the line, where it is not such a table, or gzip that is damaged or cut off. */
+ *  NULL on failure. MST_NOT_FOUND, MST_IO or MST_INVALID where PATH is not a file that can be read. MST_CORRUPT, naming
+ *  the line, where it is no such table, or gzip that is damaged or cut off. */
 MST_CHECKED mst_status mst_csv_read(const char *path, char delimiter, mst_csv **out);
 /** The same from SIZE bytes at DATA; NAME stands for the path in messages. */
 MST_CHECKED mst_status mst_csv_parse(const char *name, const void *data, size_t size, char delimiter, mst_csv **out);

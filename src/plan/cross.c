@@ -1,5 +1,5 @@
-/* cross: a value that is used in another memory domain than its own gets a send on the device that makes it and a
- * receive on one that uses it, one pair for each domain.
+/* cross: gives each value that is used in another memory domain than its own a send and a receive, one pair for each
+ * such domain. The send is on the device that makes the value, the receive on one that uses it.
  *
  * The receive copies: it waits until the value is made, and takes it right before its first use. If only some of
  * the rows of a value count (counted_by), only these are copied. Constants are not sent: each domain has a copy of

@@ -1,9 +1,9 @@
 /* Tensors: a reference count, a dtype and a shape over memory that the tensor owns or that a caller has lent it.
  *
- * The function `release` says how the memory is freed: mst_buffer_free for tensors that are created here, the caller's
- * own for memory that is wrapped (mst_tensor_wrap), whole pages for large tensors whose pages are to be touched first
- * by the thread that will use them. dtype, shape and address never change, so threads share tensors without a lock;
- * only the reference count is atomic. */
+ * The function `release` frees the memory: mst_buffer_free for tensors that are created here, the caller's own function
+ * for memory that is wrapped (mst_tensor_wrap). Large tensors have whole pages and a function for them, so that each
+ * page is first touched by the thread that will use it. dtype, shape and address never change, so threads share tensors
+ * without a lock; only the reference count is atomic. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 
 #include "rule/accumulate.h"
 
-/* A slot is SLOT in the store and FILE in the file, where the variable also has the slot WITH (by its name in the store
- * and in the file), and not WITHOUT. The first row that fits counts. */
+/* A slot is named SLOT in the store and FILE in the file. A row fits if the variable has the slot WITH too, and has no
+ * slot WITHOUT; each is given by its names in the store and in the file. The first row that fits counts. */
 static const struct row {
     const char *slot, *file, *with[2], *without[2]; /* [0]: in the store, [1]: in the file */
 } rows[] = {

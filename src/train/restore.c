@@ -1,9 +1,9 @@
 /* Brings the entries of a file into a store.
  *
- * Each entry of the store asks the file for its value, by its own name or by the one that a map gives it (the
- * longest part of the name that the map has counts). Then come entries that only the file has: state of the training
- * is made in the store, and where no model has been built all of them are. A weight that is missing, or whose shape
- * is another, is an error, found before anything is written; all values are set in one turn of the store. */
+ * Each entry of the store gets its value from the file, by its own name or by the one that a map gives it (the longest
+ * part of the name in the map counts). Then come entries that only the file has. Those that are state of the training
+ * are made in the store; where no model has been built, all of them are. A weight that is missing or has another shape
+ * is an error, which is found before anything is written. All values are set in one turn of the store. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

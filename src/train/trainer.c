@@ -1,9 +1,9 @@
 /* Compiling a model, and running its steps on batches.
  *
- * mst_compile makes the trainer: graph, session, strategy, optimizer and objective. The graph is empty at first. The
- * step of training, the one of evaluation and the outputs for prediction are each built when they are first needed,
- * since only data says which dtype and shape a row has; they share the variables, which the store keeps by name over
- * a new compile.
+ * mst_compile makes the trainer: graph, session, strategy, optimizer and objective. The graph is empty at first, since
+ * only data says which dtype and shape a row has. The training step, the evaluation step and the outputs for prediction
+ * are each built when they are first needed. They share the variables, which the store keeps by name over a new
+ * compile.
  *
  *      batch    rows 0 ... n - 1
  *      shard    0: the first part   1: the next ...     feed of shard s, component c: a function that copies these rows
