@@ -10,8 +10,8 @@ typedef struct mst_call_purpose {
     bool initial;      /**< gives variables their first values: its random numbers are those of no step */
     bool once;         /**< its plan will not run again */
     bool overtaken;    /**< set by an initial run: another session has given one of its variables a value meanwhile */
-    uint64_t part_run; /**< if there are devices of other tasks: number of the run */
-    int64_t random;    /**< likewise: that of the step, for random ops if no global step has one */
+    uint64_t part_run; /**< number of the run, if the session has devices of other tasks */
+    int64_t random;    /**< number of the step for random ops, in such a session without a global step */
 } mst_call_purpose;
 
 #endif

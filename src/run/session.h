@@ -142,7 +142,7 @@ struct mst_session {
     mst_session_part *part; /**< if there are devices of other tasks; NULL: there are none */
 };
 
-/** As mst_session_create_here. PART: the other tasks whose devices the session has too; NULL: none. */
+/** As mst_session_create_here. PART: the tasks whose devices the session has; NULL: it has only devices of this one. */
 MST_CHECKED mst_status mst_session_create_with(mst_graph *graph, const mst_session_options *options,
                                                const mst_session_part_options *part, mst_session **out);
 /** Whether each of COUNT variables has a value: HAS[i] is 1, else 0. */

@@ -1,7 +1,7 @@
 /* A snapshot to a file and back, in three formats: TensorFlow's bundles, safetensors, npz.
  *
  * A file that Muster wrote has a JSON object under STATE_KEY. It says what each tensor is in the store (container,
- * name, kind), and holds the notes. For files of others this is told from the names (checkpoint_names.c). Tensors
+ * name, kind), and holds the notes. For files of other programs the names tell this (checkpoint_names.c). Tensors
  * are read, and their check sums computed, by several threads. */
 #include "train/checkpoint_file.h"
 
@@ -58,8 +58,8 @@ typedef struct target {
     int64_t save;             /* 0: it is none of a folder's saves */
 } target;
 
-/* What the entries of SNAPSHOT, which have NAMES in the file, are in the store, and its notes; to be freed. NULL:
- * memory is out, or a name or a note is no UTF-8. */
+/* The description of SNAPSHOT: its notes, and what its entries, which have NAMES in the file, are in the store. The
+ * caller frees it. NULL: memory is out, or a name or a note is no UTF-8. */
 static char *checkpoint_file_describe(const mst_snapshot *snapshot, const char *const *names, int64_t save) {
     json_t *entries = json_object(), *notes = json_object();
     int failed = 0;

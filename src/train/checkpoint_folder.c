@@ -44,7 +44,7 @@ void mst_checkpoint_list_free(mst_checkpoint_list *list) {
     *list = (mst_checkpoint_list){.item = NULL};
 }
 
-/* A number of at most 18 digits that ends at END and has '-' before it; where the '-' is, or NULL. */
+/* Reads a number of at most 18 digits that ends at END. Returns the '-' before it; NULL if there is no such number. */
 static const char *number_before(const char *begin, const char *end, int64_t *out) {
     const char *at = end;
     while (at > begin && isdigit((unsigned char)at[-1])) at--;
@@ -145,7 +145,7 @@ static mst_status parse_state(char *text, const mst_folder *folder, mst_checkpoi
     return newest ? add_path(list, folder, newest) : MST_OK;
 }
 
-/* *THERE: there is a state file; where it is something that cannot be one, the checkpoints are found without it. */
+/* *THERE: whether a state file exists. A file that cannot be one is ignored. */
 static mst_status read_state(const mst_folder *folder, mst_checkpoint_list *list, bool *there) {
     void *data;
     size_t size;
@@ -302,7 +302,8 @@ static mst_status has_index(const char *prefix, bool *out) {
     return status;
 }
 
-/* A damaged file is passed over; not so memory that is out, or a disk that fails. */
+/* Whether a checkpoint that fails with STATUS is passed over: if it is damaged, but not if memory is out or a disk
+ * fails. */
 static bool is_damage(mst_status status) {
     return status == MST_CORRUPT || status == MST_NOT_FOUND || status == MST_INVALID || status == MST_UNIMPLEMENTED;
 }

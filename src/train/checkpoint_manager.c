@@ -88,8 +88,8 @@ static mst_status free_name(const mst_checkpoint_manager *m, int64_t step, char 
     return MST_OK;
 }
 
-/* Removes the oldest of those that the state file names, but for the last `keep`. One that cannot be removed is tried
- * again the next time. */
+/* Removes the oldest checkpoints that the state file names, but not the last `keep`. If one cannot be removed, the next
+ * save tries again. */
 static void remove_old(mst_checkpoint_manager *m) {
     int64_t too_many = -m->options.keep;
     const double hours = m->options.keep_every_hours;
@@ -163,7 +163,7 @@ static void *write_all(void *context) {
 
 /* ---- opening ---- */
 
-/* What is locked is a file of this folder, with no other name: its text is overwritten. */
+/* Opens the file to lock. It must be in this folder and have no other name, since its text is overwritten. */
 static mst_status open_lock(mst_checkpoint_manager *m) {
     const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     const char *folder = m->folder.path;
@@ -198,8 +198,8 @@ static mst_status take_lock(mst_checkpoint_manager *m) {
                     m->folder.path, *owner ? owner : "?");
 }
 
-/* What a process that was killed left: files on their way, and data whose index was not written or is removed. Asked
- * while the lock of NAME is held: who writes a checkpoint holds it until the index is there. */
+/* Whether NAME was left by a process that was killed: a temporary file, or data without an index. Only an answer while
+ * the lock of NAME is held is certain: a writer of a checkpoint holds it until the index is there. */
 static mst_status is_litter(const mst_checkpoint_manager *m, const char *name, bool *out) {
     const char *data = strstr(name, ".data-");
     const size_t size = strlen(m->prefix);
@@ -301,7 +301,7 @@ static mst_status open_in(const mst_folder *folder, const mst_checkpoint_options
     return mst_failure_restore(&failure);
 }
 
-/* "run" of "run//"; to be freed. */
+/* PATH without slashes at its end: "run" of "run//". The caller frees it. */
 static char *without_slashes(const char *path) {
     size_t size = strlen(path);
     while (size > 1 && path[size - 1] == '/') size--;
@@ -450,7 +450,7 @@ static mst_status begin_best(mst_checkpoint_manager *m, const mst_train_state *s
     return mst_monitor_kept(mst_model_store(state->model), who, m->options.monitor, "best", &m->best_value);
 }
 
-/* Asks for what other workers have of the state, if that is to be saved after the next step. */
+/* Asks the other workers for their parts of the state, if the state will be saved after the next step. */
 static void ask_ahead(const mst_checkpoint_manager *m, const mst_train_state *state) {
     mst_trainer *trainer = state->model->trainer;
     const int64_t every = m->options.every_steps;
@@ -512,7 +512,7 @@ static mst_status save_if_due(void *context, mst_train_state *state) {
     const mst_trainer *trainer = state->model->trainer;
     if (o->every_steps && state->step % o->every_steps == 0) m->due = true;
     if (o->every_seconds > 0 && mst_clock_seconds() - m->saved_time >= o->every_seconds) m->due = true;
-    if (MST_COOPERATION_SAYS(trainer, must_save, trainer)) m->due = true; /* the state is here alone then */
+    if (MST_COOPERATION_SAYS(trainer, must_save, trainer)) m->due = true; /* only this task has the state then */
     if (m->due && !is_busy(m) && !(m->best && is_busy(m->best))) MST_TRY(save(m, state->model));
     ask_ahead(m, state);
     return MST_OK;
@@ -532,7 +532,7 @@ static mst_status save_rest(mst_checkpoint_manager *m, mst_model *model) {
 }
 
 /* Saves the state at the end of training unless the last checkpoint has it. A training that failed may have damaged
- * its state: then the last good checkpoint stays the newest, but where it is only another task that is gone. */
+ * its state, so the last good checkpoint stays the newest; if only another task was lost, the state is saved too. */
 static mst_status end(void *context, mst_train_state *state) {
     mst_checkpoint_manager *m = context;
     uint64_t version;

@@ -51,8 +51,8 @@ static mst_status workers_build(mst_trainer *trainer, bool training) {
     return mst_sharded_declare(trainer);
 }
 
-/* If other workers train now than those for whom the trainer was made: takes this task's part of the shards anew, in a
- * graph that is made anew. */
+/* If the workers are no longer those for which the trainer was made: gives this task its new part of the shards, in a
+ * new graph. */
 static mst_status share_anew(mst_trainer *trainer) {
     mst_strategy *strategy = &trainer->strategy;
     mst_task *task = trainer->options.task;
@@ -67,8 +67,8 @@ static mst_status share_anew(mst_trainer *trainer) {
 
 /* ---- joining ---- */
 
-/* Waits until all workers are there with the same program, options and data, and have one state. The position must then
- * be read anew. Does nothing if they have already come together. */
+/* Waits until all workers are there with the same program, options and data, and have one state. The position must be
+ * read again after it. Does nothing if they have already come together. */
 static mst_status come_together(mst_fit_run *run, mst_task_joined *joined) {
     mst_trainer *trainer = run->trainer;
     mst_task *task = trainer->options.task;
@@ -163,14 +163,15 @@ static bool workers_is_lost(const mst_trainer *trainer, mst_status status) {
     return status == MST_UNAVAILABLE && !mst_task_is_joined(trainer->options.task);
 }
 
-/* STATUS of coming together after a loss: that of the fit; run->state.stop, and MST_OK, if the training ends here. */
+/* Turns STATUS of coming together after a loss into that of the fit. If the training ends here: sets run->state.stop,
+ * and returns MST_OK. */
 static mst_status after_loss(mst_fit_run *run, mst_status status) {
     if (status == MST_CANCELLED) run->state.stop = true; /* as after any step */
     return run->state.stop ? MST_OK : status;
 }
 
-/* A worker was lost with its part of sharded state: all go back to the state that the chief has kept; or, if the chief
- * itself was lost, has restored. */
+/* A worker was lost with its part of sharded state: all go back to the state that the chief has kept. If the chief
+ * itself was lost, that is the state that it has restored. */
 static mst_status go_back(mst_fit_run *run) {
     mst_task_joined joined;
     if (are_stopped(run))

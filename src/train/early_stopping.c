@@ -27,7 +27,7 @@ static void container_of(const mst_early_stopping *e, char container[CONTAINER_S
     snprintf(container, CONTAINER_SIZE, "%s/%s/best", who, mst_monitor_name(e->monitor));
 }
 
-/* Adds the entries of container FROM of ALL to CHANGES, in container TO; how many in *COUNT. */
+/* Adds the entries that ALL has in container FROM to CHANGES, in container TO. *COUNT: how many these are. */
 static mst_status move(const mst_snapshot *all, const char *from, const char *to, mst_state_kind kind,
                        mst_snapshot *changes, int64_t *count) {
     for (int64_t i = 0; i < mst_snapshot_count(all); i++) {
@@ -61,7 +61,8 @@ static mst_status keep_weights(mst_early_stopping *e, mst_store *store) {
     return mst_monitor_keep(store, who, e->monitor, "has_weights", 1);
 }
 
-/* Swaps the weights and the best ones. STEP is noted: the model has the best ones since that step; 0: it has not. */
+/* Swaps the weights and the best ones. STEP is noted: the step since which the model has the best ones, or 0 if it has
+ * its own again. */
 static mst_status exchange_weights(const mst_early_stopping *e, mst_store *store, int64_t step) {
     MST_TRY(move_weights(e, store, true));
     return mst_monitor_keep(store, who, e->monitor, "restored", (double)step);
@@ -71,7 +72,7 @@ static bool has_waited(const mst_early_stopping *e) {
     return e->waited > 0 && e->waited >= e->patience;
 }
 
-/* A fit that is resumed after its first epoch goes on from what it kept, also where it was stopped by this. */
+/* A fit that is resumed after its first epoch goes on from what it kept, also if this callback had stopped it. */
 static mst_status go_on(mst_early_stopping *e, mst_train_state *state) {
     mst_store *store = mst_model_store(state->model);
     double best_epoch = 0, waited = 0, has_weights = 0, counted = 0;
@@ -122,8 +123,8 @@ static mst_status early_begin(void *context, mst_train_state *state) {
     return state->epoch > 0 ? go_on(e, state) : MST_OK;
 }
 
-/* Training goes on with the weights that it ended with, not with the best ones. Where a fit without this callback has
- * trained the best ones since, those that are kept beside are too old for either. */
+/* Training goes on with the weights that it ended with, not with the best ones. But if a fit without this callback has
+ * trained the best ones since then, training goes on with those: the weights that were kept are too old. */
 static mst_status early_epoch_begin(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
     mst_store *store = mst_model_store(state->model);

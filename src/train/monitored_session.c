@@ -30,7 +30,7 @@ static const double SAVE_SECONDS = 600, KEEP_SECONDS = 60, SUMMARY_SECONDS = 120
 static const double CHIEF_PAUSE = 0.1, OTHERS_PAUSE = 1, STOP_PAUSE = 0.05, TELL_AGAIN = 5; /* seconds */
 enum { RATE_STEPS = 100 };
 
-/* When something was done last that is done every so many steps or seconds. */
+/* The last time of something that is done every so many steps or seconds. */
 typedef struct schedule {
     int64_t every_steps, step;
     double every_seconds, time;
@@ -121,7 +121,7 @@ static mst_status give_values(mst_monitored_session *s, int missing) {
     return MST_OK;
 }
 
-/* WHY: for what it waits, where not all is *READY. */
+/* *READY: whether all variables have values; if not, WHY says what the session waits for. */
 static mst_status try_ready(mst_monitored_session *s, bool *ready, char *why, size_t size) {
     const char *first;
     int missing;
@@ -162,8 +162,8 @@ static mst_status make_ready(mst_monitored_session *s) {
     }
 }
 
-/* Whether STATUS, the calling thread's error, follows from the loss of a task. A task that was started again between two
- * runs fails none of them by its absence: its variables have no values, which is MST_INVALID. */
+/* Whether STATUS, the calling thread's error, follows from the loss of a task. If the task was started again between two
+ * runs, none of them fails because it is away. But its variables have no values, which is MST_INVALID. */
 static bool has_lost(mst_monitored_session *s, mst_status status) {
     mst_failure failure;
     const char *first;
@@ -296,8 +296,8 @@ static void read_step(mst_monitored_session *s, const call *c) {
         write_summaries(s, c->output + c->num_fetches + 1, (int64_t)mst_tensor_get(c->output[c->num_fetches], 0));
 }
 
-/* The run, again where a task was lost. *MADE: it has an answer. After MST_INVALID it is tried a second time: the chief
- * may already have given new values to the variables that had lost theirs. */
+/* Makes the run, and makes it again after a task was lost. *MADE: the run has given its outputs. After MST_INVALID it is
+ * tried a second time: the chief may already have given new values to the variables that had lost theirs. */
 static mst_status run_until_made(mst_monitored_session *s, const call *c, bool *made) {
     for (bool again = false;; again = true) {
         const int64_t before = atomic_load(&s->step);

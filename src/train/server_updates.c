@@ -8,8 +8,8 @@
 #include "strategy/update_graph.h"
 #include "task/task.h"
 
-/* Whether it is a sum over the epoch that workers report. The first server keeps these whole, and they do not count as
- * its variables. */
+/* Whether the variable is a sum over the epoch that workers report. The first server keeps all of these, uncut, and
+ * they do not count as its variables. */
 static bool is_reported(const mst_ps_variable *variable) {
     return variable->kind == MST_STATE_METRIC;
 }

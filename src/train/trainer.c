@@ -113,8 +113,8 @@ static mst_status trainer_make(mst_trainer *trainer) {
     return mst_objective_make(trainer);
 }
 
-/* Makes the store of TRAINER the model's. Where it was already, and the model was compiled before, all but the
- * weights is cleared. */
+/* Makes the store of TRAINER the model's store. If it was so already, and the model was compiled before, clears all
+ * entries except the weights. */
 static mst_status take_store(mst_model *model, mst_trainer *trainer) {
     mst_store *store = trainer->options.session.store;
     if (store == model->store) return model->trainer ? mst_store_clear(store, ~(1u << MST_STATE_WEIGHT)) : MST_OK;
@@ -408,7 +408,7 @@ static void take_batch(mst_sharded_step *step, const mst_batch *batch) {
     pthread_rwlock_unlock(&step->filling);
 }
 
-/* A device of a run that was too late may copy rows still: waits until none does, and lets none begin. */
+/* After a run that missed its deadline a device may still copy rows: waits until none does, and lets none begin. */
 static void leave_batch(mst_sharded_step *step) {
     pthread_rwlock_wrlock(&step->filling);
     for (int i = 0; i < step->trainer->num_components * mst_trainer_window(step).shards.count; i++)
