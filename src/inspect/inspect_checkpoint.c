@@ -19,7 +19,8 @@ bool mst_checkpoint_is_there(const char *prefix) {
     return there;
 }
 
-/* The prefix that PATH is, or that it begins with, to be freed; NULL where it is none. */
+/* The prefix of the checkpoint that PATH may be: PATH without the end of an index or data file, if it has that. The
+ * caller frees it. */
 static char *prefix_of(const char *path) {
     const size_t size = strlen(path), suffix = sizeof index_suffix - 1;
     const char *data = strstr(path, ".data-");

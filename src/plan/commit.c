@@ -70,7 +70,7 @@ static bool kernel_may_fail(const mst_plan *plan, const mst_plan_node *node) {
     return false;
 }
 
-/* A view of a value in another domain is received there. */
+/* Whether NODE may fail. One that takes a value from another domain may, even a view: the value is received first. */
 static bool may_fail(const mst_plan *plan, const mst_plan_node *node) {
     const bool carries =
         node->op != &mst_op_fetch && node->op != &mst_op_exchange_start && !(node->op->flags & MST_OP_NO_VALUE);
@@ -78,8 +78,8 @@ static bool may_fail(const mst_plan *plan, const mst_plan_node *node) {
     return !mst_plan_is_silent(plan, node) && kernel_may_fail(plan, node);
 }
 
-/* Writers of earlier phases than this one are staged on account of the node. A writer that may fail itself is staged
- * too; what it receives from another domain is there before it runs. */
+/* Because of NODE, writers of earlier phases than the returned one are staged; 0: none. A writer whose kernel may fail
+ * is staged too. A writer that can only fail to receive a value need not be: the value comes before the writer runs. */
 static int32_t phase_to_stage(const mst_plan *plan, const mst_plan_node *node) {
     if (!may_fail(plan, node)) return 0;
     return node->phase + (node->writer && kernel_may_fail(plan, node));

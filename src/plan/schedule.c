@@ -91,7 +91,7 @@ static mst_status find_users(scheduler *s) {
     s->user_start = calloc((size_t)plan->num_nodes + 2, sizeof *s->user_start);
     s->user = malloc(((size_t)total + 1) * sizeof *s->user);
     if (!s->user_start || !s->user) return MST_NO_MEMORY("for a plan");
-    /* counts lie two places further on: filling advances the entry of the next node, and leaves the node's own */
+    /* counts lie two places further on: filling advances the entry of the next node, not that of the node itself */
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];
         for (int i = 0; i < node->num_src + node->num_control; i++)
@@ -106,7 +106,7 @@ static mst_status find_users(scheduler *s) {
     return MST_OK;
 }
 
-/* The value whose memory each value is, in an order where sources come first. */
+/* Finds the root of each value: the value whose memory it uses. Sources come before their users in the order. */
 static void find_roots(scheduler *s) {
     const mst_plan *plan = s->plan;
     for (int64_t v = 0; v < plan->num_values; v++) s->root[v] = (int32_t)v;

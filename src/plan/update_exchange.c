@@ -28,7 +28,7 @@
 #include "plan/update_lowering.h"
 #include "plan/update_ops.h"
 
-/* Parts of a gradient that are in one domain and make up a node of the tree. */
+/* Parts of a gradient that are in one domain and together are a node of the tree. */
 typedef struct window {
     mst_shards shards;
     int32_t first, count; /* of its parts */
@@ -39,7 +39,7 @@ typedef struct range {
     int64_t first, end;
 } range;
 
-/* Values to be added up, each of a node of the tree. */
+/* Values to be added up; each is the sum over a node of the tree. */
 typedef struct terms {
     mst_gradient_part *part;
     int32_t count;
@@ -55,7 +55,7 @@ static int64_t num_columns(const mst_lowering *l, const mst_variable_update *v) 
     return mst_shape_count(shape) / shape.dim[0];
 }
 
-/* Fills OUT, which has room for all parts of V, and returns how many windows there are. */
+/* Fills OUT, which has room for all parts of V, with its windows. Returns their number. */
 static int32_t find_windows(const mst_lowering *l, const mst_variable_update *v, window *out) {
     int32_t count = 0;
     for (int32_t first = 0, end; first < v->num_parts; first = end) {
@@ -75,7 +75,7 @@ static int32_t find_windows(const mst_lowering *l, const mst_variable_update *v,
 
 /* ---- sums ---- */
 
-/* Adds a part to what is added up: of a dense gradient, its elements in R. */
+/* Adds PART to the terms of a sum; of a dense gradient only its elements in R. */
 static mst_status add_term(mst_lowering *l, const mst_variable_update *v, range r, const mst_gradient_part *part,
                            terms *out) {
     mst_gradient_part *term = &out->part[out->count++];
@@ -89,7 +89,7 @@ static mst_status add_term(mst_lowering *l, const mst_variable_update *v, range 
     return mst_lowering_node(l, &cut, &term->value);
 }
 
-/* The rows in R of the sum of terms. */
+/* Adds the node that merges the rows in R of all terms into their sum. */
 static mst_status add_merge(mst_lowering *l, const mst_variable_update *v, range r, const terms *t, int32_t num_shards,
                             const mst_shards *leaf, int32_t device, mst_gradient_part *out) {
     const int64_t columns = num_columns(l, v);
@@ -109,7 +109,7 @@ static mst_status add_merge(mst_lowering *l, const mst_variable_update *v, range
     return mst_lowering_rows(l, v, merge, bound, out);
 }
 
-/* The sum over NODE of a gradient's elements in R, made on DEVICE of terms that are all of the node. */
+/* Adds the node that sums, on DEVICE, a gradient's elements in R over NODE. The terms together cover NODE. */
 static mst_status add_sum(mst_lowering *l, const mst_variable_update *v, range r, const terms *t, mst_shards node,
                           int32_t device, mst_gradient_part *out) {
     mst_shards *leaf = mst_lowering_alloc(l, (size_t)t->count, sizeof *leaf);
@@ -133,7 +133,7 @@ static mst_status alloc_terms(mst_lowering *l, int32_t most, terms *out) {
     return out->part ? MST_OK : MST_NO_MEMORY("for an update");
 }
 
-/* What window W sends of R: the sum of its parts, made on one of their devices, for each TURN another. */
+/* The sum over window W of a gradient's elements in R. TURN chooses which of the window's devices computes it. */
 static mst_status sum_window(mst_lowering *l, const mst_variable_update *v, range r, const window *w, int32_t turn,
                              mst_gradient_part *out) {
     const int32_t device = mst_lowering_device(l, v->parts[w->first + turn % w->count].value);
@@ -183,7 +183,8 @@ typedef struct bucket {
     int64_t bytes, done;
 } bucket;
 
-/* The number of that of COUNT equal parts in which place AT of SIZE lies; *REST is the place in it, again of SIZE. */
+/* Cuts SIZE into COUNT equal parts, and returns the number of the part that has position AT. *REST is the position
+ * within that part, scaled so that a part too has length SIZE. */
 static int32_t part_at(int64_t at, int64_t size, int32_t count, int64_t *rest) {
     int64_t part = size ? at * count / size : 0;
     if (part >= count) part = count - 1;
@@ -278,8 +279,8 @@ static mst_status join_windows(mst_lowering *l, mst_variable_update *v) {
 
 /* ---- several tasks ---- */
 
-/* Sets the values of leaf L = 0, 1, ... of this task's window to their sums, made in the domain of the set's first
- * device: value[L], and of a sparse gradient SECOND[L], the numbers of its rows. */
+/* Sums the gradient over each leaf L = 0, 1, ... of this task's window, in the domain of the set's first device.
+ * VALUE[L] is the sum; for a sparse gradient SECOND[L] has the indices of its rows. */
 static mst_status sum_task_leaves(mst_lowering *l, mst_variable_update *v, int32_t *value, int32_t *second) {
     const int32_t device = l->sets[v->set].device[0], end = l->window.first + l->window.count;
     const range all = {0, mst_shape_count(*mst_lowering_shape(l, v))};
@@ -303,7 +304,7 @@ static mst_status sum_task_leaves(mst_lowering *l, mst_variable_update *v, int32
     return MST_OK;
 }
 
-/* Makes SUM the sum of the gradient of V over all shards; of sharded state, of this task's part of it. */
+/* Makes SUM the gradient of V over all shards; with sharded state, that of this task's part of V. */
 static mst_status take_sum(mst_lowering *l, mst_variable_update *v, mst_gradient_part sum) {
     v->pieces = mst_lowering_alloc(l, 1, sizeof *v->pieces);
     if (!v->pieces) return MST_NO_MEMORY("for an update");

@@ -12,12 +12,11 @@
  *      slots and weights of a, as before       slots and weights of b
  *      weights from b'                         weights from a'
  *
- * Behind the gate a task makes its part once more, now in place: to keep new slots beside the old ones would take the
- * memory that is to be saved. So nothing is written before all new weights have come everywhere, and all can be
- * written then.
+ * Behind the gate a task computes its part again, now in place: new slots beside the old ones would take the memory
+ * that sharding saves. So nothing is written before all tasks have all new weights, and then everything can be.
  *
- * With clipping by norm each task knows the norms of its own units, and has 0 for those of others. An exchange of their
- * own adds them up; then all norms stand in one order everywhere. */
+ * With clipping by norm each task knows the norms of its own units, and has 0 for those of other tasks. A separate
+ * exchange adds these up, so that all tasks have all norms in the same order. */
 #include <string.h>
 
 #include "base/no_memory.h"
@@ -94,7 +93,7 @@ static const mst_op op_no_norms = {.name = "no_norms",
                                    .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE,
                                    .reference = no_norms};
 
-/* The norms are the first leaf of this task; its other leaves are zeros. */
+/* In the exchange the first leaf of this task has its norms, and its other leaves are zeros. */
 mst_status mst_lowering_share_norms(mst_lowering *l, const mst_update_local *x, int32_t *norms) {
     const mst_task_group *group = l->plan->host->group;
     const int32_t leaves = mst_group_leaves(group, mst_group_self(group), NULL);

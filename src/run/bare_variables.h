@@ -8,8 +8,8 @@
 typedef bool (*mst_is_bare)(void *context, const mst_node *variable);
 /** Lists the assignments of first values to the variables of GRAPH that have no value and whose first value can be
  *  computed now. If none can be computed, lists all assignments to variables without a value: running them tells what
- *  is missing. *OUT has *WANTED assignments; free it with free(). The list that was in *OUT before is freed. Call it while
- *  the graph is read (mst_graph_read_begin). */
+ *  is missing. *OUT has *WANTED assignments; free it with free(). The list that was in *OUT before is freed. Call it
+ *  while the graph is read (mst_graph_read_begin). */
 MST_CHECKED mst_status mst_list_bare(const mst_graph *graph, mst_is_bare is_bare, void *context, mst_value **out,
                                      int *wanted);
 

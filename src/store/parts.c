@@ -50,7 +50,7 @@ void mst_store_drop_wholes(mst_store *store) {
     pthread_mutex_unlock(&store->lock);
 }
 
-/* Entry I of PARTS, as it is whole. */
+/* The whole value of entry I of PARTS. */
 static mst_status add_entry(mst_store *store, const mst_snapshot *parts, int64_t i, mst_snapshot *out) {
     const mst_state_info info = mst_snapshot_info(parts, i);
     const mst_state *state = mst_store_find(store, info.container, info.name);

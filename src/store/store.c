@@ -209,8 +209,8 @@ void mst_copy_release(mst_store *store, mst_state *state, mst_copy *copy) {
     free_block(block);
 }
 
-/* Whether the caller is to refresh COPY: it is stale and nobody else is doing so. Then *FROM, a current copy, is in
- * use. */
+/* Whether the caller must refresh COPY: it is stale, and no other caller is refreshing it. Then *FROM, a current copy,
+ * is marked as used. */
 static bool claim_refresh(mst_state *state, mst_copy *copy, mst_copy **from) {
     *from = NULL;
     if (copy->refreshing || copy->version == state->version || !state->version) return false;

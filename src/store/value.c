@@ -39,9 +39,8 @@ static mst_status begin_turn(mst_turn *turn, int64_t deadline) {
     return status;
 }
 
-/* A turn for all entries of KINDS that there are, in CONTAINER where that is given; its uses are freed with end_all.
- * The entries are listed and the places taken at once: an entry that comes later has no value that this turn could
- * see. */
+/* Takes a turn for all entries of KINDS, in CONTAINER (NULL: in all); end_all frees its uses. The entries are listed
+ * and the places taken under one lock. An entry that is made later has no value that this turn could see. */
 static mst_status take_all(mst_store *store, unsigned kinds, const char *container, bool writes, mst_turn *turn) {
     mst_use *uses = NULL;
     int64_t room = -1, count = 0;
@@ -412,7 +411,7 @@ typedef struct pairs {
     mst_store *store;
     struct mst_snapshot_entry *entry;
     mst_state **state;
-    uint64_t version; /* that a write gives */
+    uint64_t version; /* the version that a write gives the entries */
 } pairs;
 
 static int64_t bytes_of(const mst_snapshot *snapshot) {
@@ -461,8 +460,8 @@ static mst_status check_whole(mst_store *store, int64_t num_states) {
     return status;
 }
 
-/* Copies all values, in a turn of NUM_STATES entries that has begun. Those that have got a value since room was made
- * are added; entries made later have none that belongs to it. */
+/* Copies all values, in a turn of NUM_STATES entries that has begun. Entries that have got a value since room was made
+ * are added. Entries that were made after the turn was taken have no value in this snapshot. */
 static mst_status snapshot_fill(mst_store *store, int64_t num_states, mst_snapshot *snapshot) {
     mst_state_info *list = NULL;
     int64_t count = 0;
@@ -541,8 +540,8 @@ static mst_status set_all(mst_store *store, const mst_snapshot *snapshot, mst_st
     return mst_copy_parallel(bytes_of(snapshot), snapshot->count, write_some, &p);
 }
 
-/* The entries of the snapshot, made where there are none, and their uses. All that can be wrong is found before the
- * first is made. */
+/* Finds or makes the store's entries for those of the snapshot, and their uses. Every error is found before the first
+ * entry is made. */
 static mst_status find_states(mst_store *store, const mst_snapshot *snapshot, mst_state **states, mst_use *uses) {
     for (int64_t i = 0; i < snapshot->count; i++) {
         const mst_state_info *info = &snapshot->entry[i].info;
