@@ -74,9 +74,9 @@ MST_CHECKED mst_status mst_devices_create(const char *spec, const char *visible,
 void mst_devices_free(mst_devices *devices);
 /** Describes device I of a process to other tasks. */
 mst_device_description mst_device_describe(const mst_devices *devices, int i);
-/** Makes OWN, the devices of this process, those of all tasks, task by task: TASK[SELF] describes OWN. Devices of other
- *  tasks have a type and a name, and nothing can be done with them here. MST_INVALID where a description is none, or is
- *  of a type that is not known here; OWN is then as it was. */
+/** Extends OWN, the devices of this process, to those of all tasks, task by task; TASK[SELF] describes OWN. Devices of
+ *  other tasks have a type and a name, and nothing can be done with them here. MST_INVALID, and OWN does not change,
+ *  where a description is wrong or its type is not known here. */
 MST_CHECKED mst_status mst_devices_join(mst_devices *own, const mst_task_devices *task, int32_t num_tasks,
                                         int32_t self);
 /** Whether device I belongs to this process. */
@@ -89,8 +89,8 @@ int mst_devices_find(const mst_devices *devices, const mst_device_name *name);
 bool mst_devices_have_task(const mst_devices *devices, const mst_device_name *name);
 /** The names of all devices in full, "..., ...", for messages; writes at most SIZE bytes, and returns TEXT. */
 const char *mst_devices_list(const mst_devices *devices, char *text, size_t size);
-/** The device to which a node goes that cannot run where it was put, in the task of the full name NAME: of those that
- *  can run it the first whose memory is the host's, else the first; -1 where none can. */
+/** The device for a node that cannot run where it was put, in the task of the full name NAME. It is the first that can
+ *  run the node and has the host's memory, else the first that can run it; -1: none can. */
 int mst_devices_fallback(const mst_devices *devices, const mst_device_name *name, const mst_op *op, int num_src,
                          const mst_spec *src);
 /** The short name of device I of the first type, "/device:CPU:1", into TEXT; returns TEXT. */
@@ -104,8 +104,8 @@ MST_CHECKED mst_status mst_device_type_register(const mst_device_type *type);
 /** The type of a name in any case of letters, or NULL. */
 const mst_device_type *mst_device_type_find(const char *name, size_t length);
 
-/** Finds the cores and caches of this machine, once: the functions below and mst_num_cores do it where it has not been
- *  done, and know one core and no binding where it fails. MST_OUT_OF_MEMORY: it is tried again at the next call. */
+/** Finds the cores and caches of this machine, once. The functions below and mst_num_cores call it if needed; if it
+ *  fails, they know one core and no binding. After MST_OUT_OF_MEMORY the next call tries again. */
 MST_CHECKED mst_status mst_machine_load(void);
 /** Bytes that this process may use at most: the memory of the machine or of its container, plus the swap space; 0 if
  *  not known. */
@@ -121,7 +121,7 @@ void *mst_save_binding(void);
 void mst_restore_binding(void *binding, bool restore);
 /** Binds the calling thread to COUNT cores from FIRST (both count physical cores that this process may use). */
 MST_CHECKED mst_status mst_bind_thread(int first, int count);
-/** For a thread that does other work than a device's: it may run on all cores of this process again, where the one that
+/** For a thread that does not work for a device: lets it run on all cores of this process, even if the thread that
  *  started it was bound with mst_bind_thread. */
 void mst_unbind_thread(void);
 

@@ -2,8 +2,8 @@
  *
  * Only nodes between the sources and the target take part, and only what the target depends on is looked at: a graph of
  * many replicas is differentiated in a time that grows with their number. Nodes are visited from the newest to the
- * oldest, which is a reverse order of execution; each hands the gradients of its outputs to its sources, where they
- * meet in an add_n, in the order of the nodes that made them, so that the sum is the same every time. */
+ * oldest, which is a reverse order of execution. Each turns the gradients of its outputs into gradients of its sources.
+ * An add_n sums the gradients of one value in the order of the nodes that made them, so the sum is always the same. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,7 +180,7 @@ static bool is_wrong(mst_graph *graph, mst_value target, mst_value gradient, con
     return wrong;
 }
 
-/* OUT is not SRC, and MST_NONE all over. */
+/* OUT is not SRC, and all its elements are MST_NONE. */
 static void differentiate(const mst_value *targets, const mst_value *gradients, int num_targets, const mst_value *src,
                           int num_src, mst_value *out) {
     mst_graph *graph = num_targets ? mst_value_graph(targets[0]) : NULL;

@@ -5,8 +5,8 @@
 
 #include "metric/metric.h"
 
-/** Elements that are 0 or 1, in the shape of the predictions: LABELS, whether the label is not 0; PREDICTIONS, whether
- *  the prediction is above the threshold. Where there are more columns than labels have, labels are numbers of classes,
+/** Turns both into elements 0 or 1, in the shape of the predictions. LABELS: 1 where the label is not 0. PREDICTIONS: 1
+ *  where the prediction is above the threshold. If predictions have more columns than labels, labels are class numbers,
  *  and become one-hot rows. With .positive both are [rows], 1 for examples of that class. Returns false, and LABELS is
  *  an error value, if the shapes do not fit. */
 bool mst_metric_positives(const mst_metric_options *options, mst_value *labels, mst_value *predictions);

@@ -4,9 +4,10 @@
 
 #include "metric/metric.h"
 
-/** [.num_thresholds] f64 each: the elements with a label that is not 0, and those with 0, by the last threshold that
- *  their prediction is above. With n thresholds number i is i / (n - 1), but number 0 is below all. With .positive the
- *  labels are those of that class, and thresholds are at equal distances in log(p / (1 - p)). */
+/** Two histograms of the predictions, [.num_thresholds] f64 each: one of elements whose label is not 0, one of those
+ *  whose label is 0. Each element counts at the last threshold that its prediction is above. Threshold i of n is
+ *  i / (n - 1), but threshold 0 is below all predictions. With .positive the labels are those of that class, and
+ *  thresholds are at equal distances in log(p / (1 - p)). */
 mst_metric_values mst_metric_thresholds(const mst_metric_options *options);
 
 #endif

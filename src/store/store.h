@@ -33,8 +33,7 @@ typedef struct mst_block {
 
 typedef struct mst_copy {
     mst_domain *domain;
-    const char
-        *place; /**< full name of the device it belongs to; "": the domain shares it. Belongs to the block */
+    const char *place; /**< full name of the device it belongs to; "": the domain shares it. Belongs to the block */
     void *data;
     _Atomic uint64_t version; /**< of the value that it holds; 0: none */
     int users;                /**< sessions that have it in their plans, and calls that read or write it */

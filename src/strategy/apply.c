@@ -1,6 +1,6 @@
-/* Builds the update of variables in the graph: beside each variable its slots, moving average and f32 master (for
- * bf16), as variables of their own, and one apply_gradients node whose sources are all of these and the gradients of
- * every shard. Which device updates what is decided later, by the plan (plan/update_lowering.c).
+/* Builds the update of variables in the graph. Each variable gets its slots, moving average and f32 master (for bf16),
+ * as variables of their own. One apply_gradients node has all of these, and the gradients of every shard, as sources.
+ * Which device updates what is decided later, by the plan (plan/update_lowering.c).
  *
  * The node does not count steps: global_step is raised by a node of its own in the same step. What a second update
  * of the same graph makes gets names with a suffix, but a moving average is shared by all updates of its variable. */
