@@ -162,8 +162,8 @@ static mst_status make_ready(mst_monitored_session *s) {
     }
 }
 
-/* Whether STATUS, the calling thread's error, follows from the loss of a task. If the task was started again between two
- * runs, none of them fails because it is away. But its variables have no values, which is MST_INVALID. */
+/* Whether STATUS, the calling thread's error, follows from the loss of a task. If the task was started again between
+ * two runs, none of them fails because it is away. But its variables have no values, which is MST_INVALID. */
 static bool has_lost(mst_monitored_session *s, mst_status status) {
     mst_failure failure;
     const char *first;
@@ -296,8 +296,8 @@ static void read_step(mst_monitored_session *s, const call *c) {
         write_summaries(s, c->output + c->num_fetches + 1, (int64_t)mst_tensor_get(c->output[c->num_fetches], 0));
 }
 
-/* Makes the run, and makes it again after a task was lost. *MADE: the run has given its outputs. After MST_INVALID it is
- * tried a second time: the chief may already have given new values to the variables that had lost theirs. */
+/* Makes the run, and makes it again after a task was lost. *MADE: the run has given its outputs. After MST_INVALID it
+ * is tried a second time: the chief may already have given new values to the variables that had lost theirs. */
 static mst_status run_until_made(mst_monitored_session *s, const call *c, bool *made) {
     for (bool again = false;; again = true) {
         const int64_t before = atomic_load(&s->step);
