@@ -144,20 +144,6 @@ static mst_status read_progress(mst_server *s, const mst_snapshot *state) {
     return status;
 }
 
-void mst_server_drop_gradients(mst_server *s, int32_t w) {
-    mst_task_message_free(s->worker[w].gradients);
-    s->worker[w].gradients = NULL;
-}
-
-void mst_server_end_message(mst_server *s, mst_task_message *message, mst_status status) {
-    if (message && status) {
-        message->next = s->program.failed;
-        s->program.failed = message;
-        return;
-    }
-    mst_task_message_free(message);
-}
-
 static void free_failed(mst_server *s) {
     for (mst_task_message *message = s->program.failed, *next; message; message = next) {
         next = message->next;

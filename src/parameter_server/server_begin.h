@@ -50,8 +50,4 @@ typedef struct mst_server_variables {
 MST_CHECKED mst_status mst_server_begin(mst_server *s, const mst_task_message *message);
 /** Frees what mst_server_begin has made. */
 void mst_server_clear(mst_server *s);
-void mst_server_drop_gradients(mst_server *s, int32_t w);
-/** Frees MESSAGE, which may be NULL, after its handling has returned STATUS. */
-void mst_server_end_message(mst_server *s, mst_task_message *message, mst_status status);
-
 #endif

@@ -15,38 +15,16 @@
  *      GONE         ends the server when each worker has sent it; a worker sends it when it knows that all have left
  *
  * The rules that workers and servers keep to are in parameter_server/ps_message.h. */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/argument.h"
 #include "base/clock.h"
-#include "base/failure.h"
 #include "base/no_memory.h"
 #include "cluster/cluster_spec.h"
-#include "cluster/task_log.h"
 #include "parameter_server/server_state.h"
 
-/* ---- the log ---- */
-
-void mst_server_say(mst_server *s, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    mst_task_log(s->options.log, s->options.cluster, format, list);
-    va_end(list);
-}
-
-const char *mst_server_name(mst_server *s, int32_t task) {
-    return mst_mail_name(s->mail, task, s->text, sizeof s->text);
-}
-
 /* ---- the end of the job with an error ---- */
-
-mst_status mst_server_send_line(mst_server *s, int32_t kind, int32_t to, uint64_t request, const char *text) {
-    const bool is_left = kind == MST_PS_FAILED && s->end.is_left;
-    const mst_task_message_head head = {.kind = kind, .step = is_left, .request = request};
-    return mst_mail_send(s->mail, to, &head, &(mst_iov){text, strlen(text)}, 1, NULL);
-}
 
 static mst_status send_text(mst_server *s, int32_t to, uint64_t request, const char *text) {
     return mst_server_send_line(s, MST_PS_FAILED, to, request, text);

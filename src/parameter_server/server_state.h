@@ -12,6 +12,7 @@
 #include "parameter_server/server_gradients.h"
 #include "parameter_server/server_leave.h"
 #include "parameter_server/server_log.h"
+#include "parameter_server/server_messages.h"
 #include "parameter_server/server_order.h"
 #include "parameter_server/server_replay.h"
 #include "parameter_server/server_update.h"
@@ -48,16 +49,8 @@ struct mst_server {
     mst_server_leaving leaving;
 };
 
-/** Writes a line to the log. */
-void mst_server_say(mst_server *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** "worker:1 at localhost:2223"; valid until the next call. */
-const char *mst_server_name(mst_server *s, int32_t task);
 /** Does what *MESSAGE of a worker asks. Sets *MESSAGE to NULL if it is kept. */
 MST_CHECKED mst_status mst_server_take_request(mst_server *s, mst_task_message **message);
-/** Sends worker TO a message of KIND, FAILED or NOTICE, with TEXT. REQUEST: the one that it answers; 0: none. */
-MST_CHECKED mst_status mst_server_send_line(mst_server *s, int32_t kind, int32_t to, uint64_t request,
-                                            const char *text);
-
 /* ---- server_rate.c ---- */
 
 /** Answers MESSAGE of kind RATE with the learning rate, after setting it if MESSAGE has a new one. */

@@ -199,11 +199,6 @@ mst_status mst_server_answer_waiting(mst_server *s) {
     return replays ? mst_server_go_on_with_replay(s) : MST_OK;
 }
 
-mst_status mst_server_send_empty(mst_server *s, int32_t to, uint64_t request) {
-    const mst_task_message_head head = {.kind = MST_PS_EMPTY, .round = s->round, .request = request};
-    return mst_mail_send(s->mail, to, &head, NULL, 0, NULL);
-}
-
 mst_status mst_server_send_staleness(mst_server *s, int32_t to) {
     const mst_task_message_head head = {.kind = MST_PS_STALENESS, .request = s->worker[to].request};
     int32_t count = MST_STALENESS_COUNTS;

@@ -35,8 +35,6 @@ MST_CHECKED mst_status mst_server_send_previous(mst_server *s, int32_t w);
 /** These send worker TO all state, and the staleness counts. */
 MST_CHECKED mst_status mst_server_send_state(mst_server *s, int32_t to);
 MST_CHECKED mst_status mst_server_send_staleness(mst_server *s, int32_t to);
-/** Tells worker TO, which has sent REQUEST, that there are no values. */
-MST_CHECKED mst_status mst_server_send_empty(mst_server *s, int32_t to, uint64_t request);
 void mst_server_release_values(mst_server *s, mst_server_values *value);
 
 #endif
