@@ -46,6 +46,7 @@ data/tfds
 data/transforms
 data/writers
 model_file/keras
+parameter_server
 cli/doctor
 cli/evaluate
 cli/help

@@ -104,7 +104,7 @@ static mst_status take_listed(mst_server *s, int32_t w, uint64_t request) {
                         mst_server_name(s, w));
     worker->listed = message->next;
     message->next = NULL;
-    const mst_status status = mst_server_take_request(s, &message);
+    const mst_status status = s->take_request(s, &message);
     mst_server_end_message(s, message, status);
     return status;
 }
@@ -154,6 +154,14 @@ static bool have_all_listed(const mst_server *s, int32_t w, uint64_t request) {
     return all;
 }
 
+mst_status mst_server_update_together(mst_server *s) {
+    bool due;
+    MST_TRY(mst_server_is_update_due(s, &due));
+    if (!due) return MST_OK;
+    if (!s->order.num_ps) return mst_server_make_update(s);
+    return s->order.self == 0 ? give_turn(s, (mst_server_turn){.worker = UPDATE}) : MST_OK;
+}
+
 /* Server P has REQUEST of worker W; it may have said so before. */
 static mst_status note_listed(mst_server *s, int32_t p, int32_t w, uint64_t request) {
     if (request <= s->worker[w].request) return MST_OK;
@@ -162,10 +170,6 @@ static mst_status note_listed(mst_server *s, int32_t p, int32_t w, uint64_t requ
     if (!own || own->head.request != request || !have_all_listed(s, w, request)) return MST_OK;
     MST_TRY(give_turn(s, (mst_server_turn){.worker = w, .request = request}));
     return mst_server_update_together(s);
-}
-
-mst_status mst_server_order_update(mst_server *s) {
-    return s->order.self == 0 ? give_turn(s, (mst_server_turn){.worker = UPDATE}) : MST_OK;
 }
 
 /* Server P reports what it has, or asks for the turns that it has not taken. */

@@ -33,8 +33,9 @@ bool mst_server_is_ordered(const mst_server *s, const mst_task_message *message)
 MST_CHECKED mst_status mst_server_list_request(mst_server *s, mst_task_message **message);
 /** A process of worker W has said HELLO: its waiting requests are forgotten. */
 void mst_server_forget_listed(mst_server *s, int32_t w);
-/** If this is the first server, gives the next turn to an update. */
-MST_CHECKED mst_status mst_server_order_update(mst_server *s);
+/** Makes the update of a synchronous job if enough gradients are there. If the servers have one order, the first
+ *  server gives the update the next turn instead. */
+MST_CHECKED mst_status mst_server_update_together(mst_server *s);
 /** From time to time tells the first server again what waits here. */
 MST_CHECKED mst_status mst_server_remind_first(mst_server *s, int64_t now);
 /** Handles MESSAGE from another server. */

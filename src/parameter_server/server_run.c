@@ -85,7 +85,7 @@ static mst_status send_state(mst_server *s, const mst_task_message *message) {
     return mst_server_send_state(s, message->from);
 }
 
-mst_status mst_server_take_request(mst_server *s, mst_task_message **message) {
+static mst_status take_request(mst_server *s, mst_task_message **message) {
     const mst_task_message *p = *message;
     mst_server_worker *w = &s->worker[p->from];
     const bool current = w->instance == p->instance;
@@ -140,7 +140,7 @@ static mst_status take(mst_server *s, mst_task_message **message) {
     }
     if (!s->round || (s->end.is_closed && p->head.kind != MST_PS_COLLECT))
         return mst_server_send_empty(s, p->from, p->head.request);
-    return (mst_server_is_ordered(s, p) ? mst_server_list_request : mst_server_take_request)(s, message);
+    return (mst_server_is_ordered(s, p) ? mst_server_list_request : take_request)(s, message);
 }
 
 /* ---- running ---- */
@@ -210,7 +210,7 @@ mst_status mst_server_run_with(const mst_server_options *options) {
         return MST_FAIL(MST_INVALID,
                         "server: the log '%s' cannot be both replayed and written: write the new one to another folder",
                         options->update_log);
-    mst_server s = {.options = *options};
+    mst_server s = {.options = *options, .take_request = take_request};
     if (s.options.timeout == 0) s.options.timeout = 10;
     if (s.options.recovery_timeout == 0) s.options.recovery_timeout = 600;
     if (s.options.step_timeout == 0) s.options.step_timeout = 600;

@@ -7,6 +7,8 @@
 #include "muster/server.h"
 #include "parameter_server/ps_begin.h"
 #include "parameter_server/ps_message.h"
+#include "parameter_server/server_answer.h"
+#include "parameter_server/server_apply.h"
 #include "parameter_server/server_begin.h"
 #include "parameter_server/server_finish.h"
 #include "parameter_server/server_gradients.h"
@@ -47,10 +49,10 @@ struct mst_server {
     mst_server_waiting waiting;
     mst_server_end end;
     mst_server_leaving leaving;
+    /** Does what *MESSAGE of a worker asks (server_run.c). Sets *MESSAGE to NULL if it is kept. */
+    mst_status (*take_request)(mst_server *s, mst_task_message **message);
 };
 
-/** Does what *MESSAGE of a worker asks. Sets *MESSAGE to NULL if it is kept. */
-MST_CHECKED mst_status mst_server_take_request(mst_server *s, mst_task_message **message);
 /* ---- server_rate.c ---- */
 
 /** Answers MESSAGE of kind RATE with the learning rate, after setting it if MESSAGE has a new one. */

@@ -177,28 +177,6 @@ mst_status mst_server_send_previous(mst_server *s, int32_t w) {
     return send_variables(s, w, &head, &s->versions.previous, -1);
 }
 
-mst_status mst_server_answer(mst_server *s, int32_t w) {
-    if (s->options.replay_updates) {
-        s->worker[w].held = true;
-        return mst_server_go_on_with_replay(s);
-    }
-    return mst_server_send_values(s, MST_PS_VALUES, w, w + 1, NULL);
-}
-
-static bool waits(const mst_server_worker *w) {
-    return w->waits;
-}
-
-mst_status mst_server_answer_waiting(mst_server *s) {
-    const bool replays = s->options.replay_updates != NULL;
-    if (!replays) MST_TRY(mst_server_send_values(s, MST_PS_VALUES, 0, s->num_workers, waits));
-    for (int32_t w = 0; w < s->num_workers; w++) {
-        s->worker[w].held |= replays && s->worker[w].waits;
-        s->worker[w].waits = false;
-    }
-    return replays ? mst_server_go_on_with_replay(s) : MST_OK;
-}
-
 mst_status mst_server_send_staleness(mst_server *s, int32_t to) {
     const mst_task_message_head head = {.kind = MST_PS_STALENESS, .request = s->worker[to].request};
     int32_t count = MST_STALENESS_COUNTS;
