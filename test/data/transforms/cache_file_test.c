@@ -251,10 +251,12 @@ static const settings all_settings[] = {
     {0, 1, 0, 0, false}, {9, 1, 4, 0, true}, {20, 2, 5, 2, true}, {7, 3, 0, 0, false}, {100, 1, 6, 1, true}};
 enum { SETTINGS = sizeof all_settings / sizeof *all_settings, EPOCHS = 2 };
 
+typedef enum file_change { FILE_STAYS, FILE_GOES, FILE_COMES, FILE_CHANGES } file_change;
+
 /* A pipeline, and what happens to its file between a save and a restore. */
 typedef struct pipeline_case {
     const settings *s;
-    enum { FILE_STAYS, FILE_GOES, FILE_COMES, FILE_CHANGES } change;
+    file_change change;
     counter *c;
     int *round;
 } pipeline_case;
@@ -289,7 +291,7 @@ static void check_all(void (*check)(const ledger *l)) {
             counter c = {0};
             int round = 0;
             check(&(const ledger){.build = build,
-                                  .context = &(const pipeline_case){s, change, &c, &round},
+                                  .context = &(const pipeline_case){s, (file_change)change, &c, &round},
                                   .read = pipeline_read,
                                   .num_rows = ROWS,
                                   .num_shards = s->shards,
