@@ -43,7 +43,7 @@ size_t mst_escape(const char *data, size_t length, char text[MST_ESCAPE_TEXT]) {
     return size ? size : 1;
 }
 
-/* Text without such characters is not written to: it may be a constant, such as protobuf's empty string. */
+/* Does not write to TEXT if there is nothing to replace: it may be a constant, such as protobuf's empty string. */
 void mst_make_plain(char *text) {
     char *to = text;
     for (size_t left = strlen(text), taken; left; text += taken, left -= taken) {

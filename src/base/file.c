@@ -7,8 +7,8 @@
  * inside it by its descriptor, even if it is renamed meanwhile. A process that dies leaves a file under a side name,
  * but no lock on it. So mst_file_claim can tell it from a file that is still being written.
  *
- * Every call that changes the disk goes through one function each (write_some, sync_file, rename_file, unlink_file),
- * where a test can make it fail: train/checkpoint_test.c fails them one after the other. */
+ * Each kind of call that changes the disk has one function (write_some, sync_file, rename_file, unlink_file). A test
+ * can make these calls fail: train/checkpoint_test.c does so with one after the other. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -46,8 +46,8 @@ static mst_status write_fail(const char *path) {
 /* ---- symbolic links ---- */
 
 /* The rule of Linux' fs.protected_symlinks, even if that is off. In a folder with a sticky bit where all may write,
- * a link is followed only if this user or the owner of the folder has made it. Another user could have made it so that
- * a file is replaced that only this user can write. */
+ * a link is followed only if this user or the owner of the folder has made it. A link that another user has made could
+ * lead to a file that only this user may write, and that would then be replaced. */
 static bool may_follow(const mst_folder *folder, const struct stat *link) {
     struct stat info;
     if (fstat(folder->descriptor, &info)) return false;
@@ -104,8 +104,8 @@ static int ask(mst_file_call call, size_t *size) {
     return function ? function(call, size) : 0;
 }
 
-/* Whether a call of kind CALL, of *SIZE bytes (may be NULL), is to be made; where a test lets it fail, errno is
- * set. */
+/* Whether to make a call of kind CALL, of *SIZE bytes (SIZE may be NULL). If a test makes it fail, the result is false,
+ * and errno is set. */
 static bool may(mst_file_call call, size_t *size) {
     size_t none = 0;
     const int code = ask(call, size ? size : &none);

@@ -1,6 +1,9 @@
-/** recall: elements that are predicted positive among the positive ones, of all rows and columns together: label is not
- *  0 and prediction > threshold, over label is not 0. Of classes each is a column, as in Keras' Recall with one-hot
- *  labels; with .positive the examples of that class are counted. 0 where no label is positive */
+/** recall: the fraction of the positive elements that are predicted positive. All rows and columns count together:
+ *
+ *      (elements with label != 0 and prediction > threshold) / (elements with label != 0)
+ *
+ *  Each class is a column, as in Keras' Recall with one-hot labels. With .positive, the examples of that class are
+ *  counted. 0 if no label is positive */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_RECALL = 9 };
 #endif

@@ -1,18 +1,21 @@
-/** What --metrics names: the metrics of each output of a model. */
+/** The option --metrics: the metrics of each output of a model. */
 #ifndef MUSTER_CLI_MODEL_OBJECTIVE_METRICS_H
 #define MUSTER_CLI_MODEL_OBJECTIVE_METRICS_H
 
 #include "cli/model/objective.h"
 
-/** Names of metrics, for an option, NULL past the last; and what must be said of one, NULL: nothing. */
+/** The name of metric I, from 0, as --metrics takes it; NULL past the last. The second is a hint about it for --help;
+ *  NULL: there is none. */
 const char *objective_metric(int i);
 const char *objective_metric_help(int i);
-/** Takes the metrics that TEXT names, "accuracy,recall", in place of those of the N objectives of LIST, of all that
- *  they fit (cli/model/metric_fit.h), or "price=mean_absolute_error" of one output; NULL: they stay. MST_INVALID,
- *  naming the nearest one or all, where there is none of a name; or where one fits no output and IS_GIVEN: else it is
- *  left out, since it was noted by a training for another loss. */
+/** Gives the N objectives of LIST the metrics that TEXT names, in place of those that they have. "accuracy,recall" goes
+ *  to all outputs that these fit (cli/model/metric_fit.h), "price=mean_absolute_error" to one output. If TEXT is NULL,
+ *  nothing changes. MST_INVALID if TEXT has a name that no metric has; the message then tells the nearest name, or all.
+ *
+ *  IS_GIVEN: the user has given TEXT. Then a metric that fits no output is MST_INVALID too. Otherwise TEXT was noted by
+ *  a training, perhaps for another loss, and such a metric is left out. */
 MST_CHECKED mst_status objective_metrics(const char *text, bool is_given, objective *list, int n);
-/** Fails as that does where TEXT (may be NULL) names a metric that there is not; outputs are not looked at. */
+/** Fails as objective_metrics does if TEXT (may be NULL) has a name that no metric has. Does not look at outputs. */
 MST_CHECKED mst_status objective_check_metrics(const char *text);
 
 #endif

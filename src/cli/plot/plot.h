@@ -14,10 +14,11 @@ typedef struct plot_panel {
     const char *tag;
     const mst_curve *curve;
     int64_t num_curves;
-    double x_low, x_high, y_low, y_high; /**< what the points take; x_low < x_high and y_low < y_high */
+    double x_low, x_high, y_low, y_high; /**< range of the points; x_low < x_high, y_low < y_high */
 } plot_panel;
 
-/** Values from LOW to HIGH, at most about COUNT and PLOT_TICKS, a round number apart; returns how many. */
+/** Writes the multiples of a round number that are between LOW and HIGH to TICK, and returns how many there are: COUNT
+ *  or a little more at most, and never more than PLOT_TICKS. */
 int plot_ticks(double low, double high, int count, double tick[PLOT_TICKS]);
 /** The panel in text: braille characters in WIDTH columns and HEIGHT rows, in colours where COLOR. */
 void plot_text(const plot_panel *panel, int width, int height, bool color, FILE *file);

@@ -1,6 +1,6 @@
 /* What transforms of pictures share: checks and derivation of their datasets, the random numbers of a row, and the
- * changes of pixels themselves. Of u8, brightness and contrast go through a table of the 256 levels, which is made
- * with the arithmetic of tf.image and so gives its roundings. */
+ * changes of pixels themselves. For u8, brightness and contrast take their results from a table of the 256 levels. The
+ * table is made with the arithmetic of tf.image, and so has the same roundings. */
 #include "data/pictures/picture.h"
 
 #include <stdarg.h>
@@ -162,7 +162,7 @@ void mst_picture_crop(const void *src, mst_picture_size size, int64_t top, int64
     }
 }
 
-/* As tf.image.convert_image_dtype makes f32 of u8, and u8 of f32 with saturate. */
+/* As tf.image.convert_image_dtype with saturate=True: to_unit from u8 to f32, from_unit from f32 to u8. */
 static float to_unit(int level) {
     return (float)level * (1.0f / 255);
 }

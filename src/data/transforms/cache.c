@@ -1,8 +1,8 @@
-/** The rows of one pass over DATASET (epoch 0), read now and kept in memory. What follows the cache reads it as it
- *  would mst_dataset_from_tensors, in any order. For slow parsing, and for compressed files that fit. Rows may have
- *  strings and be of any length. Of a dataset of batches the batches are kept: each pass gives the same ones in the
- *  same order. Fails with MST_INVALID for a dataset without end, and if a batch before the last has fewer rows than the
- *  others (batches that are repeated). */
+/** Reads the rows of one pass over DATASET (epoch 0) now, and keeps them in memory. Like a dataset of
+ *  mst_dataset_from_tensors, the result can be read in any order. Use it for slow parsing, and for compressed files
+ *  whose rows fit into memory. Rows may have strings, and be of any length. If DATASET has batches, they are kept: each
+ *  pass gives the same batches in the same order. MST_INVALID if DATASET has no end, or if a batch before the last has
+ *  fewer rows than the others, as when batches are repeated. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out);
 #endif
@@ -17,12 +17,12 @@ MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_datas
 #include "data/transforms/unbatch.h"
 #include "tensor/string.h"
 
-/* The rows are made in batches, by several threads if that takes long, and collected in one array for each
- * component, which grows by doubling; the result is a dataset over these arrays (mst_dataset_from_tensors). Rows of
- * any length are packed into one string each first (data/transforms/packed_row.h). Batches are taken apart into rows,
- * which are cached and put back into batches of the same size (data/transforms/unbatch.h). */
+/* The rows are made in batches, by several threads if that takes long. They are collected in one array for each
+ * component, which grows by doubling. The result is a dataset over these arrays (mst_dataset_from_tensors). Rows of any
+ * length are first packed into one string each (data/transforms/packed_row.h). Batches are taken apart into rows. The
+ * rows are cached, and put back into batches of the same size (data/transforms/unbatch.h). */
 
-enum { MOST_ROWS = 256, MOST_BYTES = 4 << 20 }; /* at a time */
+enum { MOST_ROWS = 256, MOST_BYTES = 4 << 20 }; /* of one of these batches */
 
 typedef struct column {
     char *data;
@@ -63,7 +63,7 @@ static mst_status cache_grow(columns *c, int64_t more) {
     return MST_OK;
 }
 
-/* Copies the bytes of the strings of the last N rows, which so far are the batch's. */
+/* Copies the bytes of the strings of the last N rows: until now these bytes belong to the batch. */
 static mst_status keep_strings(columns *c, int64_t n) {
     for (int i = 0; i < c->dataset->num_components; i++) {
         const int64_t each = c->dataset->row[i].dtype == MST_STRING ? mst_shape_count(c->dataset->row[i].shape) : 0;
@@ -84,7 +84,7 @@ static mst_status cache_add(columns *c, const mst_batch *batch) {
     return keep_strings(c, n);
 }
 
-/* Rows that take long are made by several threads. */
+/* Puts the rows of DATASET into batches. Several threads make rows that take long. */
 static mst_status in_batches(mst_dataset *dataset, mst_dataset **out) {
     mst_dataset *batches;
     size_t bytes = 1;
@@ -161,14 +161,14 @@ static mst_status cache_packed(mst_dataset *dataset, mst_dataset **out) {
     return status;
 }
 
-/* ---- what numbers stand for ---- */
+/* ---- names of classes, and the schema ---- */
 
 static void replace(mst_dataset **rows, mst_dataset *named) {
     mst_dataset_release(*rows);
     *rows = named;
 }
 
-/* Names of classes and the schema of FROM, for ROWS. */
+/* Gives *ROWS the names of classes and the schema of FROM. */
 static mst_status copy_names(const mst_dataset *from, mst_dataset **rows) {
     const char *schema = mst_dataset_schema(from);
     mst_dataset *named = NULL;

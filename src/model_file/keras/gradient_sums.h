@@ -1,5 +1,5 @@
-/** Sums of the gradients of several steps (rule/accumulate.h) as Keras has them: with the gradients of penalties, which
- *  the update here adds to the mean. */
+/** Sums of the gradients of several steps (rule/accumulate.h), as files of Keras have them. Keras' sums contain the
+ *  gradients of penalties. The sums of this library do not: its update adds these gradients to the mean. */
 #ifndef MUSTER_MODEL_FILE_KERAS_GRADIENT_SUMS_H
 #define MUSTER_MODEL_FILE_KERAS_GRADIENT_SUMS_H
 
@@ -12,9 +12,10 @@ typedef struct mst_gradient_sums {
     double number; /**< how many gradients of penalties are added to each sum */
 } mst_gradient_sums;
 
-/** A negative NUMBER takes them away. Free it also after a failure. */
+/** NUMBER is the member of that name; below 0, gradients of penalties are subtracted. Free OUT also after a failure. */
 MST_CHECKED mst_status mst_gradient_sums_begin(mst_model *model, double number, mst_gradient_sums *out);
-/** *OUT: SUM, that of the weight of this name, with the gradients of penalties; for the caller. */
+/** SUM is that of the weight named WEIGHT. *OUT, which belongs to the caller, is SUM with the gradients of penalties
+ *  added. */
 MST_CHECKED mst_status mst_gradient_sums_of(const mst_gradient_sums *sums, const char *weight, mst_tensor *sum,
                                             mst_tensor **out);
 void mst_gradient_sums_free(mst_gradient_sums *sums);

@@ -20,8 +20,9 @@
 
 /* ---- loading ---- */
 
-/* The item for output I in LIST, an array by place or an object by name; LIST itself if it is neither. KEYS: those of a
- * dict of outputs, by which outputs go then. NULL: they go by the model's names. */
+/* The item of LIST for output I. LIST is an array in the order of the outputs, or an object with a member for each name
+ * of an output. If LIST is neither, it is the item itself. KEYS: the names of the outputs, if the model's outputs are a
+ * dict; else NULL, and the model's own names count. */
 static const json_t *of_output(const json_t *list, const mst_model *model, const json_t *keys, int i) {
     const char *key = json_string_value(json_array_get(keys, (size_t)i));
     const char *name = key ? key : mst_model_output_name(model, i);
@@ -65,7 +66,8 @@ static void add_metric(const json_t *metric, char out[MST_METRIC_NAMES]) {
     if (name) snprintf(out + used, MST_METRIC_NAMES - used, "%s'%.40s'", used ? ", " : "", name);
 }
 
-/* A list of metrics, of lists of them for each output, or either by the name of the output. */
+/* Adds the names of the metrics in VALUE to OUT. VALUE is a list of metrics, or a list with such a list for each
+ * output, or an object with either by the name of the output. */
 static void add_metrics(const json_t *value, int depth, char out[MST_METRIC_NAMES]) {
     enum { MOST_DEPTH = 3 };
     const char *key;
@@ -100,7 +102,7 @@ static mst_status read_compiled(const mst_keras_file *file, const mst_keras_netw
     return MST_OK;
 }
 
-#define KERAS_VERSION "3.0.0" /* whose files these are */
+#define KERAS_VERSION "3.0.0" /* files are written in the form of this version */
 static const char notes_key[] = "muster_notes";
 
 static mst_status read_notes(const char *path, const mst_keras_file *file, mst_model *model) {
@@ -158,8 +160,8 @@ mst_status mst_keras_load_weights(mst_model *model, const char *path) {
 
 /* ---- saving ---- */
 
-/* The program that wrote the file, for people, and the notes: Keras does not read this. Always the same date, so that
- * equal models give equal files. */
+/* The version of Keras, for people who look, and the notes: Keras does not read this. The date is always the same, so
+ * that equal models give equal files. */
 static mst_status print_metadata(mst_model *model, char **out) {
     mst_snapshot *snapshot;
     const char *key;

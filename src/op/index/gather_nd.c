@@ -2,9 +2,10 @@
  *
  *  params   any dtype; its first k dimensions must be known
  *  indices  i32 or i64, [..., k]
- *  dst      params' dtype; the shape of indices without k, then that of params without its first k dimensions
+ *  dst      params' dtype; the shape of indices without its last dimension, then that of params without its first k
  *
- *  An index out of range is an error in the run, which shows it as -1. Made of other ops.
+ *  If an index is out of range, the run fails; the message of the error has -1 in place of the index. This function is
+ *  no op itself: it adds other ops to the graph.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_gather_nd(mst_value params, mst_value indices);

@@ -1,20 +1,21 @@
-/** gru: h over the steps of a sequence, with x = src[:, t], p = h[t-1] recurrent + bias, and z, r and c their three
- *  parts, z and r through recurrent_activation, c through activation:
+/** gru: h over the steps of a sequence. x = src[:, t] and p = h[t-1] recurrent + bias have three parts each: z, r, c.
  *
- *      z = x_z + p_z,  r = x_r + p_r,  c = x_c + r p_c,  h[t] = z h[t-1] + (1 - z) c
+ *      z = recurrent_activation(x_z + p_z),  r = recurrent_activation(x_r + p_r),  c = activation(x_c + r p_c)
+ *      h[t] = z h[t-1] + (1 - z) c
  *
  *  src                   f32 or f64, [n, steps, 3 units]: the inputs times their kernel, with the bias
  *  recurrent             src's dtype, [units, 3 units]
- *  bias                  src's dtype, [3 units], of the product with recurrent
+ *  bias                  src's dtype, [3 units], added to the product with recurrent
  *  activation            default tanh
  *  recurrent_activation  default sigmoid
- *  mask                  src's dtype, [n, steps]: steps where it is 0 are left out, and give what the step before gave;
- *                        may be left out itself
+ *  mask                  src's dtype, [n, steps]: steps where it is 0 are skipped, and give what the step before gave;
+ *                        optional
  *  reverse               from the last step to the first
  *  h                     output 0, [n, steps, units]
  *  memory                output 1, [n, steps, 4 units]: z, r, c and p_c of each step
  *
- *  h is 0 before the first step. https://arxiv.org/abs/1406.1078v1, with Keras' order of gates and reset_after.
+ *  h is 0 before the first step. From https://arxiv.org/abs/1406.1078v1. The gates have Keras' order, and the result is
+ *  that of Keras' GRU with reset_after=True.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_gru_options {
@@ -86,7 +87,9 @@ static const mst_example gru_examples[] = {
      .num_src = 4,
      .src = {SOURCE(2, 3, 2), RECURRENT(2), BIAS(2), MASK(3, 2)},
      .fails = MST_INVALID},
-    {.name = "linear, one unit", /* z r c: step 0: 3, 4, 2 + 4: h = -2 6; step 1: p = -11 1 -23: -10, 2, -39 */
+    /* Step 0: p = 1, 1, 1, so z = 3, r = 4, c = 2 + 4 * 1 = 6 and h = (1 - 3) * 6 = -12.
+     * Step 1: p = -11, 1, -23, so z = -10, r = 2, c = 7 + 2 * -23 = -39 and h = -10 * -12 + 11 * -39 = -309. */
+    {.name = "linear, one unit",
      .num_src = 3,
      .src = {{.ndim = 3, .dim = {1, 2, 3}, .value = (const double[]){2, 3, 2, 1, 1, 7}},
              {.ndim = 2, .dim = {1, 3}, .value = (const double[]){1, 0, 2}},
