@@ -15,9 +15,10 @@ typedef struct mst_row_merge {
     int64_t columns; /**< elements of a row */
     int32_t num_shards;
     int32_t num_leaves;
-    const mst_shards *leaf; /**< [num_leaves]: from left to right the parts of one node of the tree over num_shards */
-    const mst_array *src;   /**< [2 * num_leaves]: of each leaf the rows, and i64 how many there are and then their
-                             *   numbers. Only their data is read */
+    const mst_shards *leaf; /**< [num_leaves]: the shards of each leaf, from left to right; the leaves are the parts
+                             *   of one node of the tree over num_shards */
+    const mst_array *src;   /**< [2 * num_leaves]: of each leaf two arrays, its rows, and in i64 how many there are,
+                             *   followed by their numbers. Only `data` of the arrays is read */
 } mst_row_merge;
 
 /** Bytes of workspace that a thread needs; `src` is not read. */

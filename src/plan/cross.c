@@ -1,5 +1,5 @@
-/* cross: gives each value that is used in another memory domain than its own a send and a receive, one pair for each
- * such domain. The send is on the device that makes the value, the receive on one that uses it.
+/* cross: a value that is used in another memory domain than its own gets a send and a receive, a pair for each such
+ * domain. The send is on the device that makes the value, the receive on one that uses it.
  *
  * The receive copies: it waits until the value is made, and takes it right before its first use. If only some of
  * the rows of a value count (counted_by), only these are copied. Constants are not sent: each domain has a copy of
@@ -21,7 +21,7 @@ typedef struct crossing {
     mst_pair_map sent;  /* (value, 0) -> the value of its send */
     mst_pair_map heard; /* (node, first device of a domain) -> the end there of a message without bytes */
     int32_t *domain;    /* by device: the first device of its domain */
-    int32_t turn;       /* of the devices of a group */
+    int32_t turn;       /* receives for groups so far: the devices of a group take turns */
 } crossing;
 
 static mst_status copy_constant(crossing *x, int32_t value, int32_t device, int32_t *out) {
@@ -39,7 +39,7 @@ static mst_status copy_constant(crossing *x, int32_t value, int32_t device, int3
     return MST_OK;
 }
 
-/* A send or a receive of VALUE on DEVICE. COUNT: value with the number of rows, -1. */
+/* Adds a send or a receive of VALUE on DEVICE. COUNT is the value that begins with the number of rows, or -1. */
 static mst_status add_end(crossing *x, const mst_op *op, const char *suffix, int32_t value, int32_t count,
                           int32_t device, int32_t *out) {
     mst_plan *plan = x->plan;
@@ -132,14 +132,16 @@ static mst_status follow(crossing *x, int32_t n, int32_t after) {
     return mst_plan_add_control(plan, n, *heard);
 }
 
-/* Whether node N runs in another task than node AFTER, and something runs for that or before it. */
+/* Whether node AFTER is in another task than node N, and there is something to wait for. There is nothing if AFTER has
+ * no sources and nothing runs for it (mst_plan_is_silent). */
 static bool is_apart(const crossing *x, int32_t n, int32_t after) {
     const mst_plan_node *node = &x->plan->node[after];
     if (task_of(x, x->plan->node[n].device) == task_of(x, node->device)) return false;
     return !mst_plan_is_silent(x->plan, node) || node->num_src || node->num_control;
 }
 
-/* The nodes that N waits for without taking a value from them: control sources, and the sources of a group of nodes. */
+/* Makes node N wait for nodes of other tasks from which it takes no value: control sources, and the sources of a group
+ * of nodes. */
 static mst_status follow_all(crossing *x, int32_t n) {
     const mst_plan *plan = x->plan;
     const int num_control = plan->node[n].num_control, num_src = plan->node[n].num_src;

@@ -1,5 +1,5 @@
-/* The lowering of leaf_rows (op/state/sparse_gradient.h), a part of the pass distribute: the rows of each shard are
- * added up on the shard's device, and those sums where the node is.
+/* The lowering of leaf_rows (op/state/sparse_gradient.h), a part of the pass distribute. The rows of each shard are
+ * added up on the shard's device; then the node's device adds up these sums.
  *
  *      device 0   values, indices of shard 0 -> sum_rows --+
  *                                                          +-> merge_rows
@@ -10,8 +10,8 @@
 #include "plan/distribute.h"
 #include "plan/update_ops.h"
 
-/* VALUE, the rows, and the value after it, their numbers, are counted by the latter: its first number says how many
- * there are. */
+/* VALUE has rows. The value after it begins with how many rows there are, and then has their numbers: so it counts
+ * both. */
 static void set_counted(mst_plan *plan, int32_t value) {
     for (int32_t i = value; i < value + 2; i++) plan->value[i].counted_by = value + 1;
 }
@@ -20,7 +20,7 @@ static mst_sum_rows_options sum_options(const mst_leaf_rows_options *o) {
     return (mst_sum_rows_options){.num_rows = o->num_rows, .squares = o->squares, .clip = o->clip};
 }
 
-/* The same values on DEVICE, if they are variables with several copies. */
+/* Replaces each source that is a mirrored variable by the copy that DEVICE works with. */
 static mst_status find_sources(mst_distribute_pass *d, int32_t *src, int count, int32_t device) {
     for (int i = 0; i < count; i++) {
         mst_mirror *mirror = mst_distribute_mirror(d, src[i]);

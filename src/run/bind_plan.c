@@ -83,7 +83,7 @@ static mst_status bind_grow(mst_session *session, const mst_plan *plan, mst_slot
     if (arena->data) domain->type->free(domain, arena->data, (size_t)arena->bytes);
     slot->generation++;
     arena->data = NULL;
-    arena->bytes = wanted; /* counted before it is allocated: strings that a step receives take what is left */
+    arena->bytes = wanted; /* counted now, so that received strings cannot take this memory meanwhile */
     const mst_status status = domain->type->alloc(domain, (size_t)wanted, &data);
     if (status)
         arena->bytes = 0;

@@ -58,7 +58,8 @@ static bool is_reusable(const mst_tensor *output, const mst_spec *spec) {
     return mst_spec_equal(&own, spec);
 }
 
-/* For small ones it is not worth finding out how much memory the process has. */
+/* Checks that there is memory for the outputs that must be made. Small outputs are not checked: it takes time to find
+ * out how much memory the process has. */
 static mst_status check_outputs(mst_session *session, const mst_cached_plan *cached, mst_tensor *const *outputs) {
     enum { SMALL = 1 << 20 };
     int64_t bytes = 0;
@@ -114,12 +115,12 @@ bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t d
     return true;
 }
 
-/* Whether the last step of the slot has left the memory of strings that device D receives in several blocks. */
+/* Whether device D receives strings, and their memory is in several blocks since the last step of the slot. */
 static bool has_split_strings(const mst_slot *slot, const mst_cached_plan *cached, int32_t d) {
     return cached->plan->program[d].receives_strings && mst_string_memory_is_split(&slot->frame.strings[d]);
 }
 
-/* Whether CACHED can run in slot I without asking a device for memory first. */
+/* Whether CACHED can run in slot INDEX without asking a device for memory first. */
 static bool is_ready(const mst_session *session, const mst_cached_plan *cached, int index) {
     bool ready = mst_session_is_bound(session, cached, index);
     for (int32_t i = 0; i < cached->num_devices && ready; i++)
@@ -172,7 +173,8 @@ static mst_status hold(mst_slot *slot, const mst_feed *feeds, int num_feeds, mst
     return MST_OK;
 }
 
-/* A run that failed leaves no trace in the random numbers of those to come, unless another has begun since. */
+/* Later runs then get the same random numbers as if this run, which has failed, had never begun. Does nothing if
+ * another run has taken a number since. */
 static void give_number_back(mst_session *session, const mst_step *step) {
     if (step->number >= 0 || session->part) return;
     uint64_t next = (uint64_t)-step->number;
@@ -212,7 +214,7 @@ static void release_frame(mst_frame *frame) {
     mst_cached_plan_release(session, cached);
 }
 
-/* The same by the last device to leave, if the caller has given the frame up. */
+/* Commits and releases a frame that the caller has given up. The last device to leave it calls this. */
 static void end_late(mst_frame *frame) {
     commit_frame(frame);
     release_frame(frame);
@@ -273,7 +275,7 @@ static mst_status number_step(mst_session *session, mst_slot *slot, const mst_ca
     step->seed = mst_graph_seed(session->graph);
     step->number = 0;
     if (purpose->initial) return MST_OK;
-    if (state < 0) { /* a stream of their own: numbers below 0 */
+    if (state < 0) { /* the plan counts no steps: the random ops of its runs get numbers below 0 */
         step->number = session->part ? purpose->random : -1 - (int64_t)atomic_fetch_add(&session->store->runs, 1);
         return MST_OK;
     }
@@ -284,14 +286,15 @@ static mst_status number_step(mst_session *session, mst_slot *slot, const mst_ca
     return session->part ? mst_session_part_share_step(&slot->frame, owner) : MST_OK;
 }
 
-/* In a turn that has begun: whether a variable that a plan of initial values writes has got a value meanwhile. */
+/* Whether another session has given a value to a variable that this plan was to give its first value. Called when the
+ * turn has begun. */
 static bool is_overtaken(const mst_cached_plan *cached) {
     for (int64_t i = 0; i < cached->plan->num_states; i++)
         if (cached->state[i] && cached->plan->state[i].writes && cached->state[i]->version) return true;
     return false;
 }
 
-/* The devices touch new memory as soon as the frames before this one are done. */
+/* Waits until the devices have touched new memory. They do so as soon as the frames before this one are done. */
 static mst_status wait_for_touches(mst_slot *slot) {
     mst_frame *frame = &slot->frame;
     if (frame->caller_runs && slot->cached->devices[0] == 0) mst_frame_touch(frame, 0);
@@ -327,7 +330,7 @@ static bool wait_for_devices(mst_slot *slot, mst_failure *late) {
     return false;
 }
 
-/* A run that has been traced and went well becomes one of the trace. */
+/* Adds a run that was traced, and went well, to the trace. */
 static void keep_notes(mst_session *session, const mst_frame *frame) {
     pthread_mutex_lock(&session->lock);
     mst_trace *trace = session->trace;
@@ -335,7 +338,7 @@ static void keep_notes(mst_session *session, const mst_frame *frame) {
     if (trace) mst_trace_add(trace, frame->plan, frame->step.number, frame->notes);
 }
 
-/* How long the devices took for a run that went well. */
+/* Notes for the choice of threading how long the devices took for a run that went well. */
 static void keep_time(mst_session *session, const mst_slot *slot, int64_t began) {
     const int64_t now = mst_clock_now();
     if (slot->alone) atomic_fetch_add(&session->runs_alone, 1);
@@ -392,8 +395,8 @@ static mst_status prepare_frame(mst_session *session, const mst_cached_plan *cac
     return session->trace ? mst_run_notes_create(cached->plan, &frame->notes) : MST_OK;
 }
 
-/* Takes a slot, which holds the values of the call from then on, and puts its frame on the queues: in the order of the
- * session and of the store at once. Under the lock. */
+/* Takes a slot, which holds the values of the call from then on, and puts its frame on the queues. Under the lock: so
+ * the turns in the store have the same order as the frames on the queues. */
 static mst_status submit(mst_session *session, mst_cached_plan *cached, const mst_call_purpose *purpose,
                          int64_t deadline, const mst_feed *feeds, mst_tensor **outputs, mst_slot **out) {
     int index;

@@ -1,5 +1,5 @@
-/* Workers whose variables parameter servers keep (muster/server.h). A step sends its gradients to the servers, which
- * make the update, and gets the new values. The chief tells the servers how. */
+/* Training with parameter servers, which keep the variables of the workers (muster/server.h). A worker sends the
+ * gradients of each step to the servers. They make the update, and send the new values back. */
 #include <stdlib.h>
 
 #include "base/shard_rows.h"
@@ -34,9 +34,9 @@ static mst_status servers_share(mst_trainer *trainer) {
     return MST_OK;
 }
 
-/* All workers are at the same step, and the servers make one update of their gradients, in synchronous training without
- * backup workers. Then the callbacks of each worker decide when training ends, with the same result; else those of the
- * chief. */
+/* In synchronous training without backup workers, all workers are at the same step, and the servers make one update of
+ * all their gradients. The callbacks of each worker then decide when training ends, all with the same result. Otherwise
+ * only the chief's callbacks decide. */
 static mst_cooperation_rules servers_rules(const mst_trainer *trainer) {
     const int aggregate = trainer->strategy.replicas_to_aggregate;
     const bool in_step =
@@ -119,7 +119,7 @@ static mst_status servers_join(mst_fit_run *run) {
 /* ---- the learning rate ---- */
 
 /* The rate of the servers, whose updates have no schedule. If a server has lost its values, this is no error: the next
- * request notices it too, and is handled there. */
+ * request notices it too, and its error is handled. */
 static mst_status servers_read_rate(mst_fit_run *run) {
     const mst_trainer *trainer = run->trainer;
     float is = (float)trainer->optimizer.learning_rate;
@@ -145,7 +145,7 @@ static mst_status servers_set_rate(mst_fit_run *run) {
 
 /* ---- the state of the servers ---- */
 
-/* If the epoch of the sums that servers have sent has ended here, the sums become 0, as in one process. */
+/* The servers have sent the sums of an epoch. If that epoch has ended, the sums become 0, as in one process. */
 static mst_status end_sums(mst_trainer *trainer) {
     mst_position position;
     if (!trainer->rules.in_step) return MST_OK;
@@ -193,9 +193,9 @@ static mst_status servers_staleness(mst_trainer *trainer, mst_tensor **counts) {
 
 /* ---- epochs and steps ---- */
 
-/* Before the first epoch: sends the rate that callbacks have set to the servers. The chief keeps the state with that
- * rate, so that a server that is started again begins with it. Callbacks that set the rate later set it again when
- * steps are repeated. */
+/* Before the first epoch: callbacks may have set a rate, which the servers get here. The chief keeps the state with
+ * that rate, so that a server that is started again begins with it. Rates that are set later need not be kept: when
+ * steps are repeated, the callbacks set them again. */
 static mst_status servers_begin_epoch(mst_fit_run *run) {
     if (!run->brings_rate) return MST_OK;
     MST_TRY(send_rate(run));
@@ -215,7 +215,7 @@ static mst_status servers_before_evaluation(mst_trainer *trainer) {
     return mst_ps_client_use_values(client_of(trainer));
 }
 
-/* Sets where the gradients are computed. */
+/* Gives the step the values that came last, and memory for its gradients from which they are sent without a copy. */
 static mst_status servers_before_step(mst_fit_run *run) {
     MST_TRY(mst_ps_client_use_values(client_of(run->trainer)));
     return mst_ps_client_place_gradients(client_of(run->trainer), run->trainer->train.gradient);
@@ -258,8 +258,8 @@ static mst_status finish(mst_fit_run *run) {
     return take_averages(trainer);
 }
 
-/* Reads the number of steps that belongs to the last values, the same for all workers. A worker that must stop alone
- * does not wait for the others. */
+/* Waits until all workers have made their last step, and reads the number of steps that belongs to the last values. All
+ * workers get the same number. A worker that must stop alone does not wait for the others. */
 static mst_status servers_finish(mst_fit_run *run) {
     if (run->state.stop && is_asked_to_stop(run)) return MST_OK;
     const mst_status status = finish(run);
