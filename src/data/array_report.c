@@ -5,7 +5,7 @@
 
 #include "format/npz.h"
 
-/* The path of SPEC, of an npz file; NULL: it is of other data. */
+/* The path in SPEC if it names an npz file, else NULL. */
 static const char *path_of(const char *spec) {
     static const char *const kinds[] = {"npz:", "word-ids:"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -1,4 +1,4 @@
-/** What users should know of the arrays of an npz file, beside those that are read. */
+/** Arrays of an npz file that are not read, and that a user should know of. */
 #ifndef MUSTER_DATA_ARRAY_REPORT_H
 #define MUSTER_DATA_ARRAY_REPORT_H
 
@@ -6,14 +6,14 @@
 
 enum { MST_MOST_ARRAY_PAIRS = 6 };
 
-/** Two arrays whose names differ in upper and lower case alone. */
+/** Two arrays of one file whose names differ only in upper and lower case. */
 typedef struct mst_array_pair {
-    const char *read; /**< x, y, x_train, y_train, x_test or y_test */
+    const char *read; /**< the one that is read: x, y, x_train, y_train, x_test or y_test */
     char other[8];
 } mst_array_pair;
 
-/** The pairs of SPEC, npz:FILE or word-ids:FILE. Returns how many; 0 for other kinds of data, and for a file that
- *  cannot be read. */
+/** Finds such pairs in the file of SPEC, npz:FILE or word-ids:FILE. Returns how many it found; 0 for other kinds of
+ *  data, and for a file that cannot be read. */
 MST_API int mst_array_pairs(const char *spec, mst_array_pair out[MST_MOST_ARRAY_PAIRS]);
 
 #endif

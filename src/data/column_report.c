@@ -22,8 +22,8 @@ static void add_part(const char *part, mst_column_report *out) {
     snprintf(out->reading + used, sizeof out->reading - used, "%s%s", used ? " and " : "as ", part);
 }
 
-/* How the cells of COLUMN are read. A schema may be anyone's: parts of dates and signs that there are not are refused,
- * since they are printed. */
+/* Describes how the cells of COLUMN are read. The schema may come from anywhere, and its texts are printed: a part of a
+ * date or a sign that is not known is refused. */
 static mst_status add_reading(const mst_schema_column *column, mst_column_report *out) {
     char text[MST_CSV_NOTATION_TEXT];
     mst_csv_column form = {0};
@@ -50,8 +50,8 @@ static bool is_other_number(const char *text) {
     return end > text && !*end;
 }
 
-/* The text after the number at the beginning of TEXT: " EUR" of "5 EUR", ")" of "(5)". NULL: there is none, or it has
- * digits again, as in 20-29, 1.2.3 and 12a4. */
+/* The text after the number at the beginning of TEXT: " EUR" in "5 EUR", ")" in "(5)". NULL if there is none, or if
+ * more digits follow, as in 20-29, 1.2.3 and 12a4. */
 static const char *unit_of(const char *text) {
     const char *number = text + strspn(text, " +-("), *rest = number + strspn(number, "0123456789.,'");
     const char *point = strchr(number, '.');
@@ -61,7 +61,8 @@ static const char *unit_of(const char *text) {
     return strpbrk(rest, "0123456789") ? NULL : rest;
 }
 
-/* Whether all categories that are not missing are numbers in a notation that is not read, or numbers with one unit. */
+/* Whether every category, apart from missing values, is a number in a notation that is not read, or a number with a
+ * unit that all of them share. */
 static bool look_like_numbers(const mst_schema_column *column) {
     const char *unit = NULL;
     int64_t numbers = 0, with_unit = 0;
@@ -81,7 +82,7 @@ static int compare_texts(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Writes the first category that equals another one except for spaces around it to OUT. */
+/* Copies to OUT the first category that equals another one except for spaces around it. */
 static mst_status find_spaces(const mst_schema_column *column, mst_column_report *out) {
     for (int64_t i = 0; i < column->num_categories && !*out->spaced; i++) {
         const char *text = column->category[i], *begin = text + strspn(text, " \t");

@@ -1,5 +1,5 @@
-/* Chains of datasets, each of which retains its upstream. What a dataset does not define itself (rows, classes, schema)
- * is taken from its upstream, up to the source. */
+/* Chains of datasets, each of which retains its upstream. What a dataset does not define itself (its rows, classes and
+ * schema) is that of its upstream, and so on up to the source. */
 #include "data/dataset.h"
 
 #include <stdlib.h>
@@ -134,8 +134,8 @@ size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i) {
     return count < 0 ? 0 : (size_t)count * mst_dtype_size(dataset->row[i].dtype);
 }
 
-/* A shape that the dataset knows is used. Else the element has it: then no map lies between them, so component I is the
- * same in both. */
+/* The dataset's shape is used if it is known. If not, ELEMENT has the shape: then there is no map between the dataset
+ * and the source of ELEMENT, so that component I is the same in both. */
 mst_shape mst_dataset_row_shape(const mst_dataset *dataset, const mst_element *element, int i) {
     const mst_shape shape = dataset->row[i].shape;
     return element && element->shape && mst_shape_count(shape) < 0 ? element->shape[i] : shape;

@@ -22,7 +22,7 @@ static bool take_varint(bytes *b, uint64_t *out) {
     return false;
 }
 
-/* One field, of number *NUMBER; VALUE is that of an integer. */
+/* Reads one field: its number, and its value if that is an integer. */
 static bool take_field(bytes *b, uint64_t *number, uint64_t *value) {
     enum { INTEGER = 0, EIGHT_BYTES = 1, LENGTH = 2, FOUR_BYTES = 5 };
     uint64_t key, size = 0;
@@ -43,8 +43,8 @@ static bool take_field(bytes *b, uint64_t *number, uint64_t *value) {
     return true;
 }
 
-/* The dtype of a TensorProto; NULL if the bytes are not one. It must consist of valid fields only, first the dtype and
- * the shape. */
+/* The dtype in a serialized TensorProto; NULL if the bytes are not one. To count as a TensorProto, the bytes must be
+ * valid fields throughout, beginning with the dtype and the shape. */
 static const char *serialized_dtype(const uint8_t *data, size_t size) {
     enum { DTYPE = 1, SHAPE = 2, MOST_FIELD = 17 };
     static const char *const dtypes[] = {NULL,   "float32", "float64", "int32", "uint8", "int16",
@@ -60,7 +60,8 @@ static const char *serialized_dtype(const uint8_t *data, size_t size) {
 
 /* ---- other files ---- */
 
-/* What kind of file with arrays the bytes begin as; NULL: none. CERTAIN: only those that numbers hardly begin as. */
+/* The kind of array file that the bytes begin like; NULL: none. CERTAIN: only kinds whose first bytes numbers are very
+ * unlikely to have. */
 static const char *array_file(const char *data, size_t size, bool certain) {
     enum { CERTAIN = 6 };
     static const struct {
@@ -81,7 +82,7 @@ static const char *array_file(const char *data, size_t size, bool certain) {
 
 /* ---- texts ---- */
 
-/* Whether the bytes are the name of a class: short printable text. */
+/* Whether the bytes may be the name of a class: short printable text. */
 static bool is_text(const char *data, size_t size) {
     enum { MOST_NAME = 80 };
     if (size < 1 || size > MOST_NAME) return false;
@@ -93,7 +94,7 @@ static bool is_text(const char *data, size_t size) {
     return true;
 }
 
-/* One byte may be either. */
+/* Refuses a label that is text. One byte may be a text or a number; it is refused too, with another message. */
 static mst_status check_text_label(const char *name, const char *data, size_t size) {
     enum { MOST_SHOWN = 40 };
     if (!is_text(data, size)) return MST_OK;
@@ -114,7 +115,7 @@ static const char *dtypes_of(int64_t each) {
     return each == 2 ? "int16, uint16 or float16" : each == 4 ? "float32 or int32" : "float64 or int64";
 }
 
-/* TOLD are the dimensions that the Example gives for the SIZE bytes. */
+/* Checks the SIZE bytes against TOLD, the shape that the Example gives for them. */
 static mst_status check_count(const char *name, size_t size, mst_shape told) {
     char text[MST_SHAPE_TEXT];
     const int64_t count = mst_shape_count(told), each = (int64_t)size / count, rest = (int64_t)size % count;

@@ -29,7 +29,7 @@ static const mst_feature_value *example_form_find(const found *f, const char *co
     return NULL;
 }
 
-/* Names under which an Example tells the size of its picture. */
+/* Names of the features in which an Example stores the size of its picture. */
 static const struct {
     const char *height, *width, *depth;
 } sizes[] = {{"height", "width", "depth"},    {"height", "width", "channels"},
@@ -41,7 +41,7 @@ static int64_t num_elements(const mst_feature_value *value) {
     return value->kind == MST_FEATURE_BYTES ? value->num_bytes : value->count;
 }
 
-/* The integers of feature NAME, if there are COUNT of them. */
+/* Reads the integers of feature NAME. False unless there are exactly COUNT of them. */
 static bool read_integers(const found *f, const char *name, int64_t count, int64_t *integers) {
     mst_example_parser *parser;
     const mst_feature feature = {.name = name, .dtype = MST_I64, .shape = mst_shape_make(1, &count)};
@@ -51,7 +51,8 @@ static bool read_integers(const found *f, const char *name, int64_t count, int64
     return good;
 }
 
-/* Height and width, and the channels where they are told; 0 where there are none. */
+/* Reads height and width, and the channels if they are stored, to DIM. Returns the number of dimensions; 0 if there is
+ * no size. */
 static int told_size(const found *f, int64_t dim[MST_MAX_NDIM]) {
     for (int i = 0; i < NUM_SIZES; i++) {
         int64_t depth;
@@ -71,13 +72,14 @@ static bool is_shape(int ndim, const int64_t *dim) {
     return true;
 }
 
-/* What an Example tells of the shape of its input. */
+/* What an Example says about the shape of its input. */
 typedef struct told_shape {
-    mst_shape shape; /* ndim 0: nothing */
-    bool is_whole;   /* the feature "shape", in place of the size of a picture, or of how many its pixels are */
+    mst_shape shape; /* ndim 0: it says nothing */
+    bool is_whole;   /* from the feature "shape"; else from the size of the picture or from "pixels" */
 } told_shape;
 
-/* SHAPE, of COUNT elements; height and width alone may be those of a picture of three channels. */
+/* SHAPE as the shape of COUNT elements. If only height and width are given, and COUNT is three times their product, the
+ * picture has three channels. */
 static told_shape told_size_of(mst_shape shape, int64_t count) {
     int64_t pixels;
     if (shape.ndim == 2 && !__builtin_mul_overflow(mst_shape_count(shape), 3, &pixels) && pixels == count)
@@ -85,13 +87,15 @@ static told_shape told_size_of(mst_shape shape, int64_t count) {
     return (told_shape){.shape = shape};
 }
 
-/* The feature "shape" of an input with other than bytes may be a number of any meaning where it is only one. */
+/* Whether SHAPE is the feature "shape" of INPUT. If the input is not bytes, a single number named "shape" may mean
+ * anything and is not taken. */
 static bool is_whole_shape(const mst_feature_value *shape, const mst_feature_value *input) {
     return is_named(shape, "shape") && shape->kind == MST_FEATURE_INTEGERS &&
            (shape->count > 1 || (shape->count == 1 && input->kind == MST_FEATURE_BYTES));
 }
 
-/* A first dimension of -1 is that of the batch. MST_INVALID where SHAPE is none. */
+/* Reads the feature "shape". A first dimension of -1 is the batch dimension and is dropped. MST_INVALID if the numbers
+ * are not a shape. */
 static mst_status read_whole_shape(const found *f, const mst_feature_value *shape, told_shape *told) {
     enum { MOST = MST_MAX_NDIM };
     int64_t dim[MOST];
@@ -106,7 +110,7 @@ static mst_status read_whole_shape(const found *f, const mst_feature_value *shap
     return MST_OK;
 }
 
-/* MST_INVALID where the feature "shape" is none. */
+/* Reads what the Example says about the shape of INPUT. MST_INVALID if its feature "shape" is not a shape. */
 static mst_status read_told_shape(const found *f, const mst_feature_value *input, told_shape *told) {
     int64_t dim[MST_MAX_NDIM];
     *told = (told_shape){.is_whole = false};
@@ -119,14 +123,15 @@ static mst_status read_told_shape(const found *f, const mst_feature_value *input
     return MST_OK;
 }
 
-/* The shape of COUNT elements as the Example tells it, one channel left out; [COUNT] where it tells none of so many. */
+/* The shape that the Example gives for COUNT elements, without a single channel; [COUNT] if it gives no shape of so
+ * many elements. */
 static mst_shape shape_of(const told_shape *told, int64_t count) {
     const mst_shape shape = told->shape;
     if (shape.ndim < 1 || mst_shape_count(shape) != count) return mst_shape_make(1, &count);
     return !told->is_whole && shape.ndim == 3 && shape.dim[2] == 1 ? MST_SHAPE(shape.dim[0], shape.dim[1]) : shape;
 }
 
-/* Whether VALUE is one of the features that tell the size of a picture. */
+/* Whether VALUE is one of the features that store the size of a picture. */
 static bool is_size(const found *f, const mst_feature_value *value) {
     int64_t height, width;
     for (int i = 0; i < NUM_SIZES; i++)
@@ -142,8 +147,8 @@ static bool is_about_input(const found *f, const mst_feature_value *value) {
            (is_named(value, "pixels") && is_integer) || is_size(f, value);
 }
 
-/* Whether VALUE, which has the name of a feature about the input, is one: INPUT is bytes, or numbers, several, as many
- * as it says. Of a whole shape more is looked at where it is read. */
+/* Whether VALUE, which has the name of a feature about the input, does describe INPUT. It does if INPUT is bytes, or
+ * several numbers, exactly as many as VALUE says. A whole shape is checked further where it is read. */
 static bool tells_of(const found *f, const mst_feature_value *value, const mst_feature_value *input) {
     int64_t dim[MST_MAX_NDIM];
     if (input->kind == MST_FEATURE_BYTES || is_whole_shape(value, input)) return true;
@@ -156,7 +161,7 @@ static bool tells_of(const found *f, const mst_feature_value *value, const mst_f
            mst_shape_count(told_size_of(mst_shape_make(ndim, dim), input->count).shape) == input->count;
 }
 
-/* The only feature that is not the label, beside those that tell of it; NULL where there are more. */
+/* The only feature apart from the label and from those that describe it; NULL if there are several. */
 static const mst_feature_value *only_other(const found *f, const mst_feature_value *label) {
     const mst_feature_value *other = NULL;
     for (int i = 0; i < f->count; i++) {
@@ -169,7 +174,7 @@ static const mst_feature_value *only_other(const found *f, const mst_feature_val
     return other;
 }
 
-/* The bytes of feature NAME, which is one value. */
+/* Reads the bytes of feature NAME, which is a single value. */
 static mst_status example_form_bytes(const found *f, const char *name, mst_string *bytes) {
     const mst_feature feature = {.name = name, .dtype = MST_STRING};
     mst_example_parser *parser;
@@ -179,14 +184,14 @@ static mst_status example_form_bytes(const found *f, const char *name, mst_strin
     return status;
 }
 
-/* Whether the bytes of VALUE, the feature NAME, are a file of a picture. */
+/* Whether the bytes of VALUE, the feature NAME, are a picture file. */
 static bool begins_picture(const found *f, const mst_feature_value *value, const char *name) {
     mst_string bytes;
     return value->kind == MST_FEATURE_BYTES && value->count == 1 && example_form_bytes(f, name, &bytes) == MST_OK &&
            mst_image_begins(bytes.data, bytes.length);
 }
 
-/* Numbers have as many elements as the feature "shape" says; of bytes, check_bytes looks. */
+/* Numbers must be as many as the feature "shape" says. Bytes are checked by check_bytes. */
 static mst_status check_told_count(const mst_feature_value *value, const char *name, const told_shape *told) {
     char text[MST_SHAPE_TEXT];
     if (value->kind == MST_FEATURE_BYTES || !told->is_whole || mst_shape_count(told->shape) == value->count)
@@ -209,7 +214,7 @@ static mst_status check_bytes(const found *f, const mst_feature_value *value, co
     return mst_example_bytes_check(name, bytes.data, bytes.length, told, label);
 }
 
-static const mst_dtype dtypes[] = {MST_NO_DTYPE, MST_U8, MST_F32, MST_I64}; /* by mst_feature_kind */
+static const mst_dtype dtypes[] = {MST_NO_DTYPE, MST_U8, MST_F32, MST_I64}; /* indexed by mst_feature_kind */
 
 static mst_status use(const found *f, const mst_feature_value *value, bool label, char text[MST_FORM_TEXT],
                       mst_feature *out) {
@@ -219,7 +224,7 @@ static mst_status use(const found *f, const mst_feature_value *value, bool label
     if (count < 1) return MST_FAIL(MST_INVALID, "feature '%s' of the first Example is empty", text);
     told_shape told = {.is_whole = false};
     const mst_status status = label ? MST_OK : read_told_shape(f, value, &told);
-    if (begins_picture(f, value, text)) { /* of which the Example may tell the size in pixels */
+    if (begins_picture(f, value, text)) { /* the Example may give its size in pixels */
         if (status || mst_shape_count(told.shape) != count) told = (told_shape){.is_whole = false};
     } else if (status) {
         return status;

@@ -1,8 +1,8 @@
 /** How `muster convert` writes rows as tf.train.Example, and how a data spec finds inputs and labels in any Example.
  *
- *  Written are "image_raw" (u8, a bytes_list) or "x" (other inputs), "label" or "y", and "shape", the dimensions of an
- *  input; with "image_raw" also "pixels", how many they are, since readers of MNIST for TensorFlow 1 ask for it. Read
- *  are also other names that people use.
+ *  Inputs are written as "image_raw" (u8, a bytes_list) or "x" (others), labels as "label" or "y". "shape" has the
+ *  dimensions of an input. Beside "image_raw", "pixels" has the number of its elements, which readers of MNIST for
+ *  TensorFlow 1 ask for. Other names that people use are read too.
  */
 #ifndef MUSTER_DATA_EXAMPLE_FORM_H
 #define MUSTER_DATA_EXAMPLE_FORM_H
@@ -10,19 +10,20 @@
 #include "data/dataset.h"
 #include "data/number_bytes.h"
 
-/** Inputs, and labels if there are any, as features of the Example in SIZE bytes at DATA: their number to *COUNT, 1
- *  or 2. Names are copied to TEXT. MST_INVALID if inputs cannot be told or used. */
+/** Finds the inputs, and the labels if there are any, among the features of the Example in SIZE bytes at DATA. *COUNT
+ *  is their number, 1 or 2; their names are copied to TEXT. MST_INVALID if the inputs cannot be found or used. */
 enum { MST_FORM_TEXT = 256 };
 MST_CHECKED mst_status mst_example_form_find(const void *data, size_t size, mst_feature features[2],
                                              char text[2][MST_FORM_TEXT], int *count);
 
-/** The same by NAMES, N of them: the first NUM_INPUTS are inputs, rows of numbers, the others labels. *COUNT is N, or
- *  NUM_INPUTS if the Example has no label. MST_NOT_FOUND, naming what there is, if another name is missing. */
+/** The same for features with the N given NAMES: the first NUM_INPUTS are inputs, rows of numbers, the others labels.
+ *  *COUNT is N, or NUM_INPUTS if the Example has no label. MST_NOT_FOUND, naming the features that there are, if
+ *  another name is missing. */
 MST_CHECKED mst_status mst_example_form_named(const void *data, size_t size, const char *const *names, int num_inputs,
                                               int n, mst_feature *features, int *count);
 
-/** Looks at the bytes of INPUT, elements of u8, in another Example too: of one that tells their shape nothing is to be
- *  seen. Whether still another may show more. */
+/** Adds the bytes of INPUT, elements of u8, in another Example to LOOK; does nothing if the Example gives their shape.
+ *  Returns whether it is worth looking at more Examples. */
 bool mst_example_form_look(const void *data, size_t size, const mst_feature *input, mst_number_look *look);
 
 #endif

@@ -2,8 +2,8 @@
  * is valid until the next call. Then its rows are forgotten, so that a source that reads forward can free their
  * records.
  *
- * A saved position is a tensor of i64: magic number, version, a fingerprint of the chain of datasets, and what each
- * cursor adds. Restoring it in another chain is an error. */
+ * A saved position is a tensor of i64: magic number, version, a fingerprint of the chain of datasets, and the numbers
+ * that each cursor adds. Restoring it in another chain is an error. */
 #include <stdlib.h>
 
 #include "base/argument.h"
@@ -25,10 +25,10 @@ struct mst_iterator {
     mst_dataset *dataset;
     mst_cursor *cursor;
     mst_batch batch;
-    int64_t row; /* the element if the dataset has no batches */
+    int64_t row; /* the element, if the dataset has no batches */
 };
 
-/* Not started. */
+/* Makes an iterator that is not started. */
 static mst_status iterator_open(mst_dataset *dataset, mst_iterator **out) {
     mst_iterator *it = *out = calloc(1, sizeof *it);
     if (!it) return MST_NO_MEMORY("for an iterator");
@@ -63,7 +63,7 @@ mst_status mst_iterator_create(mst_dataset *dataset, int64_t epoch, mst_iterator
     return mst_iterator_create_window(dataset, epoch, (mst_shard_window){0}, out);
 }
 
-/* A hash of the chain of datasets, by which a position of another pipeline is refused. */
+/* A hash of the chain of datasets, used to refuse the saved position of another chain. */
 static int64_t fingerprint(const mst_dataset *dataset) {
     uint64_t hash = 0xcbf29ce484222325;
     for (; dataset; dataset = dataset->upstream) {
@@ -131,7 +131,7 @@ void mst_iterator_destroy(mst_iterator *iterator) {
     free(iterator);
 }
 
-/* Forgets the element that the caller had: it is valid until the next call only. */
+/* Forgets the current element, which is valid only until the next call. */
 static void drop_element(mst_iterator *it) {
     mst_element *element = &it->batch.element;
     if (element->rows && !element->memory) mst_cursor_forget(it->cursor, element->rows, element->count);

@@ -25,7 +25,7 @@ mst_status mst_class_names_write(const char *prefix, const mst_dataset *dataset)
     return status;
 }
 
-/* TEXT, of SIZE bytes, becomes its lines. */
+/* Splits TEXT, which has SIZE bytes, into lines. */
 static mst_status split(char *text, size_t size, char ***names, int64_t *n) {
     int64_t lines = 1;
     for (size_t i = 0; i < size; i++) lines += text[i] == '\n';
@@ -41,7 +41,7 @@ static mst_status split(char *text, size_t size, char ***names, int64_t *n) {
     return MST_OK;
 }
 
-/* The lines of TEXT, which are taken; DATASET as it is if there are none. */
+/* DATASET with the lines of TEXT as names of its classes, or unchanged if there are none. Frees TEXT. */
 static mst_status name_by_lines(char *text, size_t size, mst_dataset *dataset, mst_dataset **out) {
     char **names = NULL;
     int64_t n = 0;

@@ -1,5 +1,5 @@
-/* A mistake becomes a dataset of its own that keeps the error. Calls that are nested over it do nothing and pass it on.
- * All other functions that take a dataset ask mst_dataset_check first, which gives the error. */
+/* A mistake becomes a dataset of its own that keeps the error. Calls nested around it do nothing and pass it on. All
+ * other functions that take a dataset call mst_dataset_check first, which returns the error. */
 #include "data/nested.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static mst_status failed_check(const mst_dataset *dataset) {
 
 static const mst_dataset_type failed_type = {.name = "failed", .check = failed_check};
 
-/* A dataset that has the calling thread's error; NULL if there is no memory for it. */
+/* Makes a dataset that keeps the calling thread's error; NULL if there is no memory for it. */
 static mst_dataset *keep_failure(mst_status status) {
     failed *f;
     mst_failure failure;

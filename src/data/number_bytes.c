@@ -4,14 +4,15 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Numbers of such a size are what networks are given. */
+/* Numbers given to networks usually have a magnitude in this range. */
 static const double least = 1e-6, most = 1e6;
 enum { FEWEST = 16, FEWEST_HALVES = 32 };
 
-/* POSSIBLE: there are too few numbers to tell. */
+/* POSSIBLE: there are too few numbers to judge. */
 typedef enum verdict { IMPOSSIBLE, POSSIBLE, LIKELY } verdict;
 
-/* Of COUNT numbers that are not 0, APART have bytes that differ as neighbours in a picture do not. */
+/* Judges by COUNT numbers that are not 0. APART of them have bytes that differ in a way that neighbouring pixels of a
+ * picture do not. */
 static verdict judge(size_t count, size_t apart) {
     if (count < FEWEST) return POSSIBLE;
     return apart >= count / 2 ? LIKELY : IMPOSSIBLE;
@@ -21,13 +22,14 @@ static bool is_usual(double value) {
     return isfinite(value) && fabs(value) >= least && fabs(value) <= most;
 }
 
-/* Whether the four bytes are those of a picture with stripes. */
+/* Whether the four bytes may come from a picture with stripes. */
 static bool are_stripes(const uint8_t *word) {
     return word[2] == word[3] || (word[0] == word[2] && word[1] == word[3]);
 }
 
-/* Every number that is not 0 is a usual one; and mostly the lowest byte is none of those that the highest is, and there
- * are no stripes: so pictures are told, whose neighbours are alike. */
+/* Looks for floats of EACH bytes. Every number that is not 0 must be usual. Neighbouring pixels of a picture are alike,
+ * so in at least half of the numbers, the lowest byte must lie outside the range of the highest bytes, without
+ * stripes. */
 static verdict look_for_floats(const uint8_t *data, size_t size, size_t each) {
     size_t count = 0, apart = 0;
     uint8_t low = 255, high = 0;
@@ -52,8 +54,9 @@ static verdict look_for_floats(const uint8_t *data, size_t size, size_t each) {
     return judge(count, apart);
 }
 
-/* Integers of two bytes, in four or eight: the others are 0, of negative ones 255. The lower two mostly differ, and the
- * lowest has several values, as they do not in stripes, lines and masks. */
+/* Looks for integers that fit in two bytes, stored in four or eight: the upper bytes are all 0, or 255 if it is
+ * negative. The lower two bytes mostly differ, and the lowest one has several values, unlike in stripes, lines and
+ * masks. */
 static verdict look_for_integers(const uint8_t *data, size_t size) {
     enum { EACH = 4, FEWEST_VALUES = 4, MINUS = 255 };
     bool seen[MINUS + 1] = {false};
@@ -62,7 +65,7 @@ static verdict look_for_integers(const uint8_t *data, size_t size) {
     for (size_t i = 0; i < size; i += EACH) {
         const uint8_t bottom = data[i], next = data[i + 1], sign = data[i + 2];
         if (data[i + 3] != sign || (sign && (sign != MINUS || next < 128))) return IMPOSSIBLE;
-        if (bottom == sign && next == sign) continue; /* 0, -1, or the upper half of eight bytes */
+        if (bottom == sign && next == sign) continue; /* 0, -1, or the upper half of an integer of eight bytes */
         count++;
         apart += bottom != next;
         values += bottom != 0 && bottom != MINUS && !seen[bottom];
@@ -72,7 +75,8 @@ static verdict look_for_integers(const uint8_t *data, size_t size) {
     return found == LIKELY && values < FEWEST_VALUES ? IMPOSSIBLE : found;
 }
 
-/* Numbers from 2^-10 to 2^8 whose lowest bytes are spread over all values: neighbours in a picture are alike. */
+/* Looks for numbers from 2^-10 to 2^8 whose lowest bytes are spread over all values. In a picture they would be close
+ * together, since neighbouring pixels are alike. */
 static verdict look_for_halves(const uint8_t *data, size_t size) {
     enum { LEAST_TOP = 0x14, MOST_TOP = 0x5c, WIDEST = 0x30, LOW = 16, HIGH = 240 };
     size_t count = 0;

@@ -1,23 +1,23 @@
-/** Bytes that look like the numbers of NumPy's tobytes, which have more than one byte each. */
+/** Recognises bytes that look like the result of NumPy's tobytes for numbers of more than one byte. */
 #ifndef MUSTER_DATA_NUMBER_BYTES_H
 #define MUSTER_DATA_NUMBER_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/** What looks at some arrays of one kind have shown; at first all is 0. Bits are kinds of numbers. */
+/** What has been seen in some arrays of one kind: a set of kinds of numbers in each member. Begins with all 0. */
 typedef struct mst_number_look {
     unsigned likely, impossible;
 } mst_number_look;
 
-/** Looks at the SIZE bytes at DATA too. Judged by the places of zero bytes and by the exponents of little-endian
- *  numbers; for a kind to be likely, it takes at least 16 numbers in one array that are not 0, of float16 32. Integers
- *  are at least -2^15 and less than 2^16. */
+/** Adds what the SIZE bytes at DATA look like to LOOK. Judges by the places of zero bytes and by the exponents of
+ *  little-endian numbers. A kind is likely only if one array has at least 16 numbers that are not 0 (32 for float16).
+ *  Integers are taken to be at least -2^15 and less than 2^16. */
 void mst_number_look_at(mst_number_look *look, const void *data, size_t size);
-/** Whether another look may show more: some kind is possible. */
+/** Whether another array may change the result: some kind is still possible. */
 bool mst_number_look_is_open(const mst_number_look *look);
-/** What the arrays look like, "float32 or float64": likely from one and possible from all of them. NULL: they may well
- *  be numbers of one byte. */
+/** What the arrays look like, "float32 or float64": a kind that is likely in one of them and possible in all. NULL:
+ *  they may well be numbers of one byte. */
 const char *mst_number_look_kind(const mst_number_look *look);
 
 #endif

@@ -1,4 +1,4 @@
-/** The memory of mst_map_alloc: from it maps and sources take what they make of a length that they find themselves. */
+/** The memory behind mst_map_alloc: maps and sources allocate outputs there whose length they find themselves. */
 #ifndef MUSTER_DATA_ROW_ARENA_H
 #define MUSTER_DATA_ROW_ARENA_H
 

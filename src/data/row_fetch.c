@@ -1,11 +1,12 @@
-/* Takes rows from the source through the stages of their datasets to the batch. Two ways:
+/* Takes rows from the source through the stages of their datasets to the batch, in one of two ways:
  *
- *      by column   only scales and casts: each row is converted straight to its place; the next rows are prefetched
- *      by row      a map, a change of pictures, or a source that makes rows: each row goes through all stages, in
- *                  scratch memory; the last stage writes to its place in the batch if it can
+ *      by column   if there are only scales and casts: each row is converted straight to its place in the batch, while
+ *                  the next rows are prefetched
+ *      by row      if there is a map, a change of pictures, or a source that makes rows: each row goes through all
+ *                  stages in scratch memory; the last stage writes to the batch if it can
  *
- * Threads copy parts of a batch at the same time. Each takes a scratch of its own from a list, so there are at most as
- * many as threads that copy at once. What map functions allocate lasts for a row. The bytes of copied strings last
+ * Threads copy parts of a batch at the same time. Each takes a scratch from a list, so that there are at most as many
+ * scratches as concurrent callers. What map functions allocate lasts for one row. The bytes of copied strings last
  * until mst_row_fetch_forget_strings. */
 #include "data/row_fetch.h"
 
@@ -29,27 +30,27 @@ typedef struct scratch {
     mst_array *in, *out;
     void **dst, **written;
     char *data;
-    mst_record_buffer record; /* if the source has records */
+    mst_record_buffer record; /* for a source of records */
     mst_string text;          /* the record as a string */
-    mst_arena row;            /* what map functions make, of one row */
+    mst_arena row;            /* what map functions allocate for one row */
     mst_arena kept;           /* the bytes of strings that were copied */
 } scratch;
 
 struct mst_row_fetch {
-    const mst_dataset *base; /* the source, or what gives values */
+    const mst_dataset *base; /* the source, or the last dataset that gives values */
     mst_cursor *base_cursor;
     bool has_records;         /* base reads records */
-    mst_record_buffer record; /* of mst_row_fetch_record */
+    mst_record_buffer record; /* for mst_row_fetch_record */
     const mst_dataset *end;
     const mst_dataset **stage; /* the datasets with a stage, from base to end */
-    bool *is_checked;          /* of each: outputs of its map have strings, or a length that it finds */
+    bool *is_checked;          /* [num_stages] the outputs of the map have strings, or a length that the map finds */
     int num_stages;
-    int num_mixed;    /* stages to the last map, in which a component depends on others; 0: there is no map */
+    int num_mixed;    /* stages up to the last map, which mixes components; 0: no map */
     bool by_row;      /* one row after the other: there is a map, a change, or a source that makes rows */
-    bool has_strings; /* a component at the end */
+    bool has_strings; /* a component of the result is strings */
     int most_components;
     size_t scratch_bytes;
-    pthread_mutex_t lock; /* of `unused` */
+    pthread_mutex_t lock; /* protects `unused` */
     scratch *unused;
 };
 
@@ -57,7 +58,7 @@ static size_t align(size_t size) {
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Counts the stages, and what one row needs: each stage writes to memory of its own. */
+/* Counts the stages, and the memory that one row needs: each stage writes to its own part of it. */
 static void measure(mst_row_fetch *fetch) {
     const mst_dataset *dataset = fetch->end;
     fetch->most_components = dataset->num_components;
@@ -125,7 +126,7 @@ void mst_row_fetch_destroy(mst_row_fetch *fetch) {
     free(fetch);
 }
 
-/* NULL: no memory. */
+/* NULL if there is no memory. */
 static scratch *make_scratch(const mst_row_fetch *fetch) {
     const size_t n = (size_t)fetch->most_components;
     const size_t head = align(sizeof(scratch)), arrays = align(n * sizeof(mst_array)),
@@ -148,7 +149,7 @@ static void give_scratch(mst_row_fetch *fetch, scratch *s) {
     pthread_mutex_unlock(&fetch->lock);
 }
 
-/* At most one for each thread that copies at the same time; used again afterwards. */
+/* Takes an unused scratch, or makes one. So there are at most as many as concurrent callers. */
 static mst_status take_scratch(mst_row_fetch *fetch, scratch **out) {
     pthread_mutex_lock(&fetch->lock);
     scratch *s = fetch->unused;
@@ -165,7 +166,7 @@ void mst_row_fetch_forget_strings(mst_row_fetch *fetch) {
     pthread_mutex_unlock(&fetch->lock);
 }
 
-/* The cost of a map is not known: each row is assumed to be enough work for a thread. */
+/* The cost of a map is not known: one row is taken to be enough work for a thread. */
 int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, const mst_element *element, int component) {
     const int64_t elements = mst_shape_count(mst_dataset_row_shape(fetch->end, element, component));
     const int64_t size = (int64_t)mst_dtype_size(fetch->end->row[component].dtype);
@@ -176,7 +177,7 @@ static const void *base_memory(const mst_row_fetch *fetch, const mst_element *el
     return element->memory ? element->memory[i] : fetch->base->type->memory(fetch->base, i);
 }
 
-/* Elements of a row of component I of the base. */
+/* The number of elements in a row of component I of the base. */
 static int64_t base_count(const mst_row_fetch *fetch, const mst_element *element, int i) {
     return mst_shape_count(element->shape ? element->shape[i] : fetch->base->row[i].shape);
 }
@@ -201,13 +202,13 @@ mst_row_key mst_row_fetch_key(const mst_row_fetch *fetch, int64_t row) {
                          base->type->record ? base->type->record(base, fetch->base_cursor, number) : (uint64_t)number};
 }
 
-/* Rows come in random order from memory that no cache holds. Prefetching the next row while this one is converted
- * takes 100 rows of 784 bytes to f32 from 25 us to 10 us. */
+/* Rows come in random order from memory that is not in any cache. Prefetching the next row while this one is converted
+ * reduces the time for 100 rows of 784 bytes to f32 from 25 us to 10 us. */
 static void ask_for(const char *row, size_t bytes) {
     for (size_t i = 0; i < bytes; i += LINE) __builtin_prefetch(row + i);
 }
 
-/* Takes one component through two or more scales, in blocks that stay in the cache. */
+/* Converts one component through two or more scales, in blocks that fit in the cache. */
 static void convert_chain(const mst_row_fetch *fetch, int component, const char *src, char *dst, int64_t count) {
     _Alignas(ALIGNMENT) double buffer[2][BLOCK];
     const mst_dataset *last = fetch->base;
@@ -267,7 +268,8 @@ static mst_array row_array(const mst_dataset *dataset, int i, const void *data) 
     return array_of(dataset->row[i].dtype, dataset->row[i].shape, data);
 }
 
-/* The error of a map function, with the row. The function is the user's and may have recorded no error. */
+/* The error of a map function, with the row in its message. The function is the user's, and may not have recorded an
+ * error. */
 static mst_status map_failed(const mst_row_fetch *fetch, const char *what, mst_status status, uint64_t errors,
                              int64_t row) {
     const bool silent = mst_error_count() == errors || mst_error()->code != status;
@@ -276,7 +278,7 @@ static mst_status map_failed(const mst_row_fetch *fetch, const char *what, mst_s
     return silent ? status : mst_error_prefix("%s of row %lld", what, (long long)row);
 }
 
-/* Row I of the source to s->in; AHEAD rows of ELEMENT will follow at once. */
+/* Reads row I of ELEMENT from the base to s->in. The caller will read AHEAD rows in sequence, this one included. */
 static mst_status read_base(const mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t i,
                             int64_t ahead) {
     if (fetch->has_records) {
@@ -302,14 +304,14 @@ static mst_status read_base(const mst_row_fetch *fetch, scratch *s, const mst_el
     return MST_OK;
 }
 
-/* Whether component C of stage J (-1: of the source) has to be made: the caller wants it (TO NULL: all), or a later map
- * may need it for others. */
+/* Whether component C of stage J (-1: of the source) must be made: the caller wants it (TO is NULL: all components), or
+ * a later map may need it for other components. */
 static bool is_wanted(const mst_row_fetch *fetch, int j, int c, void *const *to) {
     return !to || j + 1 < fetch->num_mixed || to[c];
 }
 
-/* The same of a source that writes values: to their places in the batch (TO, may be NULL) if nothing else is done
- * with them. Only maps, and callers that look at a row, want components whose length is not known. */
+/* read_base for a source that makes values. They go to their places in the batch (TO, may be NULL) if there are no
+ * stages. Components of unknown length are made only for maps, and for callers that look at a row. */
 static mst_status write_base(const mst_row_fetch *fetch, scratch *s, int64_t row, void *const *to, char **free_memory) {
     bool any_open = false;
     for (int c = 0; c < fetch->base->num_components; c++) {
@@ -329,8 +331,8 @@ static mst_status write_base(const mst_row_fetch *fetch, scratch *s, int64_t row
     return status;
 }
 
-/* Memory for component C after stage J. After the last stage it is the component's place in the batch (TO, may be
- * NULL). None if its length is not known: the stage finds it. */
+/* Memory for component C after stage J: its place in the batch (TO, may be NULL) after the last stage, else scratch
+ * memory. If the length is not known there is none: the stage allocates it. */
 static mst_array stage_array(const mst_row_fetch *fetch, int j, int c, void *const *to, char **free_memory) {
     const mst_dataset *dataset = fetch->stage[j];
     mst_array array = row_array(dataset, c, NULL);
@@ -345,7 +347,7 @@ static mst_array stage_array(const mst_row_fetch *fetch, int j, int c, void *con
         array.data = *free_memory;
         *free_memory += align(bytes);
     }
-    if (array.dtype == MST_STRING && array.data) memset(array.data, 0, bytes); /* a map function may leave them empty */
+    if (array.dtype == MST_STRING && array.data) memset(array.data, 0, bytes); /* a map may leave strings unset */
     return array;
 }
 
@@ -360,7 +362,7 @@ static mst_status convert(const mst_row_stage *stage, scratch *s, mst_array to) 
     return MST_OK;
 }
 
-/* What a map function found for output C, which was declared as ROW: its length, its strings. */
+/* Checks the length and the strings of output C of a map function against ROW, which was declared for it. */
 static mst_status check_output(const mst_array *out, const mst_spec *row, int c) {
     char found[MST_SHAPE_TEXT], declared[MST_SHAPE_TEXT];
     const int64_t count = mst_shape_count(out->shape);
@@ -403,7 +405,7 @@ static mst_status run_map(const mst_row_fetch *fetch, scratch *s, int j, int64_t
     return MST_OK;
 }
 
-/* A change, a making or a conversion of one component. */
+/* Runs a stage that works on one component: `change`, `make` or `convert`. */
 static mst_status run_change(const mst_row_fetch *fetch, scratch *s, int j, int64_t row, void *const *to,
                              char **free_memory) {
     const mst_row_stage *stage = fetch->stage[j]->stage;
@@ -422,8 +424,8 @@ static mst_status run_change(const mst_row_fetch *fetch, scratch *s, int j, int6
     return status ? map_failed(fetch, fetch->stage[j]->type->name, status, errors, row) : MST_OK;
 }
 
-/* Takes one row through all stages; s->in holds its components in the end. AHEAD rows of ELEMENT will follow at
- * once. */
+/* Takes row I of ELEMENT through all stages; s->in has its components at the end. The caller will take AHEAD rows in
+ * sequence, this one included. */
 static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t i,
                              int64_t ahead, void *const *to) {
     char *free_memory = s->data;
@@ -443,7 +445,7 @@ static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_e
     return MST_OK;
 }
 
-/* DST is moved on, row by row. Strings get bytes that last until mst_row_fetch_forget_strings. */
+/* Advances the pointers in DST row by row. The bytes of strings last until mst_row_fetch_forget_strings. */
 static mst_status copy_mapped(mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t first,
                               int64_t count, void **dst) {
     for (int64_t i = 0; i < count; i++) {

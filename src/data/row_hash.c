@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* FNV-1a of 64 bits */
+/* 64-bit FNV-1a */
 static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
     const unsigned char *at = data;
     for (size_t i = 0; i < size; i++) hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
@@ -29,7 +29,7 @@ static mst_status hash_component(const mst_batch *row, int component, uint64_t *
 
 enum { BLOCK = 4096 };
 
-/* What is in FILE at OFFSET, or at its begin if that is before it. */
+/* Adds the block of FILE that begins at OFFSET, or at 0 if OFFSET is negative, to the hash. */
 static uint64_t hash_block(uint64_t hash, int file, off_t offset) {
     char data[BLOCK];
     const ssize_t size = pread(file, data, sizeof data, offset > 0 ? offset : 0);

@@ -1,4 +1,4 @@
-/** The stages of a dataset, which workers that train together compare. */
+/** Lists the stages of a dataset, which workers that train together compare. */
 #ifndef MUSTER_DATA_SETTINGS_H
 #define MUSTER_DATA_SETTINGS_H
 
@@ -6,7 +6,8 @@
 
 enum { MST_SETTINGS_TEXT = 256 };
 
-/** Called with a stage that affects the values of rows or their order: a dataset, or one that it is made of. */
+/** Called with a stage that affects the values of rows or their order. The stage is the dataset, one upstream of it, or
+ *  one that it is made of. */
 typedef void (*mst_stage_visit)(void *context, const mst_dataset *stage, const char *settings);
 
 /** Calls VISIT for all such stages, the source first. */

@@ -7,24 +7,24 @@
 
 #include "muster/status.h"
 
-/** The largest count: counting on from there does not overflow. */
+/** The largest number that a cursor saves as a count: adding to it does not overflow. */
 #define MST_BOOKMARK_MOST (INT64_MAX / 2)
 
-/** Zero-initialised is empty. */
+/** A list of numbers. Zero-initialised is empty. */
 typedef struct mst_bookmark {
     int64_t *number;
     int64_t count, capacity;
-    int64_t at;     /**< the next to be taken */
+    int64_t at;     /**< index of the number that is taken next */
     bool no_memory; /**< a number could not be added */
 } mst_bookmark;
 
 void mst_bookmark_put(mst_bookmark *bookmark, int64_t number);
-/** Takes the next number. MST_CORRUPT if there is none, or it is not from LOW to HIGH: the bookmark is of something
- *  else. */
+/** Takes the next number. MST_CORRUPT if there is none, or if it is not from LOW to HIGH: then the bookmark was made by
+ *  another kind of dataset. */
 MST_CHECKED mst_status mst_bookmark_take(mst_bookmark *bookmark, int64_t low, int64_t high, int64_t *number);
 /** Adds all numbers of OTHER, with their count first. */
 void mst_bookmark_put_all(mst_bookmark *bookmark, const mst_bookmark *other);
-/** Takes such numbers to OTHER, which is empty. */
+/** Takes the numbers that mst_bookmark_put_all added, and puts them into OTHER, which is empty. */
 MST_CHECKED mst_status mst_bookmark_take_all(mst_bookmark *bookmark, mst_bookmark *other);
 void mst_bookmark_free(mst_bookmark *bookmark);
 

@@ -1,5 +1,5 @@
-/* Chains of cursors. Over the cursor of a source stands one that adds the pass to each row (data/cursors/row.h), so
- * that a source needs to know only numbers. */
+/* Chains of cursors. The cursor of a source gives only row numbers; a pass_cursor above it adds the pass to each
+ * (data/cursors/row.h). */
 #include "data/cursors/cursor.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 typedef struct pass_cursor {
     mst_cursor base;
-    int64_t pass; /* as part of a row */
+    int64_t pass; /* the pass, at its place in a row */
 } pass_cursor;
 
 static mst_status pass_cursor_start(mst_cursor *cursor, int64_t epoch) {
@@ -131,7 +131,7 @@ mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     return status;
 }
 
-/* Stops at a cursor with a thread: that settles its upstream itself, before its thread starts. */
+/* Stops at a cursor with a thread: that cursor has settled its upstream itself, before its thread started. */
 void mst_cursor_settle(mst_cursor *cursor) {
     for (; cursor; cursor = cursor->type->stop ? NULL : cursor->upstream)
         if (cursor->type->settle) cursor->type->settle(cursor);
@@ -139,7 +139,8 @@ void mst_cursor_settle(mst_cursor *cursor) {
 
 mst_status mst_dataset_read_saved_row(const mst_dataset *dataset, mst_bookmark *bookmark, int64_t *row) {
     while (dataset->upstream) dataset = dataset->upstream;
-    /* Zip and interleave (`values`) number rows as they give them out, epoch after epoch: numbers have no limit. */
+    /* Zip and interleave (`values`) number rows as they give them out, epoch after epoch, so no row number is too
+     * large. */
     const bool any = dataset->cardinality < 0 || dataset->type->values;
     const int64_t at = bookmark->at, last = any ? MST_ROW_MOST_NUMBER : dataset->cardinality - 1;
     MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, row));

@@ -3,40 +3,42 @@
  *      source <- map <- shuffle <- batch            datasets: each retains its upstream
  *      cursor          <- cursor  <- cursor         cursors: one for each dataset that changes the order
  *
- *  Rows go from the source downstream. Saving and restoring a position, dropping and keeping rows go from cursor to
- *  cursor towards the source. */
+ *  Rows flow from the source downstream. Calls that save or restore a position, or that forget or keep rows, go from
+ *  cursor to cursor towards the source. */
 #ifndef MUSTER_DATA_CURSORS_CURSOR_H
 #define MUSTER_DATA_CURSORS_CURSOR_H
 
 #include "data/cursors/bookmark.h"
 #include "data/dataset.h"
 
-/** What a cursor can do. All but `destroy` and one of `rows` and `batch` are needed. A source's cursor gives numbers of
- *  rows; the pass is added to them. */
+/** What a cursor can do. Every slot must be set, except `destroy`, those that say when they may be NULL, and one of
+ *  `rows` and `batch`. The cursor of a source gives row numbers; the pass is added to them. */
 typedef struct mst_cursor_type {
     /** Moves to the first element of EPOCH. Called before anything else, and again to start over. */
     mst_status (*start)(mst_cursor *cursor, int64_t epoch);
-    /** The next rows, at most MAX; *GOT is less than MAX only at the end. NULL if no dataset of the type is one of
-     *  rows. */
+    /** Gives the next rows, at most MAX; *GOT is less than MAX only at the end. NULL if the elements of such datasets
+     *  are never rows. */
     mst_status (*rows)(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got);
-    /** The next batch, valid until the next call. NULL if no dataset of the type is one of batches. */
+    /** Gives the next batch, valid until the next call. NULL if the elements of such datasets are never batches. */
     mst_status (*batch)(mst_cursor *cursor, mst_element *element);
     /** Skips N elements; *SKIPPED is less only at the end. */
     mst_status (*skip)(mst_cursor *cursor, int64_t n, int64_t *skipped);
     /** Frees what the type's own struct holds; may be NULL. */
     void (*destroy)(mst_cursor *cursor);
-    /** Adds this position, and upstream's with mst_cursor_save, to BOOKMARK; NULL: only upstream's. */
+    /** Adds the position of this cursor, and with mst_cursor_save that of its upstream, to BOOKMARK. NULL: only
+     *  upstream's. */
     void (*save)(const mst_cursor *cursor, mst_bookmark *bookmark);
-    /** Restores both, in a cursor that was opened and not started. */
+    /** Restores both positions, in a cursor that is open but not started. */
     mst_status (*restore)(mst_cursor *cursor, mst_bookmark *bookmark);
-    /** Of a source that keeps records: N rows, by their numbers, are not needed any more. May be NULL. */
+    /** For a source that keeps records in memory: the N ROWS are no longer needed. May be NULL. */
     void (*forget)(mst_cursor *cursor, const int64_t *rows, int64_t n);
-    /** Of such a source, after a restore: reads N rows that were given out before. May be NULL. */
+    /** For such a source, after a restore: reads again N ROWS that were given out before the position was saved. May be
+     *  NULL. */
     mst_status (*keep)(mst_cursor *cursor, const int64_t *rows, int64_t n);
-    /** When all cursors are restored: drops the rows that no cursor downstream has kept. May be NULL. */
+    /** Called when all cursors are restored: drops the rows that no cursor downstream keeps. May be NULL. */
     void (*settle)(mst_cursor *cursor);
-    /** Of a cursor with a thread: makes the work of that thread end soon, and also the waits of others for it. The
-     *  cursor will be destroyed. May be NULL. */
+    /** For a cursor with a thread: makes the work of the thread end soon, and the waiting of others for it. The cursor
+     *  is destroyed afterwards. May be NULL. */
     void (*stop)(mst_cursor *cursor);
 } mst_cursor_type;
 
@@ -44,35 +46,37 @@ struct mst_cursor {
     const mst_cursor_type *type;
     const mst_dataset *dataset;
     mst_cursor *upstream;
-    mst_shard_window window; /**< whose rows of each batch are wanted; the values of others need not be made */
-    int64_t num_corrupt;     /**< of a source: records that this pass has left out */
+    mst_shard_window window; /**< shards whose rows are wanted of each batch; others may be left out */
+    int64_t num_corrupt;     /**< for a source: damaged records that this pass has skipped */
 };
 
-/** The cursor of DATASET, not started. */
+/** Opens a cursor for DATASET; it is not started. */
 MST_CHECKED mst_status mst_cursor_open(const mst_dataset *dataset, mst_cursor **out);
-/** A zeroed cursor of SIZE bytes (struct mst_cursor first) for DATASET, over a cursor of its upstream if it has one. */
+/** Allocates SIZE zero bytes, which begin with a struct mst_cursor, as a cursor for DATASET. If DATASET has an
+ *  upstream, opens the upstream's cursor too. */
 MST_CHECKED mst_status mst_cursor_alloc(const mst_cursor_type *type, size_t size, const mst_dataset *dataset,
                                         void *out);
-/** Ends the threads of CURSOR and of all cursors upstream of it, and frees these; NULL is allowed. */
+/** Ends the threads of CURSOR and of all cursors upstream of it, and frees them all; NULL is allowed. */
 void mst_cursor_destroy(mst_cursor *cursor);
 
-/** Of each batch, CURSOR and those upstream of it need to make only the rows of WINDOW. Before CURSOR starts. */
+/** Says that only the rows of WINDOW are wanted of each batch of CURSOR and of the cursors upstream of it. Call it
+ *  before CURSOR starts. */
 void mst_cursor_want(mst_cursor *cursor, mst_shard_window window);
 
-/** The cursor of the source. */
+/** The cursor of the source at the end of the chain. */
 mst_cursor *mst_cursor_base(mst_cursor *cursor);
 void mst_cursor_save(const mst_cursor *cursor, mst_bookmark *bookmark);
 MST_CHECKED mst_status mst_cursor_restore(mst_cursor *cursor, mst_bookmark *bookmark);
-/** Rows that came from CURSOR are dropped. */
+/** The N ROWS, which came from CURSOR, are no longer needed. */
 void mst_cursor_forget(mst_cursor *cursor, const int64_t *rows, int64_t n);
-/** The other way round: rows that are held downstream of CURSOR after a restore. */
+/** The opposite, after a restore: the N ROWS are still held downstream of CURSOR. */
 MST_CHECKED mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, int64_t n);
 
-/** After a restore, and before CURSOR moves: rows that were restored and not kept are dropped, of CURSOR and those
- *  upstream of it. */
+/** Call it after a restore, before CURSOR moves. CURSOR and the cursors upstream of it drop the rows that they restored
+ *  and that nothing downstream keeps. */
 void mst_cursor_settle(mst_cursor *cursor);
 
-/** Reads a row from BOOKMARK, and checks that DATASET can have it. */
+/** Reads a row from BOOKMARK. MST_CORRUPT if DATASET cannot have such a row. */
 MST_CHECKED mst_status mst_dataset_read_saved_row(const mst_dataset *dataset, mst_bookmark *bookmark, int64_t *row);
 
 #endif

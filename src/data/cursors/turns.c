@@ -39,7 +39,7 @@ int mst_turns_item(mst_turns *turns) {
     return -1;
 }
 
-/* With one slot, turns change nothing. */
+/* With one slot there are no turns: the item is read to its end. */
 int64_t mst_turns_left(const mst_turns *turns) {
     return turns->num_slots == 1 ? INT64_MAX : turns->block_length - turns->given;
 }

@@ -1,6 +1,6 @@
-/** The HEIGHT x WIDTH pixels in the middle of component COMPONENT, pictures [height, width, channels] or [height,
- *  width]; see keras.layers.CenterCrop. If what is left out is odd, the greater half is below and to the right.
- *  Fails with MST_INVALID if COMPONENT is no picture, or smaller. */
+/** Crops component COMPONENT, pictures [height, width, channels] or [height, width], to the HEIGHT x WIDTH pixels in
+ *  the middle; see keras.layers.CenterCrop. If the number of rows or columns to remove is odd, one more is removed
+ *  below or to the right. Fails with MST_INVALID if COMPONENT is no picture, or is smaller. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_central_crop(mst_dataset *dataset, int component, int64_t height,
                                                         int64_t width, mst_dataset **out);

@@ -1,6 +1,6 @@
-/** The box of HEIGHT x WIDTH pixels whose first is [TOP, LEFT] of component COMPONENT, pictures [height, width,
- *  channels] or [height, width]; see tf.image.crop_to_bounding_box. Fails with MST_INVALID if COMPONENT is no
- *  picture, or the box is not inside of it. */
+/** Crops component COMPONENT, pictures [height, width, channels] or [height, width], to the box of HEIGHT x WIDTH
+ *  pixels whose first pixel is [TOP, LEFT]; see tf.image.crop_to_bounding_box. Fails with MST_INVALID if COMPONENT is
+ *  no picture, or if the box is not inside it. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_crop(mst_dataset *dataset, int component, int64_t top, int64_t left,
                                                 int64_t height, int64_t width, mst_dataset **out);

@@ -1,6 +1,6 @@
-/* What transforms of pictures share: checks and derivation of their datasets, the random numbers of a row, and the
- * changes of pixels themselves. For u8, brightness and contrast take their results from a table of the 256 levels. The
- * table is made with the arithmetic of tf.image, and so has the same roundings. */
+/* What transforms of pictures share: making and checking their datasets, the random numbers of a row, and the changes
+ * of pixels themselves. For u8, brightness and contrast look up their results in a table of the 256 levels. The table
+ * is computed with the arithmetic of tf.image, so its roundings are the same. */
 #include "data/pictures/picture.h"
 
 #include <stdarg.h>
@@ -130,7 +130,7 @@ void mst_picture_flip(const void *src, mst_picture_size size, bool left_right, b
     for (int64_t y = 0; y < size.height; y++) {
         const char *from = (const char *)src + (up_down ? size.height - 1 - y : y) * row;
         char *to = (char *)dst + y * row;
-        switch (left_right ? size.pixel : 0) { /* copies of sizes that the compiler knows */
+        switch (left_right ? size.pixel : 0) { /* copies of a size known at compile time */
             case 0: memcpy(to, from, (size_t)row); break;
             case 1: flip_row(from, size.width, 1, to); break;
             case 3: flip_row(from, size.width, 3, to); break;
@@ -185,7 +185,7 @@ void mst_picture_brighten(const mst_array *src, float delta, mst_array *dst) {
     for (int64_t i = 0; i < src->count; i++) to[i] = of_level[from[i]];
 }
 
-/* Means are of sums in f64: the order of the sum then does not matter to the f32 result. */
+/* Sums are f64, so that their order does not affect the f32 mean. */
 static void contrast_f32(const float *src, int64_t pixels, int64_t channels, float factor, float *dst) {
     for (int64_t c = 0; c < channels; c++) {
         double sum = 0;
@@ -195,7 +195,7 @@ static void contrast_f32(const float *src, int64_t pixels, int64_t channels, flo
     }
 }
 
-/* There are 256 values: they are counted, and each is changed once. */
+/* There are only 256 levels: they are counted for the mean, and each level is changed once. */
 static void contrast_u8(const uint8_t *src, int64_t pixels, int64_t channels, float factor, uint8_t *dst) {
     for (int64_t c = 0; c < channels; c++) {
         int64_t count[LEVELS] = {0};

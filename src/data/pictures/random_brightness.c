@@ -1,9 +1,9 @@
-/** Component COMPONENT, pictures of u8 or f32 [height, width, channels] or [height, width], with one number added to
- *  all of a picture, even from -MAX_DELTA to MAX_DELTA: f32 plus that; u8 as src / 255 plus that, cut off at 0 and 1,
- *  so that MAX_DELTA of u8 is 0 to 1. The number depends on SEED, the pass over the source (its epoch) and the row,
- *  not on the order, the shards or the threads. Formula: tf.image.stateless_random_brightness, adjust_brightness.
- *  Comes before mst_dataset_padded_batch and mst_dataset_prefetch. Fails with MST_INVALID if COMPONENT is no
- *  picture, or MAX_DELTA is negative. */
+/** Adds a random number to component COMPONENT, pictures of u8 or f32 [height, width, channels] or [height, width]. All
+ *  of a picture gets the same number, uniform from -MAX_DELTA to MAX_DELTA. u8 is changed as src / 255 and cut off at 0
+ *  and 1, so that MAX_DELTA for u8 is from 0 to 1. The number depends on SEED, the pass over the source (its epoch)
+ *  and the row, not on the order, the shards or the threads. Formula: tf.image.stateless_random_brightness,
+ *  adjust_brightness. Must come before mst_dataset_padded_batch and mst_dataset_prefetch. Fails with MST_INVALID if
+ *  COMPONENT is no picture, or MAX_DELTA is negative. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_random_brightness(mst_dataset *dataset, int component, double max_delta,
                                                              uint64_t seed, mst_dataset **out);

@@ -1,9 +1,9 @@
-/** Component COMPONENT, pictures of u8 or f32 [height, width, channels] or [height, width], with another contrast: each
- *  channel becomes (src - mean) * factor + mean. Each picture has one factor, even from LOWER to UPPER. u8 is computed
- *  as src / 255, cut off at 0 and 1. The factor depends on SEED, the pass over the source (its epoch) and the row, not
- *  on the order, the shards or the threads. Formula: tf.image.stateless_random_contrast, adjust_contrast. Comes before
- *  mst_dataset_padded_batch and mst_dataset_prefetch. Fails with MST_INVALID if COMPONENT is no picture, or unless 0 <=
- *  LOWER <= UPPER. */
+/** Changes the contrast of component COMPONENT, pictures of u8 or f32 [height, width, channels] or [height, width]:
+ *  each channel becomes (src - mean) * factor + mean. Each picture has one factor, uniform from LOWER to UPPER. u8 is
+ *  changed as src / 255 and cut off at 0 and 1. The factor depends on SEED, the pass over the source (its epoch) and
+ *  the row, not on the order, the shards or the threads. Formula: tf.image.stateless_random_contrast, adjust_contrast.
+ *  Must come before mst_dataset_padded_batch and mst_dataset_prefetch. Fails with MST_INVALID if COMPONENT is no
+ *  picture, or unless 0 <= LOWER <= UPPER. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_random_contrast(mst_dataset *dataset, int component, double lower,
                                                            double upper, uint64_t seed, mst_dataset **out);

@@ -1,7 +1,7 @@
-/* Resizes a picture row by row of the result. A row of the source is resized to the columns of the result first, and
- * such rows are then blended. The last two are kept, since neighbouring rows of the result need the same ones. Which
- * rows and columns of the source go into one of the result, and with what weight, is found once (struct span). All
- * memory is one block, laid out by a first walk that only counts. */
+/* Resizes a picture, one row of the result after the other. A row of the source is first resized to the columns of the
+ * result; then such rows are blended. The last two are kept, since neighbouring rows of the result need the same ones.
+ * Which rows and columns of the source contribute to one of the result, and with what weight, is computed once (struct
+ * span). All memory is one block; a first call of lay_out only computes its size. */
 #include "data/pictures/resize.h"
 
 #include <math.h>
@@ -14,26 +14,26 @@
 
 enum { ALIGNMENT = 64, PLANES = 3 };
 
-/* Which rows (or columns) of the source go into one of the result, and with what weights. */
+/* The rows (or columns) of the source that contribute to one of the result, and their weights. */
 typedef struct span {
     int64_t first, last; /* bilinear: the two neighbours; area: all from first to last */
-    float weight;        /* bilinear: of last; area: of first */
-    float last_weight;   /* area */
+    float weight;        /* bilinear: the weight of last; area: of first */
+    float last_weight;   /* area: the weight of last */
 } span;
 
-/* A plane on its way: rows of the source are resized to columns of the result (bilinear and area), and these rows are
- * blended. The two last are kept: rows of the result that follow each other share them. */
+/* A plane being resized. Rows of the source are resized to the columns of the result (bilinear and area), and these
+ * rows are blended. The last two are kept, since successive rows of the result share them. */
 typedef struct pass {
     mst_resize_method method;
     mst_image_plane src;
     int channels;
-    int64_t columns;   /* elements of a row of the result */
-    span *y, *x;       /* x: area and nearest, of each pixel */
-    mst_columns blend; /* bilinear */
-    uint8_t *padded;   /* bilinear: a row of the source, its first and last pixel twice */
-    float *row[2];     /* row v of the source in row[v % 2] */
-    int64_t held[2];   /* which rows these are */
-    float scale;       /* area */
+    int64_t columns;   /* elements in a row of the result */
+    span *y, *x;       /* x: for area and nearest, one span per pixel */
+    mst_columns blend; /* for bilinear */
+    uint8_t *padded;   /* bilinear: a row of the source with its first and last pixel doubled */
+    float *row[2];     /* row v of the source, resized, is in row[v % 2] */
+    int64_t held[2];   /* the numbers of the rows in row[]; -1: none */
+    float scale;       /* for area */
 } pass;
 
 /* ---- which pixels ---- */
@@ -47,7 +47,7 @@ static span bilinear_span(int64_t i, int64_t n, float scale) {
     return (span){bound((int64_t)floor, n), bound((int64_t)ceilf(at), n), at - floor, 0};
 }
 
-/* The part of pixel V that lies between BEGIN and END. */
+/* How much of pixel V lies between BEGIN and END, where a pixel of the result is SCALE wide. */
 static float covered(int64_t v, float begin, float end, float scale) {
     const float next = (float)(v + 1);
     if ((float)v < begin) return next > end ? scale : next - begin;
@@ -125,7 +125,7 @@ static float area_of_row(const uint8_t *row, int64_t width, int channels, const 
     return sum;
 }
 
-/* Row V of the source, with the columns of the result. */
+/* Row V of the source, resized to the columns of the result. */
 static const float *columns_of(pass *p, int64_t v) {
     float *row = p->row[v % 2];
     const uint8_t *src = p->src.pixels + v * p->src.stride;
@@ -145,7 +145,7 @@ static const float *columns_of(pass *p, int64_t v) {
     return row;
 }
 
-/* Row I of the result. */
+/* Computes row I of the result. */
 static void make_row(pass *p, int64_t i, float *dst) {
     const span *y = &p->y[i];
     const size_t bytes = (size_t)p->columns * sizeof *dst;
@@ -170,14 +170,15 @@ static void make_row(pass *p, int64_t i, float *dst) {
 
 /* ---- */
 
-/* Takes COUNT elements of SIZE bytes of memory whose first *USED bytes are taken; of NULL it only counts. */
+/* Takes COUNT elements of SIZE bytes from MEMORY after its first *USED bytes, and adds to *USED. If MEMORY is NULL,
+ * only adds to *USED. */
 static void *resize_take(char *memory, size_t *used, int64_t count, size_t size) {
     char *taken = memory ? memory + *used : NULL;
     *used += ((size_t)count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     return taken;
 }
 
-/* MEMORY is NULL when the first time only bytes are counted. */
+/* Places the arrays of P in MEMORY, or if that is NULL only counts the bytes. */
 static void lay_out(pass *p, int64_t height, int64_t width, char *memory, size_t *used) {
     p->y = resize_take(memory, used, height, sizeof *p->y);
     p->x = resize_take(memory, used, width, sizeof *p->x);
@@ -198,7 +199,7 @@ static void resize_set_up(pass *p, int64_t height, int64_t width, float y_scale,
         for (int64_t j = 0; j < width; j++) p->x[j] = make_span(p->method, j, p->src.width, x_scale);
 }
 
-/* The planes of the two colors mostly have the same size: then the second one uses the places of the first. */
+/* The two planes of color usually have the same size: then the second one shares the spans of the first. */
 static bool share_places(pass *p, const pass *like) {
     const mst_image_plane *a = &p->src, *b = &like->src;
     if (a->height != b->height || a->width != b->width || a->x_step != b->x_step || a->y_step != b->y_step)

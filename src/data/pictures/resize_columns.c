@@ -34,7 +34,7 @@ size_t mst_columns_lay_out(mst_columns *columns, char *memory) {
 
 /* ---- places ---- */
 
-/* False if the half that begins at element I needs more than 16 bytes. */
+/* Places the half group that begins at element I. False if its source bytes do not fit in one run of 16 bytes. */
 static bool place_half(mst_columns *c, int64_t i) {
     uint8_t *first = c->mask + i / GROUP * MASKS + i % GROUP * WORD, *second = first + MASKS / 2;
     int32_t base = c->index[i];
@@ -78,7 +78,7 @@ void mst_columns_place(mst_columns *c, int64_t width, float scale) {
 
 /* ---- rows ---- */
 
-/* One load for both neighbours: the second starts SHIFT bits after the first. */
+/* One load reads both neighbours: the second begins SHIFT bits after the first. */
 MST_SIMD static void blend(const uint8_t *restrict src, unsigned shift, const int32_t *restrict index,
                            const float *restrict weight, int64_t n, float *restrict dst) {
     for (int64_t i = 0; i < n; i++) {

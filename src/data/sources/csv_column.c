@@ -1,6 +1,6 @@
 /* Finds the type of a column by reading all of its cells: integers; floats if at least one number is not an integer;
  * categories if no cell is a number. If some cells are not numbers in the notation of C, other notations are tried.
- * Categories are the different cells, sorted by their bytes; the number of a cell is found by binary search, in this
+ * Categories are the different cells, sorted by their bytes. The number of a cell is found by binary search, in this
  * file or in another one that is read with the same form. Every error names file, line and column. */
 #include "data/sources/csv_column.h"
 
@@ -41,7 +41,7 @@ static mst_status all_missing(const mst_csv *csv, int column) {
                     mst_csv_name(csv), mst_csv_show(mst_csv_header(csv, column), shown));
 }
 
-/* The first cell of each kind; -1: there is none. */
+/* Finds the first row with a cell of each kind; -1: there is none. */
 static void find_kinds(const mst_csv *csv, int column, const mst_csv_notation *notation,
                        int64_t first[MST_CSV_NUM_CELLS]) {
     int64_t integer;
@@ -53,8 +53,8 @@ static void find_kinds(const mst_csv *csv, int column, const mst_csv_notation *n
     }
 }
 
-/* The error for a column in which no cell is a number in the notation of --decimal and --thousands, and all are numbers
- * in another one: nobody meant them as categories. ROW is the first of them. */
+/* The error for a column whose cells are all numbers, but none in the notation of --decimal and --thousands. Surely
+ * nobody meant them as categories. ROW is the first such cell. */
 static mst_status other_notation(const mst_csv *csv, int64_t row, int column) {
     char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN];
     return MST_FAIL(
@@ -64,7 +64,7 @@ static mst_status other_notation(const mst_csv *csv, int64_t row, int column) {
         mst_csv_place(csv, row, column, place), mst_csv_show(mst_csv_cell(csv, row, column), shown));
 }
 
-/* Takes the notation of C if it fits all cells and the options do not exclude it; else another one that fits. */
+/* Chooses the notation of C if it fits all cells and the options do not exclude it, else another one that fits. */
 static mst_status find_notation(const mst_csv *csv, int column, const mst_csv_notation *asked,
                                 int64_t first[MST_CSV_NUM_CELLS], mst_csv_notation *out) {
     const bool is_other = asked->decimal == ',' || asked->thousands == '.';
@@ -74,7 +74,7 @@ static mst_status find_notation(const mst_csv *csv, int column, const mst_csv_no
     bool are_numbers = first[MST_CSV_TEXT] < 0;
     if (are_numbers && !is_other) return MST_OK;
     MST_TRY(mst_csv_notation_find(csv, column, asked, &other, &found));
-    if (!found && is_other) { /* the options exclude the notation of C: numbers in it count as text */
+    if (!found && is_other) { /* the options exclude the notation of C, so numbers in it count as text */
         other = (mst_csv_notation){.decimal = ',', .thousands = asked->thousands ? asked->thousands : '.'};
         find_kinds(csv, column, &other, first);
     }
@@ -153,14 +153,14 @@ static bool has_mark(const mst_csv *csv, int column, char mark) {
     return false;
 }
 
-/* Why points in other columns than COMMA, which has a decimal comma, are doubtful. */
+/* Column COMMA has a decimal comma. Says why points in other columns are doubtful then. */
 static const char *why_doubtful(const mst_csv *csv, const mst_csv_column *comma) {
     if (has_mark(csv, comma->place, ',')) return "has a decimal comma";
     if (has_mark(csv, comma->place, '.')) return "has points between thousands";
     return "had a decimal comma in training";
 }
 
-/* Whether all COLUMNS are read if spaces are said to be between thousands, so that no point is. */
+/* Whether all COLUMNS can still be read if the user says that spaces stand between thousands, so that points do not. */
 static bool are_read_with_spaces(const mst_csv *csv, const mst_csv_column *columns, int n) {
     static const mst_csv_notation spaces = {.thousands = ' '};
     mst_csv_notation other;
@@ -172,7 +172,7 @@ static bool are_read_with_spaces(const mst_csv *csv, const mst_csv_column *colum
     return true;
 }
 
-/* Fails if the points of COLUMN, one of N COLUMNS, may be between thousands, as in COMMA. */
+/* Fails if the points in COLUMN, one of the N COLUMNS, may stand between thousands, as they do in COMMA. */
 static mst_status check_points(const mst_csv *csv, const mst_csv_column *column, const mst_csv_column *comma,
                                const mst_csv_column *columns, int n) {
     char place[MST_CSV_PLACE], shown[2][MST_CSV_SHOWN], text[2][MST_NUMBER_TEXT];
@@ -221,7 +221,7 @@ static const char *const type_names[] = {[MST_CSV_INTEGERS] = "integer",
                                          [MST_CSV_CATEGORIES] = "category",
                                          [MST_CSV_TEXTS] = "text"};
 static const char date_name[] = "date";
-static const char *const order_names[] = {"", "day", "month"}; /* as mst_csv_date_order */
+static const char *const order_names[] = {"", "day", "month"}; /* indexed by mst_csv_date_order */
 
 static const char *mark_name(char mark) {
     static const char *const names[] = {".", ",", "'", " "};
@@ -254,7 +254,7 @@ static bool is_sorted(const mst_schema_column *column) {
     return true;
 }
 
-/* The place of NAME in NAMES, N of them; -1: it is none of them. */
+/* The index of NAME in the N NAMES; -1: it is not among them. */
 static int place_of_name(const char *name, const char *const *names, int n) {
     for (int i = 0; name && i < n; i++)
         if (strcmp(names[i], name) == 0) return i;
@@ -302,7 +302,7 @@ mst_status mst_csv_column_from_schema(const mst_schema_column *from, int place, 
 
 enum { LISTED = 200 };
 
-/* "a, b, c", as many as fit. */
+/* Writes "a, b, c" to TEXT, with as many categories as fit. */
 static const char *list_categories(const mst_csv_column *form, char text[LISTED]) {
     static const char more[] = ", ...";
     size_t used = 0;
@@ -336,7 +336,7 @@ static mst_status read_category(const mst_csv *csv, int64_t row, int column, con
     return MST_OK;
 }
 
-/* The error of a cell that is not WHAT, unlike the cells of the column, in another file, in which FORM was found. */
+/* The error for a cell that is not WHAT. FORM was found in another file, where the cells of the column are WHAT. */
 static mst_status not_as_before(const mst_csv *csv, int64_t row, int column, const mst_csv_column *form,
                                 const char *what) {
     char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN], notation[MST_CSV_NOTATION_TEXT];
@@ -363,8 +363,8 @@ static mst_status too_large(const mst_csv *csv, int64_t row, int column) {
                     mst_csv_show(mst_csv_cell(csv, row, column), shown));
 }
 
-/* The cell as the number that FORM makes of it. An amount may lack the sign of its currency; but 0.12 beside 12 % may
- * be 0.12 % or 12 %. */
+/* Reads the cell as a number in the form FORM. An amount may lack its currency sign. A percentage may not lack its
+ * sign: 0.12 beside 12 % may be 0.12 % or 12 %. */
 static mst_csv_cell_kind read_number(const mst_csv *csv, int64_t row, int column, const mst_csv_column *form,
                                      int64_t *integer, double *number) {
     const char *cell = mst_csv_cell(csv, row, column);

@@ -11,17 +11,17 @@ const char *const mst_csv_date_part_names[MST_CSV_NUM_DATE_PARTS] = {
 };
 
 typedef struct date {
-    int64_t year, month, day, seconds; /* seconds of the day; a time zone may move them out of it */
+    int64_t year, month, day, seconds; /* seconds: of the day; a time zone may move them out of it */
 } date;
 
-/* Reads up to MOST digits at *AT. Returns how many. */
+/* Reads up to MOST digits at *AT. Returns how many there were. */
 static int take_number(const char **at, int most, int64_t *out) {
     int count = 0;
     for (*out = 0; count < most && **at >= '0' && **at <= '9'; count++) *out = 10 * *out + *(*at)++ - '0';
     return count;
 }
 
-/* Moves past the letters of a month's name, and past a point after a short name. */
+/* Moves past the name of a month, and past a point after a short name. */
 static bool take_month(const char **at, int64_t *out) {
     size_t size;
     *out = mst_csv_month_named(*at, &size);
@@ -177,7 +177,7 @@ bool mst_csv_date_read(const char *cell, mst_csv_date_order order, mst_csv_date_
     switch (part) {
         case MST_CSV_YEAR: *out = d.year; break;
         case MST_CSV_MONTH: *out = d.month; break;
-        case MST_CSV_WEEKDAY: *out = ((days + 3) % 7 + 7) % 7; break; /* 1970-01-01 was a Thursday */
+        case MST_CSV_WEEKDAY: *out = ((days + 3) % 7 + 7) % 7; break; /* 1970-01-01 was a Thursday, which is 3 */
         default: *out = days * 86400 + d.seconds; break;
     }
     return true;
@@ -236,7 +236,7 @@ static int64_t first_no_date(const char *const *list, int64_t n, mst_csv_date_or
     return i;
 }
 
-/* The look of the least date of the N cells in LIST that counts as one. */
+/* The least look with which one of the N texts in LIST counts as a date, given the looks of all of them. */
 static mst_csv_date_look least_look(const char *const *list, int64_t n) {
     bool any_if_all = false;
     for (int64_t i = 0; i < n; i++) {

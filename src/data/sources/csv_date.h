@@ -1,4 +1,4 @@
-/** Dates in the cells of a table, as numbers: 2024-02-29, 2024-02-29T12:30:05Z, 29.2.2024, 2/29/2024 12:30 PM,
+/** Dates in the cells of a table, read as numbers: 2024-02-29, 2024-02-29T12:30:05Z, 29.2.2024, 2/29/2024 12:30 PM,
  *  29 Feb 2024, February 29, 2024, 20240229T123005. */
 #ifndef MUSTER_DATA_SOURCES_CSV_DATE_H
 #define MUSTER_DATA_SOURCES_CSV_DATE_H
@@ -19,16 +19,17 @@ typedef enum mst_csv_date_part {
 /** "year", "month", "weekday", "seconds"; "" for MST_CSV_NO_DATE. */
 extern const char *const mst_csv_date_part_names[MST_CSV_NUM_DATE_PARTS];
 
-/** What comes first in 3/4/2024 or 3-4-2024. A column has one order. */
+/** What comes first in 3/4/2024 or 3-4-2024. All cells of a column have the same order. */
 typedef enum mst_csv_date_order { MST_CSV_ANY_ORDER, MST_CSV_DAY_FIRST, MST_CSV_MONTH_FIRST } mst_csv_date_order;
 
-/** Sets *OUT to a part of the date in CELL, which may have spaces around it; false if CELL is not a date in ORDER. */
+/** Sets *OUT to part PART of the date in CELL, which may have spaces around it. False if CELL is not a date in
+ *  ORDER. */
 bool mst_csv_date_read(const char *cell, mst_csv_date_order order, mst_csv_date_part part, int64_t *out);
-/** The order in which all cells of column COLUMN of CSV that are not empty are dates. MST_INVALID, naming a cell, if
- *  there is none, or if both orders fit and give different dates. */
+/** Finds the order in which all cells of column COLUMN of CSV that are not empty are dates. MST_INVALID, naming a cell,
+ *  if no order fits, or if both fit and give different dates. */
 MST_CHECKED mst_status mst_csv_date_find(const mst_csv *csv, int column, mst_csv_date_order *out);
-/** Whether at least half of the N different texts of LIST look like dates or times, in whatever notation. *LIKE is one
- *  of these; *ODD the first that mst_csv_date_find would refuse, -1: none. */
+/** Whether at least half of the N different texts in LIST look like dates or times, in any notation. *LIKE is the index
+ *  of one of these; *ODD that of the first text that mst_csv_date_find would refuse, -1: it would accept all. */
 bool mst_csv_dates_look(const char *const *list, int64_t n, int64_t *like, int64_t *odd);
 
 #endif

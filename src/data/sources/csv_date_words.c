@@ -1,5 +1,5 @@
-/* A cell is split into numbers, words and the marks between them. All words must be words of dates. Then the first
- * numbers, their digits and the marks between them must be those of a date or a time. */
+/* A cell is split into numbers, words and the marks between them. All words must be words that occur in dates. Then the
+ * first numbers, the counts of their digits, and the marks between them must be those of a date or a time. */
 #include "data/sources/csv_date_words.h"
 
 #include <string.h>
@@ -10,9 +10,9 @@ enum { MOST_NUMBERS = 10 };
 typedef struct date_shape {
     int64_t number[MOST_NUMBERS];
     int digits[MOST_NUMBERS];
-    char mark[MOST_NUMBERS]; /* directly before number i; 0: a letter, or nothing */
+    char mark[MOST_NUMBERS]; /* the mark directly before number i; 0: a letter, or nothing */
     int count;
-    bool has_month, has_half, has_period; /* a month's name; AM or PM; the T of ISO 8601, Q of a quarter, W of a week */
+    bool has_month, has_half, has_period; /* a month's name; AM or PM; T (ISO 8601), Q (quarter) or W (week) */
 } date_shape;
 
 static bool is_letter(char c) {
@@ -25,7 +25,7 @@ static size_t letters(const char *text) {
     return size;
 }
 
-/* Whether WORD begins with the SIZE letters of TEXT, at least LEAST of them. */
+/* Whether TEXT, of SIZE letters, is WORD or the beginning of it, with at least LEAST letters. */
 static bool is_word(const char *text, size_t size, const char *word, size_t least) {
     return size >= least && size <= strlen(word) && strncasecmp(text, word, size) == 0;
 }
@@ -55,7 +55,7 @@ static bool is_one_of(const char *text, size_t size, const char *const *words) {
     return false;
 }
 
-/* Moves *AT past a word that a date may have. */
+/* Moves *AT past a word that may occur in a date. False if there is none. */
 static bool take_word(const char **at, date_shape *shape) {
     static const char *const halves[] = {"am", "pm", NULL}, *const periods[] = {"t", "q", "w", NULL},
                              *const others[] = {"z", "utc", "gmt", "st", "nd", "rd", "th", NULL};
@@ -83,7 +83,7 @@ static bool take_digits(const char **at, char mark, date_shape *shape) {
     return shape->digits[i] < 12;
 }
 
-/* False if CELL has a character or a word that no date has. */
+/* Splits CELL. False if it has a character or a word that does not occur in dates. */
 static bool scan_date_text(const char *cell, date_shape *shape) {
     char mark = 0;
     while (*cell) {
@@ -137,20 +137,20 @@ static bool is_period(const date_shape *s) {
     return s->digits[0] == 8 || (s->digits[0] == 4 && is_year(s, 0)) || (s->digits[1] == 4 && is_year(s, 1));
 }
 
-/* 1.2.13 is a version; with 13.2.13, it is a date. */
+/* 1.2.13 alone may be a version; beside 13.2.13 it is a date. */
 static mst_csv_date_look look_of_day(const date_shape *s) {
     const bool has_long_year = s->digits[0] == 4 || s->digits[2] == 4;
     if (has_long_year || s->count > 3) return MST_CSV_DATE_LOOK;
     return s->mark[1] == '.' && s->number[0] <= 12 ? MST_CSV_DATE_LOOK_BESIDE : MST_CSV_DATE_LOOK_IF_ALL;
 }
 
-/* 2010/11 is a season. */
+/* 2010/11 may be a season. */
 static mst_csv_date_look look_of_month(const date_shape *s) {
     const bool is_season = s->digits[0] == 4 && s->digits[1] == 2 && s->number[1] == (s->number[0] + 1) % 100;
     return is_season ? MST_CSV_DATE_LOOK_BESIDE : MST_CSV_DATE_LOOK;
 }
 
-/* 3:16 is a score, 16:10 a ratio. */
+/* 3:16 may be a score, 16:10 a ratio. */
 static mst_csv_date_look look_of_time(const date_shape *s) {
     const bool begins_with_zero = s->digits[0] == 2 && s->number[0] < 10;
     return s->count > 2 || s->has_half || begins_with_zero ? MST_CSV_DATE_LOOK : MST_CSV_DATE_LOOK_IF_ALL;

@@ -1,6 +1,6 @@
-/* A number in another notation is rewritten in that of C, and then read like any other. There are few notations: each
- * is tried on all cells of a column, and given up at the first cell that is not a number in it. So a column of texts
- * costs little. */
+/* A number in another notation is rewritten in the notation of C, and then read like any other. There are few
+ * notations, so each is tried on all cells of a column, and given up at the first cell that is not a number in it. A
+ * column of texts therefore costs little. */
 #include "data/sources/csv_number.h"
 
 #include <errno.h>
@@ -12,14 +12,14 @@
 
 enum { NUMBER_SIZE = 512 };
 
-static const char minus[] = "\xe2\x88\x92"; /* U+2212 */
+static const char minus[] = "\xe2\x88\x92"; /* U+2212, the minus sign */
 static const char *const spaces[] = {" ", "\t", "\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89", NULL};
 static const char *const apostrophes[] = {"'", "\xe2\x80\x99", NULL};
 static const char *const signs[] = {"%", "$", "\xe2\x82\xac", "\xc2\xa3", "\xc2\xa5", NULL}; /* euro, pound, yen */
 
 /* ---- one cell ---- */
 
-/* The length of the word of LIST with which TEXT begins; 0: none. */
+/* The length of the entry of LIST with which TEXT begins; 0: none. */
 static size_t begins_with(const char *text, const char *const *list) {
     for (; *list; list++)
         if (strncmp(text, *list, strlen(*list)) == 0) return strlen(*list);
@@ -31,7 +31,7 @@ static const char *skip_spaces(const char *text) {
     return text;
 }
 
-/* How many of the SIZE bytes of TEXT are left without the spaces at its end. */
+/* The size of TEXT, which has SIZE bytes, without the spaces at its end. */
 static size_t without_spaces(const char *text, size_t size) {
     for (const char *const *space = spaces; *space;) {
         const size_t length = strlen(*space);
@@ -42,7 +42,7 @@ static size_t without_spaces(const char *text, size_t size) {
     return size;
 }
 
-/* Copies CELL to TEXT without the spaces around it. False if it is too long to be a number. */
+/* Copies CELL to TEXT without the spaces around it. False if it is too long for a number. */
 static bool trim(const char *cell, char text[NUMBER_SIZE]) {
     cell = skip_spaces(cell);
     const size_t size = without_spaces(cell, strlen(cell));
@@ -52,7 +52,7 @@ static bool trim(const char *cell, char text[NUMBER_SIZE]) {
     return true;
 }
 
-/* Whether TEXT stands for a missing number: the words of pandas.read_csv. */
+/* Whether TEXT stands for a missing number, by the words of pandas.read_csv. */
 static bool is_missing(const char *text) {
     static const char *const words[] = {"",     "NA",     "N/A",     "n/a",     "<NA>",    "#N/A", "#N/A N/A",
                                         "#NA",  "NaN",    "-NaN",    "nan",     "-nan",    "NULL", "null",
@@ -62,7 +62,7 @@ static bool is_missing(const char *text) {
     return false;
 }
 
-/* Whether TEXT has only characters of a number, and whether only those of an integer. */
+/* *NUMERIC: whether TEXT has only characters that occur in numbers; *WHOLE: only those of integers. */
 static void look_at(const char *text, bool *numeric, bool *whole) {
     *numeric = *whole = true;
     for (; *text && *numeric; text++) {
@@ -76,7 +76,7 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Appends the digits at *FROM to *TO. Returns how many. */
+/* Appends the digits at *FROM to *TO. Returns their number. */
 static int take_digits(const char **from, char **to) {
     int count = 0;
     for (; is_digit(**from); count++) *(*to)++ = *(*from)++;
@@ -89,8 +89,8 @@ static size_t thousands_at(const char *text, char thousands) {
     return thousands && *text == thousands;
 }
 
-/* The digits before the decimal mark: any number of them; or one to three that do not begin with 0, then groups of
- * three. */
+/* Copies the digits before the decimal mark. They are ungrouped; or first one to three digits that do not begin with 0,
+ * then groups of three. Returns their number. */
 static int take_whole(const char **from, char **to, char thousands) {
     const char *first = *from;
     int count = take_digits(from, to);
@@ -104,7 +104,7 @@ static int take_whole(const char **from, char **to, char thousands) {
     return count;
 }
 
-/* Moves past one '+' or '-'. A minus is written to the output. */
+/* Moves past one '+' or '-', and writes a minus to the output. */
 static const char *take_plus_or_minus(const char *from, char **to, bool *taken) {
     const bool is_long = strncmp(from, minus, sizeof minus - 1) == 0;
     if (*taken || (!is_long && *from != '-' && *from != '+')) return from;
@@ -120,14 +120,14 @@ static const char *take_sign(const char *from, const char *sign, bool *taken) {
     return at + strlen(sign);
 }
 
-/* A notation in which no thousands separator was seen takes the one that goes with its decimal mark. */
+/* The thousands separator of N. If none was seen, it is the usual one for the decimal mark of N. */
 static char thousands_of(const mst_csv_notation *n) {
     if (n->thousands || mst_csv_notation_is_plain(n)) return n->thousands;
     return n->decimal == ',' ? '.' : ',';
 }
 
-/* Writes FROM, a number in notation N, as C writes it; false if it is not a number. TO never has more bytes than
- * FROM. */
+/* Rewrites FROM, a number in notation N, in the notation of C. False if it is not a number. TO never gets more bytes
+ * than FROM has. */
 static bool write_anew(const char *from, const mst_csv_notation *n, char to[NUMBER_SIZE]) {
     bool has_sign = false, has_minus = false;
     from = take_plus_or_minus(skip_spaces(from), &to, &has_minus);
@@ -150,7 +150,7 @@ static bool write_anew(const char *from, const mst_csv_notation *n, char to[NUMB
     return !*from && (has_sign || !*n->sign);
 }
 
-/* The number TEXT as C writes it: MST_CSV_TEXT if it is none. */
+/* Reads TEXT, a number in the notation of C; MST_CSV_TEXT if it is not one. */
 static mst_csv_cell_kind read_plain(const char *text, int64_t *integer, double *number) {
     bool numeric, whole;
     char *end;
@@ -223,7 +223,7 @@ static const char *cell_at(const cells *c, int64_t i) {
     return c->list ? c->list[i] : mst_csv_cell(c->csv, i, c->column);
 }
 
-/* The sign before or after the number in CELL; "": none. */
+/* The sign in CELL, before or after the number; "": none. */
 static const char *sign_of(const char *cell) {
     for (const char *const *sign = signs; *sign; sign++) {
         const char *found = strstr(cell, *sign);
@@ -252,7 +252,7 @@ static int64_t differing_cell(const cells *c, const mst_csv_notation *a, const m
     return -1;
 }
 
-/* Without a comma in any cell, a decimal comma is no second reading: 12.500 % is 12.5 %, as 12.500 is 12.5. */
+/* If no cell has a comma, a decimal comma is not considered: 12.500 % is 12.5 %, as 12.500 is 12.5. */
 static bool has_comma(const cells *c) {
     for (int64_t i = 0; i < c->count; i++)
         if (strchr(cell_at(c, i), ',')) return true;
@@ -264,7 +264,8 @@ int64_t mst_csv_notation_doubt(const mst_csv *csv, int column, const mst_csv_not
     return is_of(&c, b) ? differing_cell(&c, a, b) : -1;
 }
 
-/* Finds the notation *OUT. If a second one, *OTHER, fits too and gives other numbers, *DOUBT is the first such cell. */
+/* Finds the notation *OUT. If a second one, *OTHER, fits too but gives other numbers, *DOUBT is the first cell that is
+ * another number in it; else -1. */
 static bool find_notation(const cells *c, const mst_csv_notation *given, mst_csv_notation *out, mst_csv_notation *other,
                           int64_t *doubt) {
     static const mst_csv_notation all[] = {{'.', ',', ""}, {'.', ' ', ""}, {'.', '\'', ""},

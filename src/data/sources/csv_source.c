@@ -1,53 +1,54 @@
-/** The rows of a CSV file with a header (RFC 4180), read whole; a file that is gzip is decompressed, and the path "-"
- *  is standard input, which can be read once. Component 0 is f32 [columns], all columns but the one
- *  of labels in the file's order; component 1 is the label. What a column is follows from its cells: decimal integers;
- *  floats; or, if none is a number, categories, which are numbered from 0 in the order of their bytes, so that
- *  files with the same categories number them alike. Numbers with a decimal comma, with thousands separators, or with
- *  signs such as % or $ are read if the column can be read in only one way. Labels are i64, or f32 if they are floats.
- *  Cells may be quoted; numbers may have spaces around them. The names of a label's categories, in .separate of any
- *  column's, are given by mst_dataset_class_name. OPTIONS may be NULL.
+/** The rows of a CSV file with a header (RFC 4180), read as a whole. A gzip file is decompressed. The path "-" is
+ *  standard input, which can be read only once. Component 0 is f32 [columns]: all columns except the labels, in the
+ *  order of the file. Component 1 is the label.
+ *
+ *  The type of a column follows from its cells: decimal integers; floats; or categories if no cell is a number.
+ *  Categories are numbered from 0 in the order of their bytes, so files with the same categories number them alike.
+ *  Numbers with a decimal comma, with thousands separators, or with signs such as % or $ are read if the column can be
+ *  read in only one way. Labels are i64, or f32 if they are floats. Cells may be quoted; numbers may have spaces around
+ *  them. mst_dataset_class_name gives the names of a label's categories, and with .separate those of any column.
+ *  OPTIONS may be NULL.
  *
  *  Fails as mst_dataset_from_idx does; with MST_CORRUPT if the file is no table, MST_NOT_FOUND if it lacks a
  *  column, MST_INVALID if a number is missing, does not fit or can be read in two ways, or text and numbers are mixed.
  *  The message names the file, the line on which the row begins, and the column. */
 #ifdef MST_DATASET_HEADER
-/** What becomes of the cell of a number that is empty, or NA, N/A, n/a, NaN, nan, null, NULL or None. */
+/** What a number becomes if its cell is empty, or NA, N/A, n/a, NaN, nan, null, NULL or None. */
 typedef enum mst_missing {
     MST_MISSING_REFUSE = 0, /**< an error that names row and column */
     MST_MISSING_NAN         /**< NaN */
 } mst_missing;
 typedef struct mst_csv_options {
     int zero_;
-    const char *label;             /**< the column of labels; NULL: the last */
-    const char *const *categories; /**< columns that are of categories also if their cells are numbers */
+    const char *label;             /**< the column of labels; NULL: the last one */
+    const char *const *categories; /**< columns that have categories even if their cells are numbers */
     int num_categories;
-    const char *like; /**< a CSV file whose columns, their types and categories are taken: for a test part that of the
-                           train part. It has the label; a category that it lacks is an error */
+    const char *like; /**< a CSV file whose columns, types and categories are used: for a test part, the file of the
+                           train part. It has the label. A category that it lacks is an error */
     const char
-        *schema;    /**< in place of like and label: what mst_dataset_schema said of the train part. A file without the
-                             column of labels gives the inputs alone */
-    bool separate;  /**< each column is a component of its own, in the file's order and the label last: i64, floats
-                           f32 */
+        *schema;    /**< used instead of like and label: the text that mst_dataset_schema returned for the train part. A
+                             file without the column of labels gives only the inputs */
+    bool separate;  /**< each column is a component of its own, in the order of the file, the label last; integers and
+                           categories are i64, floats f32 */
     char delimiter; /**< between cells; 0: ',' */
-    const char *const *texts; /**< columns that stay strings: with .separate, or the label */
+    const char *const *texts; /**< columns that stay strings; needs .separate, except for the label */
     int num_texts;
-    const char *const
-        *drop; /**< columns that are left out, as if the file did not have them; not beside a schema, which
-                                  says what is taken */
+    const char *const *drop; /**< columns to ignore, as if the file did not have them; not with a schema, which
+                                  says itself which columns are used */
     int num_drop;
-    mst_missing missing;     /**< of f32 inputs; labels and i64 are always refused. A column of integers in which one is
-                                  missing is floats */
-    const char *text;        /**< a column that stays strings, as component 0; component 1 is the label, and the other
-                                  columns are left out. Beside the schema of such a table: what its columns of
-                                  texts and of labels (.label) are called here; "": as there */
-    bool unknown_categories; /**< with like or schema: a category of an input that it lacks, or an empty cell, is -1 */
-    char decimal;   /**< in numbers, '.' or ','; 0: what fits all cells of the column, with a schema what that says */
+    mst_missing missing; /**< for f32 inputs; missing labels and i64 are always an error. A column of integers with a
+                                  missing cell becomes floats */
+    const char *text;    /**< a column that stays strings, as component 0. Component 1 is the label; other columns are
+                                  ignored. With the schema of such a table, .text and .label rename its columns:
+                                  they are the names in this file; "": the name in the schema */
+    bool unknown_categories; /**< with like or schema: an unknown category of an input, or an empty cell, becomes -1 */
+    char decimal;   /**< decimal mark, '.' or ','; 0: what fits all cells of the column, or what the schema says */
     char thousands; /**< between groups of three digits: ',', '.', '\'', or ' ' for any space; 0: as for decimal */
-    const char *const *dates; /**< inputs that are dates. "born" is replaced by four numbers: year, month, weekday
-                                   (Monday is 0) and seconds since 1970, which f32 holds to within 128;
-                                   "born=year+month" by some of these. Not with a schema, which has the dates */
+    const char *const *dates; /**< inputs that are dates. "born" becomes four numbers: year, month, weekday (Monday
+                                   is 0) and seconds since 1970, which f32 holds to within 128. "born=year+month"
+                                   becomes only those named. Not with a schema, which says which are dates */
     int num_dates;
-    bool inputs_only; /**< the column of labels is not read: with a schema, as if the file did not have it */
+    bool inputs_only; /**< do not read the column of labels; with a schema, as if the file did not have it */
 } mst_csv_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
                                                     mst_dataset **out);
@@ -62,12 +63,12 @@ MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_
 #include "data/sources/csv_column.h"
 
 typedef struct csv_table {
-    mst_csv *csv, *like; /* like: the file that defines the columns, often the same; NULL: the schema does */
+    mst_csv *csv, *like; /* like: the file that defines the columns, often csv itself; NULL: the schema does */
     mst_schema schema;
-    mst_csv_column *column; /* the label last */
+    mst_csv_column *column; /* [num_columns], the label last */
     int num_columns;
     bool no_label;       /* the file has no column of labels */
-    mst_tensor **tensor; /* of each component */
+    mst_tensor **tensor; /* [num_components] */
     int num_components;
 } csv_table;
 
@@ -85,7 +86,7 @@ static mst_status make_columns(csv_table *t, const mst_csv_options *o, int num_c
     return t->column && t->tensor ? MST_OK : MST_NO_MEMORY("for %d columns", num_columns);
 }
 
-/* The error of a column of strings that is not a component of its own. */
+/* The error for a column of strings that would have to be part of the f32 inputs. */
 static mst_status refuse_text(const char *column) {
     return MST_FAIL(MST_INVALID, "from_csv: column '%s' is text, which inputs of f32 cannot hold: set .separate",
                     column);
@@ -101,7 +102,8 @@ static mst_status find_column(const csv_table *t, const mst_csv_options *o, int 
     return alone ? MST_OK : refuse_text(name);
 }
 
-/* The length of the name in DATE, "born=year+month". *PARTS is "year+month"; NULL: all. A name may contain a '='. */
+/* The length of the name in DATE, "born=year+month". *PARTS is "year+month"; NULL: all parts. A '=' may also belong to
+ * the name. */
 static size_t split_date(const csv_table *t, const char *date, const char **parts) {
     const char *equals = strrchr(date, '=');
     for (int i = 0; equals && i < mst_csv_num_columns(t->like); i++)
@@ -110,7 +112,7 @@ static size_t split_date(const csv_table *t, const char *date, const char **part
     return equals ? (size_t)(equals - date) : strlen(date);
 }
 
-/* Whether the list PARTS, "year+month", has PART. */
+/* Whether PART is in the list PARTS, "year+month". */
 static bool has_part(const char *parts, const char *part) {
     const size_t size = strlen(part);
     for (const char *at = parts; at; at = strchr(at, '+'), at = at ? at + 1 : NULL)
@@ -134,7 +136,7 @@ static mst_status check_parts(const char *parts) {
     return MST_OK;
 }
 
-/* Checks the names and parts of O's dates, and that none of them is the column LABEL. */
+/* Checks the names and parts of the dates in O, and that none of them is the column LABEL. */
 static mst_status check_dates(const csv_table *t, const mst_csv_options *o, int label) {
     for (int i = 0; i < o->num_dates; i++) {
         const char *parts;
@@ -153,7 +155,7 @@ static mst_status check_dates(const csv_table *t, const mst_csv_options *o, int 
     return MST_OK;
 }
 
-/* How often O's dates name the column HEADER. */
+/* How often the dates in O name the column HEADER. */
 static int count_dates(const csv_table *t, const mst_csv_options *o, const char *header) {
     const char *parts;
     int count = 0;
@@ -164,7 +166,7 @@ static int count_dates(const csv_table *t, const mst_csv_options *o, const char 
     return count;
 }
 
-/* Checks that O says at most one thing about each column. */
+/* Checks that no column is in more than one list of O. */
 static mst_status check_lists(const csv_table *t, const mst_csv_options *o, int label) {
     for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
         const char *header = mst_csv_header(t->like, i), *option[4];
@@ -194,7 +196,7 @@ static mst_status check_lists(const csv_table *t, const mst_csv_options *o, int 
     return MST_OK;
 }
 
-/* Writes to PART the numbers that column I becomes, and returns how many. If it is not a date: 1, MST_CSV_NO_DATE. */
+/* Writes the numbers that column I becomes to PART, and returns how many. If it is not a date: 1, MST_CSV_NO_DATE. */
 static int parts_of(const csv_table *t, const mst_csv_options *o, int i, mst_csv_date_part part[]) {
     const char *header = mst_csv_header(t->like, i), *parts;
     int count = 0;
@@ -208,13 +210,13 @@ static int parts_of(const csv_table *t, const mst_csv_options *o, int i, mst_csv
     return count ? count : 1;
 }
 
-/* With .text, only that column and the label stay. */
+/* With .text, all columns but that one and the label are dropped. */
 static bool is_dropped(const csv_table *t, const mst_csv_options *o, int i, int label) {
     const char *name = mst_csv_header(t->like, i);
     return is_named(o->drop, o->num_drop, name) || (o->text && i != label && strcmp(name, o->text) != 0);
 }
 
-/* The column of labels: the last that is not dropped, nor the text. */
+/* Finds the column of labels: that of .label, or the last one that is neither dropped nor the text. */
 static mst_status find_label(const csv_table *t, const mst_csv_options *o, int *label) {
     *label = -1;
     for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
@@ -231,7 +233,8 @@ static mst_status find_label(const csv_table *t, const mst_csv_options *o, int *
     return MST_OK;
 }
 
-/* Checks the names of O's columns. *LABEL is the column of labels, *COUNT the number of those that stay. */
+/* Checks the names of columns in O. *LABEL is the column of labels, *COUNT the number of columns that are not
+ * dropped. */
 static mst_status find_names(const csv_table *t, const mst_csv_options *o, int *label, int *count) {
     int ignored;
     *count = 0;
@@ -285,7 +288,8 @@ static bool has_column(const mst_csv *csv, const char *name) {
     return false;
 }
 
-/* Texts like those of the schema may be in columns of other names. */
+/* The column names of the schema are replaced by those of the options, since this file may call its columns
+ * otherwise. */
 static mst_status rename_columns(csv_table *t, const mst_csv_options *o) {
     mst_schema_column *column = t->schema.column;
     const int label = t->schema.num_columns - 1;
@@ -297,8 +301,8 @@ static mst_status rename_columns(csv_table *t, const mst_csv_options *o) {
                     column[label].name);
 }
 
-/* Another file may be written in another notation than the one that was trained on. What the options leave open is as
- * there. */
+/* Replaces the notation found in training by that of the options, since another file may be written differently.
+ * Without such options it stays. */
 static void rewrite_notation(const mst_csv_options *o, mst_csv_notation *notation) {
     if (!o->decimal && !o->thousands) return;
     if (o->decimal || o->thousands == '.' || o->thousands == ',')
@@ -331,7 +335,7 @@ static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
     return MST_OK;
 }
 
-/* Where column I is in t->csv. */
+/* Finds the index of column I in t->csv. */
 static mst_status place_of(const csv_table *t, int i, int *place) {
     *place = t->column[i].place;
     const char *name = t->column[i].name;
@@ -340,7 +344,7 @@ static mst_status place_of(const csv_table *t, int i, int *place) {
     return mst_csv_find(t->csv, name, place);
 }
 
-/* Points in the file of the rows may be as doubtful as they would have been in the file that tells the columns. */
+/* Points in the file of the rows may be doubtful, just as in the file that defines the columns: checks them too. */
 static mst_status check_new_points(const csv_table *t, const mst_csv_options *o) {
     const int n = t->num_columns - t->no_label;
     if (t->like == t->csv || o->decimal || o->thousands) return MST_OK;
@@ -366,7 +370,7 @@ static mst_status read_inputs(csv_table *t) {
     return MST_OK;
 }
 
-/* Column I alone, to component C. */
+/* Reads column I alone into component C. */
 static mst_status read_column(csv_table *t, int i, int c) {
     int place;
     const mst_csv_column *column = &t->column[i];

@@ -1,4 +1,4 @@
-/* Sources: IDX and NumPy files, read whole, as stored. */
+/* Sources: IDX and NumPy files, read as a whole, with values as stored. */
 #include <stdlib.h>
 
 #include "base/argument.h"

@@ -23,7 +23,7 @@ static bool is_image(const char *name) {
     return false;
 }
 
-/* Pictures of kinds that are not read. */
+/* Kinds of pictures that are not read. */
 static const struct {
     const char *ending;
     enum { GIF, BMP, WEBP, TIFF, HEIC, AVIF, PNM, NUM_OTHERS } kind;
@@ -31,11 +31,11 @@ static const struct {
               {".heic", HEIC}, {".heif", HEIC}, {".avif", AVIF}, {".ppm", PNM},  {".pgm", PNM}};
 static const char *const kind_names[NUM_OTHERS] = {"GIF", "BMP", "WebP", "TIFF", "HEIC", "AVIF", "PNM"};
 
-/* Pictures of a whole listing that would be left out: how many of each kind, and the path of the first. */
+/* Pictures in a listing that are of kinds that are not read: how many of each kind, and the first of them. */
 typedef struct left_out {
     int64_t count[NUM_OTHERS];
-    char *path; /* the first; NULL: none */
-    int kind;   /* its kind */
+    char *path; /* path of the first; NULL: there is none */
+    int kind;   /* kind of the first */
 } left_out;
 
 static mst_status note_other(left_out *left, const char *dir, const char *name) {
@@ -52,7 +52,7 @@ static mst_status note_other(left_out *left, const char *dir, const char *name) 
     return MST_OK;
 }
 
-/* Frees LEFT. */
+/* MST_INVALID if LEFT has pictures, unless STATUS is an error already. Frees LEFT. */
 static mst_status check_left_out(left_out *left, mst_status status) {
     char list[256] = "";
     for (int i = 0; i < NUM_OTHERS; i++) {
@@ -87,8 +87,8 @@ static mst_status image_folder_add(char ***names, int64_t *n, char *name) {
     return MST_NO_MEMORY("for the names of files");
 }
 
-/* Whether NAME in DIR is a folder, or else a file. A link that leads nowhere is neither. A name that cannot be examined
- * is an error: the pictures without it would be another data set. */
+/* Whether NAME in DIR is a folder (FOLDER), or a file (not FOLDER). A broken link is neither. A name that cannot be
+ * examined is an error: without its pictures this would be another data set. */
 static mst_status is_of_kind(DIR *list, const char *dir, const char *name, bool folder, bool *out) {
     struct stat info;
     *out = fstatat(dirfd(list), name, &info, 0) == 0;
@@ -98,8 +98,8 @@ static mst_status is_of_kind(DIR *list, const char *dir, const char *name, bool 
     return MST_OK;
 }
 
-/* The names of the FOLDERS in DIR, or of the pictures; sorted, and to be freed. LEFT counts pictures that are not
- * read. */
+/* Lists the names of the folders in DIR (FOLDERS), or of the pictures. The names are sorted; free them. Adds pictures
+ * of kinds that are not read to LEFT. */
 static mst_status list(const char *dir, bool folders, char ***names, int64_t *n, left_out *left) {
     mst_status status = MST_OK;
     DIR *open = opendir(dir);
@@ -123,22 +123,22 @@ static mst_status list(const char *dir, bool folders, char ***names, int64_t *n,
     return status;
 }
 
-/* The listing of a folder with the folders in it. */
+/* A listing in progress of a folder and its subfolders. */
 typedef struct listing {
     mst_image_folder *out;
     left_out *left;
-    int64_t num_links; /* folders that links have led to: two links a level lead to 2^n folders n levels below */
+    int64_t num_links; /* links to folders followed so far: two links per level lead to 2^n folders n levels below */
 } listing;
 enum { MOST_LINKS = 10000 };
 
-/* The folders above the present one: following a link back to any of them would never end. */
+/* The current folder and those above it. A link back to any of them would be followed forever. */
 typedef struct way {
-    const struct way *above; /* NULL: none */
+    const struct way *above; /* the folder above; NULL: none */
     dev_t device;
     ino_t number;
 } way;
 
-/* Of the folder DIR. */
+/* Fills HERE for the folder DIR, which lies in ABOVE. MST_INVALID for a link to a folder that DIR lies in. */
 static mst_status find_here(listing *w, const char *dir, const way *above, way *here) {
     struct stat info, link;
     if (stat(dir, &info) || lstat(dir, &link)) return MST_FAIL(MST_IO, "'%s': %s", dir, strerror(errno));
@@ -171,7 +171,7 @@ static mst_status add_below(listing *w, const char *dir, const way *here) {
     return status;
 }
 
-/* Adds the pictures of the folder DIR, then those of the folders in it. */
+/* Adds the pictures in DIR, then those of its subfolders. */
 static mst_status add_pictures(listing *w, const char *dir, const way *above) {
     char **names = NULL;
     int64_t n = 0;
@@ -200,7 +200,7 @@ static mst_status list_class(mst_image_folder *folder, const char *dir, int64_t 
     return status;
 }
 
-/* Pictures in DIR itself, which belong to no class, are an error. */
+/* MST_INVALID if there are pictures in DIR itself, which belong to no class. */
 static mst_status check_stray(const char *dir, left_out *left) {
     char **names = NULL;
     int64_t n = 0;
@@ -214,7 +214,7 @@ static mst_status check_stray(const char *dir, left_out *left) {
     return status;
 }
 
-/* Folders that are all named like parts of a data set, DIR/Training/cat, are no classes. */
+/* MST_INVALID if all folders are named like parts of a data set, as in DIR/Training/cat: these are no classes. */
 static mst_status check_parts(const char *dir, const mst_image_folder *folder) {
     static const char *const parts[] = {"train", "training", "test", "testing", "val", "valid", "validation", "eval"};
     int64_t num_parts = 0;

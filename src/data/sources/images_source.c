@@ -1,24 +1,25 @@
 /** PNG and JPEG files, one folder for each class: FOLDER/cat/1.jpg, FOLDER/dog/1.png. Component 0 is the picture,
- *  [height, width, channels], component 1 its class, i64: classes are numbered from 0, in the order of their names'
+ *  [height, width, channels], component 1 its class, i64. Classes are numbered from 0, in the order of their names'
  *  bytes (mst_dataset_class_name). Pictures in subfolders of a class belong to it too: FOLDER/cat/2021/1.jpg. Rows come
  *  class by class, folder by folder, sorted by file name: shuffle them for training. Files are read, decoded and
- *  resized when a batch is copied, by the thread of the device that copies it. No picture is left out silently: those
- *  of other kinds (GIF, BMP, WebP) and those beside the folders are MST_INVALID. So is a class without pictures, unless
- *  like or schema is given.
+ *  resized when a batch is copied, by the thread of the device that copies it. No picture is skipped silently: pictures
+ *  of other kinds (GIF, BMP, WebP) or beside the folders are MST_INVALID. So is a class without pictures, unless like
+ *  or schema is given.
  *
- *  Pictures are resized as by tf.image.resize: f32 has its values, 0 to 255, and u8 has them rounded. Two things make
- *  JPEG files faster, unless .whole is set: one that is at least twice as large as wanted is decoded at 1/2, 1/4 or 1/8
- *  of its size, which also smooths it; and with MST_RESIZE_BILINEAR the planes of brightness and color are resized
- *  before they become RGB. OPTIONS may be NULL.
+ *  Pictures are resized as by tf.image.resize: f32 has its values, 0 to 255, and u8 has them rounded. Two shortcuts
+ *  make JPEG files faster, unless .whole is set. A file that is at least twice as large as wanted is decoded at 1/2,
+ *  1/4 or 1/8 of its size, which also smooths it. With MST_RESIZE_BILINEAR, the planes of brightness and color are
+ *  resized before they become RGB. OPTIONS may be NULL.
  *
  *  Fails with MST_NOT_FOUND or MST_INVALID if there are no such folders, MST_UNAVAILABLE if the module `png` or
- *  `jpeg` is missing, MST_CORRUPT, naming the file, if it is damaged (files after the first: when copied). */
+ *  `jpeg` is missing, MST_CORRUPT, naming the file, if it is damaged. The first file is decoded now, the others when
+ *  they are copied. */
 #ifdef MST_DATASET_HEADER
 typedef enum mst_resize_method { MST_RESIZE_BILINEAR = 0, MST_RESIZE_AREA, MST_RESIZE_NEAREST } mst_resize_method;
 typedef struct mst_images_options {
     int zero_;
-    int64_t height, width; /**< of all pictures; one of them 0: like the other; both 0: 224 */
-    bool fit; /**< both 0: the shorter side of the first picture in place of 224, at most 64, as dense layers take it */
+    int64_t height, width; /**< of all pictures; if one is 0, it is like the other; both 0: 224 */
+    bool fit;     /**< if both are 0: use the shorter side of the first picture, at most 64, which suits dense layers */
     int channels; /**< 1: gray; 3: red, green, blue; 0: 3 */
     mst_resize_method resize;
     mst_dtype dtype;    /**< MST_U8 or MST_F32; 0: MST_U8 */
@@ -29,13 +30,13 @@ typedef struct mst_images_options {
 MST_API MST_CHECKED mst_status mst_dataset_from_images(const char *folder, const mst_images_options *options,
                                                        mst_dataset **out);
 /** Pictures without classes: only component 0, [height, width, channels]. PATHS: n names of files and folders, in the
- *  order in which they are taken. Of a folder, all pictures in it and its subfolders are taken, sorted by name. OPTIONS
- *  as of mst_dataset_from_images, without like and schema; may be NULL. Errors as there. */
+ *  order of the rows. A folder stands for all pictures in it and its subfolders, sorted by name. OPTIONS as for
+ *  mst_dataset_from_images, without like and schema; may be NULL. Errors as there. */
 MST_API MST_CHECKED mst_status mst_dataset_from_image_files(const char *const *paths, int n,
                                                             const mst_images_options *options, mst_dataset **out);
-/** The path of the file of each row of mst_dataset_from_images, mst_dataset_from_image_files, and
- *  mst_dataset_from_texts if each file is one text, also when its texts have become numbers; N gets their number.
- *  NULL for others, and after other transforms. The data set's. */
+/** The path of the file of each row; N gets their number. For mst_dataset_from_images, mst_dataset_from_image_files,
+ *  and mst_dataset_from_texts if each file is one text, also after its texts have become numbers. NULL for other
+ *  datasets, and after other transforms. The paths belong to DATASET. */
 MST_API const char *const *mst_dataset_file_paths(const mst_dataset *dataset, int64_t *n);
 #endif
 #include <math.h>
@@ -72,7 +73,7 @@ static mst_status read_image(const images *d, const char *path, void *dst) {
     return status;
 }
 
-/* Writes picture and label of ROW to those of DST that are not NULL. */
+/* Writes the picture and the label of ROW to DST[0] and DST[1], unless these are NULL. */
 static mst_status values(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst, mst_array *out) {
     const images *d = (const images *)source;
     (void)base, (void)out;
@@ -126,14 +127,14 @@ static const mst_dataset_type type = {.name = "from_images",
                                       .contents = images_contents,
                                       .settings = images_settings};
 
-/* By their bytes, each once, as mst_image_folder_match needs them. */
+/* Whether the categories are sorted by their bytes without duplicates, as mst_image_folder_match needs them. */
 static bool categories_are_sorted(const mst_schema_column *column) {
     for (int64_t i = 1; i < column->num_categories; i++)
         if (strcmp(column->category[i - 1], column->category[i]) >= 0) return false;
     return true;
 }
 
-/* Reads the classes from the schema TEXT: they are the categories of its only column. */
+/* Reads the classes from the schema TEXT: the categories of its only column. */
 static mst_status read_classes(images *d, const char *text) {
     mst_schema schema;
     mst_status status = mst_schema_read(text, &schema);
@@ -149,7 +150,7 @@ static mst_status read_classes(images *d, const char *text) {
     return status;
 }
 
-/* Sets d->schema: one column with the names of the classes. */
+/* Sets d->schema: one column, whose categories are the names of the classes. */
 static mst_status write_schema(images *d) {
     int64_t n;
     const char *const *names = images_source_classes(&d->base, 1, &n);
@@ -158,7 +159,7 @@ static mst_status write_schema(images *d) {
     return mst_schema_write(&column, 1, &d->schema);
 }
 
-/* The height and width that fit the first picture. */
+/* Chooses the height and width by the first picture. */
 static mst_status choose_size(images *d) {
     void *data;
     size_t size;
@@ -168,7 +169,7 @@ static mst_status choose_size(images *d) {
     return status;
 }
 
-/* Takes the classes of the options, or those of FOLDER itself. */
+/* Takes the classes from the options, or else from FOLDER itself. */
 static mst_status take_classes(images *d, const char *folder) {
     mst_images_options *o = &d->options;
     if (o->schema)
@@ -191,7 +192,7 @@ static mst_status try_first(const images *d) {
     return status;
 }
 
-/* Pictures of the folder, or if that is NULL of the N paths. */
+/* Takes the pictures from FOLDER, or if that is NULL from the N paths. */
 static mst_status images_source_set_up(images *d, const char *folder, const char *const *paths, int n) {
     mst_images_options *o = &d->options;
     const bool fits = o->fit && !o->height && !o->width;

@@ -1,17 +1,16 @@
 /** The lines of text files, plain or gzip (recognised by their first bytes), as strings: one component, string []. A
- *  line ends with "\n" or "\r\n", which is not part of it, or with the file; an empty one is an element too. PATHS are
- *  as those of mst_dataset_from_tfrecord, and so is what is said there of order, index and compressed files. OPTIONS
- *  may be NULL.
+ *  line ends at "\n" or "\r\n", which is not part of it, or at the end of the file. An empty line is an element too.
+ *  PATHS, order, index and compressed files are as in mst_dataset_from_tfrecord. OPTIONS may be NULL.
  *
- *  Fails as mst_dataset_from_tfrecord does; damage is possible in compressed files only. Messages name a line by the
- *  file and its number, or if it was read forward its byte. */
+ *  Fails as mst_dataset_from_tfrecord does; damage can be found only in compressed files. Messages name a line by the
+ *  file and its number, or, if the file is only read forward, by its byte. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_lines_options {
     int zero_;
-    int64_t cycle; /**< files that are read in turn; 0: 1, one file after the other */
-    int64_t block; /**< lines of a file before the next has its turn; 0: 1 */
-    bool forward;  /**< reads only forward also in plain files: no index (16 bytes of memory a line), no permutation of
-                        all lines */
+    int64_t cycle; /**< number of files that are read in turn; 0: 1, one file after the other */
+    int64_t block; /**< lines of a file before the turn of the next; 0: 1 */
+    bool forward;  /**< read only forward, even in plain files: without the index (16 bytes of memory per line), and so
+                        without a permutation of all lines */
 } mst_lines_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_lines(const char *const *paths, int n, const mst_lines_options *options,
                                                       mst_dataset **out);

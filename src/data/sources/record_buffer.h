@@ -1,4 +1,4 @@
-/** The bytes of a file of records that one caller has read last: neighbouring records are often in them already. */
+/** The bytes of a record file that a caller has read last. Neighbouring records are often among them. */
 #ifndef MUSTER_DATA_SOURCES_RECORD_BUFFER_H
 #define MUSTER_DATA_SOURCES_RECORD_BUFFER_H
 
@@ -10,11 +10,12 @@
 typedef struct mst_record_buffer {
     uint8_t *data;
     size_t capacity;
-    int64_t file;        /**< which of the source's files */
-    uint64_t begin, end; /**< of the file; nothing is there if they are the same */
+    int64_t file;        /**< index of the file in the source */
+    uint64_t begin, end; /**< range of bytes of the file; equal if the buffer is empty */
 } mst_record_buffer;
 
-/** Reads bytes BEGIN to END - 1 of FILE, whose bytes are BYTES. *IS_WHOLE: it has them all; else BUFFER has none. */
+/** Reads bytes BEGIN to END - 1 of file number FILE, which BYTES reads. *IS_WHOLE: it has all of them; if not, BUFFER
+ *  is empty afterwards. */
 MST_CHECKED mst_status mst_record_buffer_fill(mst_record_buffer *buffer, const mst_bytes *bytes, int64_t file,
                                               uint64_t begin, uint64_t end, bool *is_whole);
 void mst_record_buffer_free(mst_record_buffer *buffer);

@@ -9,7 +9,7 @@
 #include "base/no_memory.h"
 #include "data/row_hash.h"
 
-/* At most so many bytes are read at once for records that follow each other. */
+/* The most bytes that are read at once for consecutive records. */
 enum { WINDOW = 256 * 1024 };
 
 /* ---- reading a record by its number ---- */
@@ -26,12 +26,12 @@ static int file_of(const mst_record_files *source, int64_t row) {
     return low;
 }
 
-/* The end in the file of the record at PLACE, with its frame. */
+/* The byte of the file at which the record at PLACE ends, including its frame. */
 static uint64_t end_of(const mst_record_files *s, const mst_record_place *place) {
     return place->offset + place->size + s->format->frame_size;
 }
 
-/* The end of what is read for ROWS[0], which is at PLACE: later ROWS that follow it in the file are read with it. */
+/* Where to end reading for ROWS[0], which is at PLACE: later ROWS that follow it directly in the file are included. */
 static uint64_t window_end(const mst_record_files *s, const mst_record_place *place, const int64_t *rows, int64_t count,
                            int64_t left) {
     uint64_t end = end_of(s, place);
@@ -121,7 +121,7 @@ static mst_status add_path(mst_record_files *s, const char *path) {
     return MST_OK;
 }
 
-/* A name that is a pattern too is taken as a name if there is such a file. */
+/* Adds the files that match PATTERN. If there is a file of exactly that name, it is taken as a name. */
 static mst_status add_paths(mst_record_files *s, const char *pattern) {
     glob_t found;
     if (!strpbrk(pattern, "*?[")) return add_path(s, pattern);
@@ -134,7 +134,7 @@ static mst_status add_paths(mst_record_files *s, const char *pattern) {
     return status;
 }
 
-/* Whether a file can only be read forward; also that all of them can be opened. */
+/* Opens all files to check that this works, and finds out whether any of them can only be read forward. */
 static mst_status look_at_files(mst_record_files *s) {
     s->forward = s->options.forward;
     for (int i = 0; i < s->num_files; i++) {
@@ -152,7 +152,7 @@ static mst_status index_files(mst_record_files *s) {
     if (!s->index || !s->first) return MST_NO_MEMORY("for the index of %d files", s->num_files);
     for (int i = 0; i < s->num_files; i++) s->index[i].bytes.fd = -1;
     for (int i = 0; i < s->num_files; i++) {
-        /* one that must not be left out is found when all data is checked, and else when it is read */
+        /* if damaged records may be skipped, all data is checked now; if not, damage is found when a record is read */
         MST_TRY(s->format->index(s->path[i], s->options.skip_corrupt > 0, s->options.skip_corrupt - s->base.num_corrupt,
                                  &s->index[i]));
         s->base.num_corrupt += s->index[i].num_corrupt;

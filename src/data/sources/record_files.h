@@ -1,11 +1,11 @@
-/** Sources that read records from one or more files, named by paths or patterns. Two ways of reading:
+/** Sources that read records from one or more files, named by paths or patterns. There are two ways of reading:
  *
  *      plain files        indexed when the dataset is made: rows are numbered file by file and read by their number,
- *                         records that follow each other together
+ *                         consecutive records together
  *      compressed files   can only be read forward: the cursor reads them, numbers rows as they come, and holds each
  *                         record in a pool until it is forgotten
  *
- *  One compressed file makes all of them be read forward; so does the option `forward`.
+ *  If one file is compressed, all of them are read forward; the option `forward` has the same effect.
  *
  *  A format is one file with its mst_record_format (tfrecord_source.c, lines_source.c).
  */
@@ -20,58 +20,58 @@
 typedef struct mst_record_format {
     mst_dataset_type source; /**< made by MST_RECORD_FILES */
     const char *record;      /**< what messages call a record */
-    bool numbers_records;    /**< messages name a record by its number in the file, from 1, if that is known */
-    mst_spec row;            /**< of a record */
+    bool numbers_records;    /**< messages name a record by its number in the file, from 1, where that is known */
+    mst_spec row;            /**< dtype and shape of a record */
 
-    /** A reader from front to back. *READER is NULL on failure. */
+    /** Opens a reader that reads from front to back. *READER is NULL on failure. */
     mst_status (*open)(const char *path, void **reader);
     void (*close)(void *reader);
     bool (*is_compressed)(const void *reader);
-    /** The next record, valid until the next call; its data is NULL at the end. */
+    /** Reads the next record, valid until the next call. Its data is NULL at the end. */
     mst_status (*next)(void *reader, mst_record *record);
-    /** Passes over one record. *SKIPPED: 1, or 0 at the end. */
+    /** Skips one record. *SKIPPED: 1, or 0 at the end. */
     mst_status (*skip)(void *reader, int64_t *skipped);
-    /** After MST_CORRUPT, goes on after the damage. NULL if records cannot be left out. */
+    /** After MST_CORRUPT, continues after the damage. NULL if damaged records cannot be skipped. */
     mst_status (*recover)(void *reader);
 
-    /** Reads where the records of the plain file at PATH are. With CHECK all data is read and checked too, and up to
-     *  MOST_CORRUPT damaged places are left out; a format without check sums ignores both. */
+    /** Finds the places of the records in the plain file at PATH. With CHECK, all data is read and checked too, and up
+     *  to MOST_CORRUPT damaged places are skipped. A format without checksums ignores both. */
     mst_status (*index)(const char *path, bool check, int64_t most_corrupt, mst_record_index *out);
-    size_t frame_size; /**< bytes that a record has in the file beside its data */
-    /** The record at PLACE of the file NAME, from its BYTES in the file, frame included. */
+    size_t frame_size; /**< bytes of a record in the file in addition to its data */
+    /** Takes the record at PLACE of file NAME out of BYTES, its bytes in the file including the frame. */
     mst_status (*unframe)(const char *name, const mst_record_place *place, const uint8_t *bytes, mst_record *record);
 } mst_record_format;
 
 typedef struct mst_record_files {
     mst_dataset base;
     const mst_record_format *format;
-    mst_tfrecord_options options; /**< also used for other record formats; cycle and block at least 1 */
+    mst_tfrecord_options options; /**< for all record formats; cycle and block are at least 1 */
     int num_files;
     char **path;
-    bool forward;            /**< all files are read forward only: rows are numbered as they come; else file by file */
+    bool forward;            /**< files are read forward only, and rows numbered as they come; else file by file */
     mst_record_index *index; /**< [num_files]; NULL when forward */
     int64_t *first;          /**< first row of each file; first[num_files] is the number of rows; NULL when forward */
 } mst_record_files;
 
-/** One of the files that are open at a time (mst_turns). */
+/** One of the files that are read in turn (mst_turns). */
 typedef struct mst_record_files_slot {
-    int64_t position; /**< records already read from it */
-    void *reader;     /**< forward only: NULL until the file is first read */
+    int64_t position; /**< number of records already read from it */
+    void *reader;     /**< when forward; NULL until the file is first read */
 } mst_record_files_slot;
 
 typedef struct mst_record_files_cursor {
     mst_cursor base;
     mst_turns turns;             /**< which file is read next */
     mst_record_files_slot *slot; /**< [turns.num_slots] */
-    int64_t number;              /**< forward only: number that the next row gets */
-    mst_record_pool pool;        /**< forward only: records that are held */
+    int64_t number;              /**< when forward: number of the next row */
+    mst_record_pool pool;        /**< when forward: the records that are held */
 } mst_record_files_cursor;
 
-/** The dataset of N paths or patterns. Error messages use format->source.name. */
+/** Makes the dataset of N paths or patterns. Error messages begin with format->source.name. */
 MST_CHECKED mst_status mst_record_files_create(const mst_record_format *format, const char *const *paths, int n,
                                                const mst_tfrecord_options *options, mst_dataset **out);
 
-/** The slots of mst_dataset_type. */
+/** The mst_dataset_type of a source of record files, named NAME. */
 #define MST_RECORD_FILES(NAME)                                                                                    \
     {                                                                                                             \
         .name = (NAME), .destroy = mst_record_files_destroy, .open = mst_record_files_open_cursor,                \

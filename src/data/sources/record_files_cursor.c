@@ -1,6 +1,5 @@
-/* The order of records over several files: in turn, as tf.data's interleave has it (data/cursors/turns.h). Files
- * that can only be read forward are opened when their turn first comes, and a position is restored by reading them
- * again up to it. */
+/* The order of records over several files: in turn, as in tf.data's interleave (data/cursors/turns.h). Files that can
+ * only be read forward are opened at their first turn. To restore a position, they are read again up to it. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -18,7 +17,7 @@ static void close_slot(const mst_record_files_cursor *c, mst_record_files_slot *
 
 /* ---- forward ---- */
 
-/* The next record; passes over damaged ones as long as they may be left out. */
+/* Reads the next record, skipping damaged ones as long as the options allow it. */
 static mst_status read_record(mst_record_files_cursor *c, mst_record_files_slot *slot, mst_record *record) {
     const mst_record_format *format = source_of(&c->base)->format;
     const int64_t most = source_of(&c->base)->options.skip_corrupt;
@@ -30,8 +29,8 @@ static mst_status read_record(mst_record_files_cursor *c, mst_record_files_slot 
     return status;
 }
 
-/* KEEP: into the pool. If damaged records may be left out, records that are passed over have to be examined too. So
- * each record has the same number in each pass. */
+/* Reads one record; with KEEP it goes to the pool. If damaged records may be skipped, records that are not kept are
+ * read and checked too, so that each record has the same number in each pass. */
 static mst_status take_forward(mst_record_files_cursor *c, mst_record_files_slot *slot, int file, bool keep,
                                int64_t *got) {
     mst_record record;
@@ -46,7 +45,7 @@ static mst_status take_forward(mst_record_files_cursor *c, mst_record_files_slot
 
 /* ---- one record after the other ---- */
 
-/* Up to N records of FILE, whose turn it is; *GOT is 0 only at its end. ROWS may be NULL: they are passed over. */
+/* Takes up to N records of FILE, whose turn it is; *GOT is 0 only at its end. If ROWS is NULL, they are skipped. */
 static mst_status record_files_cursor_take(mst_record_files_cursor *c, int file, int64_t *rows, int64_t n,
                                            int64_t *got) {
     const mst_record_files *source = source_of(&c->base);
@@ -95,7 +94,7 @@ static void reset(mst_record_files_cursor *c) {
     c->number = c->base.num_corrupt = 0;
 }
 
-/* The pool stays: a shuffle after a repeat still holds rows of the last pass. */
+/* The pool is not emptied: a shuffle after a repeat may still hold rows of the previous pass. */
 static mst_status record_files_cursor_start(mst_cursor *cursor, int64_t epoch) {
     (void)epoch;
     reset((mst_record_files_cursor *)cursor);
@@ -143,7 +142,7 @@ static mst_status record_files_cursor_restore(mst_cursor *cursor, mst_bookmark *
     MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, &c->number));
     MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->options.skip_corrupt, &num_corrupt));
     for (int i = 0; i < c->turns.num_slots; i++) MST_TRY(restore_slot(c, i, bookmark));
-    c->base.num_corrupt = num_corrupt; /* reading up to here counted some of them again */
+    c->base.num_corrupt = num_corrupt; /* reading up to here has counted damaged records again */
     return MST_OK;
 }
 
@@ -159,7 +158,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Reads from the beginning of the pass, as far as the rows are. */
+/* Reads records from the beginning of the pass until all N rows of SORTED are in the pool. */
 static mst_status read_again(mst_record_files_cursor *c, mst_record_files_cursor *again, const int64_t *sorted,
                              int64_t n) {
     for (int64_t i = 0; i < n; i++) {

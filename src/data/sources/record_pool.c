@@ -54,7 +54,7 @@ mst_status mst_record_pool_add(mst_record_pool *pool, int64_t row, int64_t file,
     return MST_OK;
 }
 
-/* Moves entries back into a gap: else probing for them would end at the gap. */
+/* Moves entries back to fill a gap, since probing stops at an empty place. */
 static void close_gap(mst_record_pool *pool, int64_t gap) {
     for (int64_t i = after(pool, gap); pool->place[i].count; i = after(pool, i)) {
         const int64_t distance = (i - home(pool, pool->place[i].row)) & (pool->capacity - 1);

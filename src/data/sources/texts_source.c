@@ -1,22 +1,24 @@
-/** Text files as strings and classes. Component 0 is the text, string [], component 1 its class, i64: classes are
+/** Text files as strings and classes. Component 0 is the text, string [], component 1 its class, i64. Classes are
  *  numbered from 0, in the order of their names' bytes (mst_dataset_class_name). PATH is
  *
  *  - a folder with a folder for each class, PATH/sport/1.txt: each file is one text;
- *  - a folder of files, PATH/science, each of which is a class: texts are between lines that are a % alone, as in the
- *    files of `fortune`;
- *  - a file of such texts, or of one; then there is no component 1. Nor is there with a schema that has the name of
- *    none of the files in a folder: then each of these is one text.
+ *  - a folder of files, each of which is a class, PATH/science: its texts are separated by lines with only a %, as in
+ *    the files of `fortune`;
+ *  - a file of such texts, or of one text; then there is no component 1.
  *
- *  Hidden files are passed over, what `fortune` has beside its files (*.dat and *.u8), and byte order marks. Between
- *  lines of % there is no text if there is only white space. Rows come class by class, sorted by file name: shuffle
- *  them for training. All files are read now. OPTIONS may be NULL. mst_dataset_vectorize_text makes numbers of them.
+ *  With a schema that names none of the files in a folder, each of these files is one text, and there is no component 1
+ *  either.
+ *
+ *  Hidden files are ignored, and so are the files *.dat and *.u8 of `fortune`, and byte order marks. Between two lines
+ *  of %, white space alone is not a text. Rows come class by class, sorted by file name: shuffle them for training. All
+ *  files are read now. OPTIONS may be NULL. mst_dataset_vectorize_text turns the texts into numbers.
  *
  *  Fails with MST_NOT_FOUND, MST_INVALID or MST_IO if there are no such files, or one cannot be read or is not
  *  UTF-8: the message names it. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_texts_options {
     int zero_;
-    const char *schema; /**< mst_dataset_schema of other texts, which numbers the classes; another class is an error */
+    const char *schema; /**< mst_dataset_schema of other texts: classes are numbered as there; others are an error */
 } mst_texts_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_texts(const char *path, const mst_texts_options *options,
                                                       mst_dataset **out);
@@ -36,20 +38,20 @@ MST_API MST_CHECKED mst_status mst_dataset_from_texts(const char *path, const ms
 #include "data/text/tokens.h"
 #include "data/transforms/name_files.h"
 
-static const size_t MOST_BYTES = (size_t)1 << 34; /* of a file */
+static const size_t MOST_BYTES = (size_t)1 << 34; /* limit for a file */
 
 typedef struct texts {
-    mst_arena arena;   /* of names and paths */
-    mst_schema schema; /* of the options, empty if they have none */
+    mst_arena arena;   /* names and paths */
+    mst_schema schema; /* that of the options; empty if they have none */
     const char **class_name;
     int64_t num_classes, name_capacity;
     bool has_labels;
     void **file; /* the bytes of each file */
     int64_t num_files, file_capacity;
-    mst_string *text; /* indices into these */
+    mst_string *text; /* these point into the files */
     int64_t *label;
     int64_t num_texts, text_capacity, label_capacity;
-    const char **path; /* [num_texts] of the file of each text, if each file is one: num_paths is num_texts */
+    const char **path; /* [num_paths] the file of each text, if each file is one text; then num_paths is num_texts */
     int64_t num_paths, path_capacity;
 } texts;
 
@@ -67,7 +69,7 @@ static const char *join_path(texts *t, const char *folder, const char *name) {
     return mst_arena_print(&t->arena, mst_ends_in(folder, "/") ? "%s%s" : "%s/%s", folder, name);
 }
 
-/* The paths of what is in FOLDER, sorted: folders, or else the rest. In the arena of T. */
+/* Lists the paths of the folders in FOLDER (FOLDERS), or of everything else, sorted. They are in the arena of T. */
 static mst_status list(texts *t, const char *folder, bool folders, const char ***paths, int64_t *n) {
     struct dirent **entry;
     const int count = scandir(folder, &entry, is_wanted, by_bytes);
@@ -91,12 +93,12 @@ static const char *last_part(const char *path) {
     return strrchr(path, '/') + 1;
 }
 
-/* The column of classes of the schema; NULL: there is no schema. */
+/* The column of the schema that has the classes; NULL: there is no schema. */
 static const mst_schema_column *known_classes(const texts *t) {
     return t->schema.num_columns ? &t->schema.column[t->schema.num_columns - 1] : NULL;
 }
 
-/* The number of the class NAME of the schema; -1: it has none. */
+/* The number of class NAME in the schema; -1: it is not there. */
 static int64_t known_class(const texts *t, const char *name) {
     const mst_schema_column *known = known_classes(t);
     for (int64_t i = 0; known && i < known->num_categories; i++)
@@ -104,7 +106,7 @@ static int64_t known_class(const texts *t, const char *name) {
     return -1;
 }
 
-/* The number of the class NAME, which is a new one if no schema says which there are. */
+/* The number of class NAME. Without a schema, a name that is new becomes a new class. */
 static mst_status find_class(texts *t, const char *name, int64_t *out) {
     *out = known_class(t, name);
     if (*out >= 0) return MST_OK;
@@ -135,7 +137,7 @@ static mst_status add_between(texts *t, const char *data, size_t size, int64_t l
     return is_blank(data, size) ? MST_OK : texts_source_add(t, data, size, label);
 }
 
-/* The texts between lines of %. */
+/* Adds the texts between lines of %. */
 static mst_status split(texts *t, const char *data, size_t size, int64_t label) {
     const char *const end = data + size, *first = data;
     for (const char *line = data; line < end;) {
@@ -183,14 +185,14 @@ static mst_status read_class_file(texts *t, const char *path) {
     return read_file(t, path, false, label);
 }
 
-/* Whether files are classes: not if a schema has none of their names. */
+/* Whether the files are classes. With a schema, they are if it has the name of at least one of them. */
 static bool are_classes(const texts *t, const char *const *files, int64_t n) {
     bool are = !known_classes(t);
     for (int64_t i = 0; i < n && !are; i++) are = known_class(t, last_part(files[i])) >= 0;
     return are;
 }
 
-/* A single folder beside files, as fortune's `off`, is not a class. */
+/* Reads a folder of folders, or of files. A single folder beside files, such as `off` of fortune, is not a class. */
 static mst_status read_folder(texts *t, const char *path) {
     const char **folders, **files;
     int64_t num_folders, num_files;
