@@ -10,26 +10,25 @@
 #include "data/cancel.h"
 #include "device/device.h"
 
-/* To share less than WORTH nanoseconds of work costs more than it gains; each thread takes GRAIN nanoseconds at a
- * time. */
+/* In nanoseconds. Sharing less work than WORTH costs more than it gains. A thread takes GRAIN of work at a time. */
 enum { WORTH = 1000 * 1000, GRAIN = 200 * 1000 };
 
 struct mst_team_fetch {
     const mst_dataset *dataset;
     mst_row_fetch *fetch;
     int threads; /* 0: not known yet */
-    double cost; /* nanoseconds that one thread needs for a row, as the last element took them; 0: not known */
+    double cost; /* nanoseconds per row for one thread, measured with the last element; 0: not known */
     mst_team *team;
-    uint64_t process; /* in which its threads were started */
+    uint64_t process; /* number of the process in which the threads were started */
     void **dst;       /* [threads * num_components] */
 };
 
-/* The rows of one element that the threads are copying. */
+/* The rows of one element that the threads copy. */
 typedef struct fetch_job {
     mst_team_fetch *fetch;
     const mst_element *element;
     int64_t first, count; /* the rows that are wanted */
-    int64_t done;         /* how many of them are there */
+    int64_t done;         /* how many of them are copied already */
     void *const *dst;
     const atomic_bool *cancelled;
 } fetch_job;
@@ -57,7 +56,7 @@ void mst_team_fetch_destroy(mst_team_fetch *f) {
     free(f);
 }
 
-/* The caller may be bound to the cores of a device, and a thread has the binding of the one that starts it. */
+/* The caller may be bound to the cores of a device, and a new thread inherits that. */
 static mst_status begin_member(void *context, int member) {
     (void)context;
     (void)member;
@@ -65,7 +64,7 @@ static mst_status begin_member(void *context, int member) {
     return MST_OK;
 }
 
-/* Starts the threads; if none can be had, the caller works alone. */
+/* Starts the threads. If that fails, the caller works alone. */
 static void start_team(mst_team_fetch *f) {
     const size_t num_components = (size_t)f->dataset->num_components;
     if (!f->threads) f->threads = mst_num_cores();
@@ -97,7 +96,7 @@ static mst_status team_fetch_copy(void *context, int64_t begin, int64_t end, int
     return status;
 }
 
-/* Copies COUNT rows by SIZE threads, and notes what a row cost. */
+/* Copies COUNT rows with SIZE threads, and measures the cost of a row. */
 static mst_status copy_some(fetch_job *j, int64_t count, int size) {
     mst_team_fetch *f = j->fetch;
     const int64_t begun = mst_clock_now();
@@ -113,7 +112,8 @@ static mst_status copy_some(fetch_job *j, int64_t count, int size) {
     return status;
 }
 
-/* Whether rows are shared depends on their cost: at first that of the first row, then that of the element before. */
+/* Shares the rows between threads if their cost makes that worthwhile. The cost is that of the previous element, or at
+ * first that of the first row. */
 static mst_status copy_all(fetch_job *j) {
     mst_team_fetch *f = j->fetch;
     if (f->threads == 1) return team_fetch_copy(j, 0, j->count, 0);

@@ -1,4 +1,4 @@
-/* Source: records of TFRecord files. */
+/* Source: the records of TFRecord files. */
 #include "format/tfrecord.h"
 
 #include "base/argument.h"

@@ -1,27 +1,28 @@
-/** Texts as lists of numbers of words, with labels, from a NumPy archive: what keras.datasets.reuters.load_data and
- *  imdb.load_data give for their files, with their defaults. Component 0 is i32 [-1], a row of its own length for each
- *  text (mst_dataset_pad_sequences, mst_dataset_padded_batch), component 1 its label, i64 [].
+/** Texts as lists of word numbers, with labels, from a NumPy archive: the data that keras.datasets.reuters.load_data
+ *  and imdb.load_data return for their files, by default with the same options. Component 0 is i32 [-1], for each text
+ *  a row of its own length (mst_dataset_pad_sequences, mst_dataset_padded_batch), component 1 its label, i64 [].
  *
- *  The archive has arrays x and y, in the order to which NumPy's RandomState(seed) shuffles them: the train part is the
- *  first part of that order, the test part the rest. Or it has x_train, y_train, x_test and y_test, each shuffled.
- *  Arrays of texts are of objects, lists of integers. They are read from their pickle without executing any of it. 3 is
- *  added to every number, and each text begins with 1. Then numbers below skip_top, and from num_words on, become 2. So
- *  0 is left for padding.
+ *  The archive has either arrays x and y, or x_train, y_train, x_test and y_test. Texts are shuffled by NumPy's
+ *  RandomState(seed). If there are only x and y, the train part is the first part of the shuffled texts, and the test
+ *  part the rest.
  *
- *  Fails as mst_dataset_from_npz does, with MST_UNIMPLEMENTED if a pickle is of anything else, with MST_INVALID
- *  if texts and labels differ in number, a number of a word is negative or too large, or nothing is left. OPTIONS
- *  may be NULL. */
+ *  An array of texts has objects as elements, which are lists of integers. They are read from their pickle without
+ *  executing any of it. 3 is added to every number, and each text begins with 1. Then numbers below skip_top, and from
+ *  num_words on, become 2. So 0 is left for padding.
+ *
+ *  Fails as mst_dataset_from_npz does, with MST_UNIMPLEMENTED if a pickle has anything else, with MST_INVALID if the
+ *  numbers of texts and labels differ, if a word number is negative or too large, or if no text is left. OPTIONS may be
+ *  NULL. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_word_ids_options {
     int zero_;
-    bool test;         /**< the test part; else the train part */
-    int64_t num_words; /**< 0: the largest number of both parts, which so becomes 2 itself, as in Keras */
-    int64_t skip_top;  /**< after 3 was added, as in Keras */
-    int64_t
-        max_length;    /**< texts that have as many numbers, with the first one, or more are left out: Keras' maxlen; 0:
-                             none */
-    double test_split; /**< of x and y; 0: 0.2 */
-    int64_t seed;      /**< 0: 113 */
+    bool test;          /**< the test part; else the train part */
+    int64_t num_words;  /**< 0: the largest number in both parts; as in Keras, that number itself becomes 2 then */
+    int64_t skip_top;   /**< applies after 3 was added, as in Keras */
+    int64_t max_length; /**< texts with at least this many numbers, including the 1 at their beginning, are left
+                             out: Keras' maxlen; 0: no limit */
+    double test_split;  /**< fraction of x and y that is the test part; 0: 0.2 */
+    int64_t seed;       /**< 0: 113 */
 } mst_word_ids_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_word_ids(const char *path, const mst_word_ids_options *options,
                                                          mst_dataset **out);
@@ -48,7 +49,7 @@ static const double default_test_split = 0.2;
 typedef struct word_ids {
     mst_dataset base;
     int32_t *word;
-    int64_t *end; /* of each text in word */
+    int64_t *end; /* where each text ends in word */
     int64_t *label;
     int64_t num_words, longest;
 } word_ids;
@@ -56,7 +57,7 @@ typedef struct word_ids {
 /* The texts of one pair of arrays, shuffled. */
 typedef struct texts {
     mst_integer_lists x, y;
-    int64_t *order; /* of those that are left */
+    int64_t *order; /* the texts in their shuffled order, without those that are too long */
     int64_t n;
 } texts;
 
@@ -85,7 +86,7 @@ static void word_ids_destroy(mst_dataset *dataset) {
     free(d->label);
 }
 
-/* A hash of the first texts and their labels. */
+/* The settings include a hash of the first texts and their labels. */
 static void word_ids_settings(const mst_dataset *dataset, char *text, size_t size) {
     const word_ids *d = (const word_ids *)dataset;
     const int64_t n = dataset->cardinality < MST_HASHED_ROWS ? dataset->cardinality : MST_HASHED_ROWS;
@@ -124,7 +125,7 @@ static mst_status check_texts(const char *path, const char *x, const char *y, co
     return t->x.num_lists <= UINT32_MAX ? MST_OK : MST_FAIL(MST_UNIMPLEMENTED, "'%s': has too many texts", path);
 }
 
-/* The order that RANDOM gives, without those that are too long. */
+/* Shuffles the texts with RANDOM, and leaves out those that are too long. */
 static mst_status shuffle_texts(texts *t, int64_t max_length, mst_numpy_random *random) {
     int64_t n = 0;
     t->order = malloc(((size_t)t->x.num_lists + 1) * sizeof *t->order);
@@ -165,7 +166,7 @@ static int32_t as_word(const mst_word_ids_options *o, int64_t number) {
     return number >= o->skip_top && number < o->num_words ? (int32_t)number : UNKNOWN;
 }
 
-/* Rows of the texts FIRST to END of the order. */
+/* Makes rows of the texts FIRST to END - 1 in shuffled order. */
 static mst_status make_rows(word_ids *d, const mst_word_ids_options *o, const texts *t, int64_t first, int64_t end) {
     int64_t words = 0, n = 0;
     for (int64_t i = first; i < end; i++) words += text_length(t, t->order[i]) + 1;
@@ -192,7 +193,7 @@ static int64_t longest_of(const texts *t) {
     return longest;
 }
 
-/* PARTS: x and y; or train and test. */
+/* Takes the part that the options ask for. PARTS are x and y alone, or the train and the test part. */
 static mst_status take_part(word_ids *d, const char *path, mst_word_ids_options *o, const texts *parts, int num_parts) {
     int64_t largest = START;
     for (int i = 0; i < num_parts; i++) find_largest(&parts[i], &largest);

@@ -1,12 +1,13 @@
-/** What the data spec asks of mst_dataset_from_word_ids. */
+/** What data specs need to know about a dataset of mst_dataset_from_word_ids. */
 #ifndef MUSTER_DATA_SOURCES_WORD_IDS_SOURCE_H
 #define MUSTER_DATA_SOURCES_WORD_IDS_SOURCE_H
 
 #include "muster/dataset.h"
 
-/** One more than the largest number that a text of either part may have. DATASET: of mst_dataset_from_word_ids. */
+/** One more than the largest number that a text of either part can have. DATASET comes from
+ *  mst_dataset_from_word_ids. */
 int64_t mst_word_ids_num_words(const mst_dataset *dataset);
-/** The length of the longest text of both parts. */
+/** The length of the longest text in both parts. */
 int64_t mst_word_ids_longest(const mst_dataset *dataset);
 
 #endif

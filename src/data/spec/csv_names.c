@@ -9,20 +9,20 @@
 
 enum { NAME_SIZE = 512, LIST_SIZE = 512, MOST_ENDS = 64 };
 
-/* The columns of one input or output. */
+/* The columns that make up one input or output. */
 typedef struct csv_end {
-    int first, count; /* of csv_names.column */
+    int first, count; /* range in csv_names.column */
     bool is_label, is_row;
 } csv_end;
 
 typedef struct csv_names {
     const mst_data_options *options;
-    mst_csv *csv, *like; /* like: the file that defines the columns; often the same */
+    mst_csv *csv, *like; /* like: the file that defines the columns; often csv itself */
     mst_schema schema;
     csv_end end[MOST_ENDS];
     mst_tensor *tensor[MOST_ENDS];
     int num_ends;
-    mst_csv_column *column; /* with its place in LIKE */
+    mst_csv_column *column; /* [num_columns] places are those in LIKE */
     int num_columns;
 } csv_names;
 
@@ -30,7 +30,7 @@ static const char *end_name(const mst_data_options *o, int i) {
     return i < o->num_inputs ? o->inputs[i] : o->outputs[i - o->num_inputs];
 }
 
-/* The column NAME of CSV; -1: there is none, or it is dropped. */
+/* The index of the column NAME in CSV; -1: there is none, or it is dropped. */
 static int column_of(const csv_names *t, const mst_csv *csv, const char *name) {
     for (int i = 0; i < t->options->num_drop; i++)
         if (strcmp(t->options->drop[i], name) == 0) return -1;
@@ -80,8 +80,8 @@ static mst_status add_column(csv_names *t, int place, csv_end *end) {
     return MST_OK;
 }
 
-/* The column with the name of end I, or those with _0, _1 and so on after that name. A column whose full name is
- * another end's is not among them. */
+/* Finds the columns of input or output I: the one with its name, or those with its name followed by _0, _1 and so on. A
+ * column whose full name is that of another input or output is not taken. */
 static mst_status find_end(csv_names *t, int i, csv_end *end) {
     const char *name = end_name(t->options, i);
     char numbered[NAME_SIZE];
@@ -119,7 +119,7 @@ static mst_status find_ends(csv_names *t, bool *has_labels) {
 
 /* ---- what is in them ---- */
 
-/* What the schema says of the column NAME; NULL: nothing. */
+/* What the schema says about the column NAME; NULL: nothing. */
 static const mst_schema_column *noted_column(const csv_names *t, const char *name) {
     for (int i = 0; name && i < t->schema.num_columns; i++)
         if (strcmp(t->schema.column[i].name, name) == 0) return &t->schema.column[i];
@@ -161,7 +161,7 @@ static mst_status read_end(csv_names *t, const csv_end *end, mst_tensor **out) {
     return MST_OK;
 }
 
-/* Names of the classes of labels that were text, and the schema, which numbers other files in the same way. */
+/* Adds the names of the classes of labels that were text, and the schema, so that other files are numbered alike. */
 static mst_status describe_rows(const csv_names *t, mst_dataset **dataset) {
     mst_schema_column *columns = calloc((size_t)t->num_columns + 1, sizeof *columns);
     char *text;
@@ -184,7 +184,7 @@ static mst_status describe_rows(const csv_names *t, mst_dataset **dataset) {
     return MST_OK;
 }
 
-/* COLUMN as it is in the file of the rows, with the type that it had in training. */
+/* Finds the place of COLUMN in the file of the rows, and gives it the type that it had in training. */
 static mst_status place_column(const csv_names *t, mst_csv_column *column) {
     const mst_schema_column *noted = noted_column(t, column->name);
     mst_csv_column before = {.type = column->type};
@@ -194,7 +194,8 @@ static mst_status place_column(const csv_names *t, mst_csv_column *column) {
     return mst_csv_find(t->csv, column->name, &column->place);
 }
 
-/* Whether points in numbers may be between thousands, in the file that tells the columns and in that of the rows. */
+/* Checks that points in numbers cannot stand between thousands, in the file that defines the columns and in the file of
+ * the rows. */
 static mst_status check_points(const csv_names *t) {
     const bool is_new = t->options->schema || t->like != t->csv;
     if (!t->options->schema) MST_TRY(mst_csv_columns_check(t->like, t->column, t->num_columns, false));

@@ -1,6 +1,6 @@
-/* csv:FILE: a table with a header, csv:- that on standard input; or csv:PREFIX, for PREFIX-train.csv and
- * PREFIX-test.csv, or the same compressed, PREFIX-train.csv.gz and PREFIX-test.csv.gz. Of models with several inputs or
- * outputs, columns go by their names (csv_names.h). */
+/* csv:FILE is a table with a header; csv:- is one on standard input; csv:PREFIX stands for PREFIX-train.csv and
+ * PREFIX-test.csv, or their compressed forms PREFIX-train.csv.gz and PREFIX-test.csv.gz. For models with several inputs
+ * or outputs, columns are found by their names (csv_names.h). */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,7 +25,7 @@ static mst_status part_path(const char *prefix, const char *part, char path[PATH
     return MST_FAIL(MST_NOT_FOUND, "data: there is no file '%s', and no '%s': check the path", prefix, path);
 }
 
-/* Whether ARGUMENT is a whole table and not the prefix of two. A folder may have the name of a prefix. */
+/* Whether ARGUMENT is a whole table, and not the prefix of two. A folder may have the same name as a prefix. */
 static bool is_file(const char *argument) {
     struct stat info;
     char path[PATH_SIZE];
@@ -33,7 +33,7 @@ static bool is_file(const char *argument) {
     if (stat(argument, &info)) return false;
     if (!S_ISDIR(info.st_mode)) return true;
     const bool has_parts = !part_path(argument, "train", path) || !part_path(argument, "test", path);
-    return !has_parts; /* the error of a folder */
+    return !has_parts; /* a folder without parts is opened as a file, which gives the error */
 }
 
 static mst_csv_options csv_options(const mst_data_options *o) {
@@ -54,7 +54,7 @@ static mst_csv_options csv_options(const mst_data_options *o) {
                              .inputs_only = o->inputs_only && (o->schema || !o->text)};
 }
 
-/* The table at PATH. If OPTIONS name a column of texts, its texts become numbers. */
+/* The table at PATH. If OPTIONS name a column of texts, these become numbers. */
 static mst_status open_table(const char *path, const mst_csv_options *table, const mst_data_options *options,
                              mst_dataset **out) {
     mst_csv_options o = *table;
@@ -66,7 +66,7 @@ static mst_status open_table(const char *path, const mst_csv_options *table, con
     return mst_text_data_make(path, texts, options, out);
 }
 
-/* The test part of texts has the vocabulary and the classes of the train part. */
+/* Opens the test part of texts with the vocabulary and the classes of the train part. */
 static mst_status open_test_of_texts(const char *train_path, const char *test_path, const mst_csv_options *table,
                                      const mst_data_options *options, mst_dataset **out) {
     mst_csv_options o = *table;
@@ -88,7 +88,7 @@ static mst_status fail_train_part(const char *path) {
                     path);
 }
 
-/* Columns by the names of a model's inputs and outputs. */
+/* Opens a table whose columns are found by the names of a model's inputs and outputs. */
 static mst_status open_names(const char *argument, bool alone, bool test, const mst_data_options *o,
                              mst_dataset **out) {
     char train_path[PATH_SIZE], test_path[PATH_SIZE];
@@ -116,7 +116,7 @@ static mst_status open_names(const char *argument, bool alone, bool test, const 
     return fail_train_part(argument);
 }
 
-/* A table for a model of one input; if all its columns are that input, it has no labels. */
+/* Opens a table for a model with one input. If all columns are that input, there are no labels. */
 static mst_status open_whole(const char *path, const mst_csv_options *table, const mst_data_options *options,
                              mst_dataset **out) {
     if (options->input_columns && !table->schema && !table->label && !table->num_drop && strcmp(path, "-") != 0) {

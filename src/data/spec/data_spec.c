@@ -22,7 +22,7 @@ static bool can_open(const mst_data_spec *kind) {
     return kind->open || kind->open_with;
 }
 
-/* The bits of the options that the kind of SPEC takes. */
+/* The options that the kind of SPEC takes, as bits MST_SPEC_... */
 static unsigned takes_of(const char *spec) {
     if (MST_IS_NULL(spec)) return 0;
     for (const mst_data_spec *const *kind = mst_data_spec_table; *kind; kind++)
@@ -68,20 +68,20 @@ static const char *list_forms(char *text, size_t size) {
     return text;
 }
 
-/* Whether PATH ends in SUFFIX; with "/", whether it is a folder. */
+/* Whether PATH ends in SUFFIX; if SUFFIX is "/", whether PATH is a folder. */
 static bool has_suffix(const char *path, const char *suffix) {
     if (suffix && strcmp(suffix, "/") == 0) return mst_is_folder(path);
     return suffix && !strchr(path, ':') && mst_ends_in(path, suffix);
 }
 
-/* The kind whose own check of PATH says that it reads it; NULL: none. */
+/* The kind that recognises PATH by its own check (holds); NULL: none. */
 static const mst_data_spec *kind_that_holds(const char *path) {
     for (const mst_data_spec *const *kind = mst_data_spec_table; *kind; kind++)
         if ((*kind)->holds && (*kind)->holds(path)) return *kind;
     return NULL;
 }
 
-/* The error of a spec of KIND that cannot be read names the kind that could read its PATH. */
+/* The error for a spec of KIND that cannot be read; if another kind could read PATH, it names that kind. */
 static mst_status explain(const mst_data_spec *kind, const char *path, mst_status status) {
     mst_failure failure;
     if (status != MST_NOT_FOUND && status != MST_IO) return status;
@@ -93,8 +93,8 @@ static mst_status explain(const mst_data_spec *kind, const char *path, mst_statu
                     other->form, path);
 }
 
-/* The error for a SPEC that begins with no known name. It suggests the kind of a path's suffix, or else the nearest
- * name. */
+/* The error for a SPEC that begins with no known name. It suggests the kind that fits the suffix of a path, or else the
+ * nearest name. */
 static mst_status data_spec_unknown(const char *spec) {
     const char *names[MOST_KINDS + 1] = {NULL};
     char word[WORD_SIZE], name[MOST_KINDS][WORD_SIZE], list[LIST_SIZE];
@@ -121,7 +121,7 @@ static mst_status data_spec_unknown(const char *spec) {
     return MST_FAIL(MST_INVALID, "data: unknown spec '%s': use %s", spec, list_forms(list, sizeof list));
 }
 
-/* Fails if an option is given that KIND does not take, or a number of channels that no kind has. */
+/* Fails if an option is given that KIND does not take, or a number of channels that pictures cannot have. */
 static mst_status check_options(const char *spec, const mst_data_spec *kind, const mst_data_options *o) {
     if (o->skip_corrupt && !(kind->takes & MST_SPEC_SKIP_CORRUPT))
         return MST_FAIL(MST_INVALID, "data: '%s' has no records of which damaged ones could be skipped", spec);

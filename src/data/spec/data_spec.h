@@ -4,8 +4,8 @@
 
 #include "muster/dataset.h"
 
-/** Members of mst_data_options that a kind takes; any other that is given is an error. MST_SPEC_TABLE: label,
- *  delimiter, drop, categories, missing, decimal, thousands, dates and text. MST_SPEC_IMAGE_SIZE includes channels.
+/** The members of mst_data_options that a kind takes; setting any other is an error. MST_SPEC_TABLE: label, delimiter,
+ *  drop, categories, missing, decimal, thousands, dates and text. MST_SPEC_IMAGE_SIZE includes channels.
  *  MST_SPEC_TEXTS: max_tokens, sequence_length and pad_front. MST_SPEC_NAMES: several inputs or outputs. schema and
  *  unknown_categories need no bit: kinds that do not use them ignore them. */
 enum {
@@ -22,13 +22,13 @@ typedef struct mst_data_spec {
     /** File suffix of this kind ("/": a folder), used to suggest the spec when the user gives only a path. May be
      *  NULL. */
     const char *suffix;
-    /** Whether PATH holds what this kind reads, if its suffix does not tell; may be NULL. */
+    /** Whether this kind can read PATH, for kinds without a suffix of their own. May be NULL. */
     bool (*holds)(const char *path);
-    unsigned takes; /**< bits MST_SPEC_... */
+    unsigned takes; /**< the options that this kind takes, as bits MST_SPEC_... */
 
-    /* Exactly one of open and open_with is set; neither: not supported yet. */
+    /* At most one of open and open_with is set. If neither is, the kind is not supported yet. */
 
-    /** Opens the train or the test part. ARGUMENT is the text after the colon, "" for a name alone. */
+    /** Opens the train or the test part. ARGUMENT is the text after the colon, or "" if there is none. */
     mst_status (*open)(const char *argument, bool test, mst_dataset **out);
     /** The same with options. OPTIONS may be NULL. */
     mst_status (*open_with)(const char *argument, bool test, const mst_data_options *options, mst_dataset **out);

@@ -23,9 +23,9 @@ static mst_status images_spec_open_part(const char *folder, bool test, const mst
         return MST_FAIL(MST_INVALID, "data: the path of folder '%.80s...' is too long", folder);
     snprintf(test_path, PATH_SIZE, "%s/test", folder);
     const bool has_parts = mst_is_folder(train_path);
-    if (!mst_is_folder(folder)) return mst_dataset_from_images(folder, &o, out); /* fails, with the reason */
+    if (!mst_is_folder(folder)) return mst_dataset_from_images(folder, &o, out); /* fails and says why */
     if (!test) return mst_dataset_from_images(has_parts ? train_path : folder, &o, out);
-    /* with a schema DIR/CLASS may be a test part by itself */
+    /* with a schema, DIR/CLASS may be a test part on its own */
     const bool is_whole = o.schema && (!options->parts_only || (has_parts && mst_is_folder(test_path)));
     if (is_whole || (options && options->whole_file && !has_parts))
         return mst_dataset_from_images(mst_is_folder(test_path) ? test_path : folder, &o, out);

@@ -1,9 +1,10 @@
-/* npz:FILE: arrays x_train, y_train, x_test, y_test (as Keras' mnist.npz); or x and y, which are the train part, with
- * whole_file (mst_data_options) either part. Of examples to be predicted there may be no labels: x_test without y_test,
- * or x alone, which is what either part is.
+/* npz:FILE: arrays x_train, y_train, x_test, y_test (as in Keras' mnist.npz). Or arrays x and y, which are the train
+ * part; with whole_file (mst_data_options) they are either part. Examples to be predicted may have no labels: x_test
+ * without y_test, or x alone, which then is either part.
  *
- * If the inputs and outputs of a model have names (mst_data_options), arrays go by these: left_train, right_train,
- * price_train and likewise for test, or left, right, price. An only input or output may be x or y. */
+ * If the inputs and outputs of a model have names (mst_data_options), arrays are found by these: left_train,
+ * right_train, price_train and the same with _test, or left, right, price. A single input may also be called x, and a
+ * single output y. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,8 +19,8 @@ typedef struct npz_choice {
     const char *path;
     const mst_npz *npz;
     const mst_data_options *options;
-    bool has_parts; /* the arrays of parts end in suffixes */
-    int count;      /* inputs, then outputs */
+    bool has_parts; /* the file has train and test parts, so names end in suffixes */
+    int count;      /* number of arrays: inputs, then outputs */
     char array[MOST_ARRAYS][NAME_SIZE];
 } npz_choice;
 
@@ -27,13 +28,14 @@ static const char *name_at(const mst_data_options *o, int i) {
     return i < o->num_inputs ? o->inputs[i] : o->outputs[i - o->num_inputs];
 }
 
-/* What an only input or output may be called too; NULL: there are several. */
+/* Another name for input or output I if it is the only one, x or y; NULL: there are several. */
 static const char *other_name(const mst_data_options *o, int i) {
     if (i < o->num_inputs) return o->num_inputs == 1 ? "x" : NULL;
     return o->num_outputs == 1 ? "y" : NULL;
 }
 
-/* Prints the name of input or output I with SUFFIX to ARRAY, as the file has it; false if it has none. */
+/* Prints the array of input or output I, with SUFFIX, to ARRAY, under the name that the file has. False if the file has
+ * no such array. */
 static bool find_array(const npz_choice *c, int i, const char *suffix, char array[NAME_SIZE]) {
     const char *other = other_name(c->options, i);
     if (other) snprintf(array, NAME_SIZE, "%s%s", other, suffix);
@@ -70,7 +72,7 @@ static mst_status fail_missing(const npz_choice *c, int i, const char *suffix) {
                     list_arrays(c->npz, arrays), list_names(c->options, names));
 }
 
-/* An array that is none of the model's is likely to be one whose name is wrong. */
+/* Refuses arrays that belong to no input or output: such an array probably has a wrong name. */
 static mst_status check_others(const npz_choice *c) {
     for (int64_t a = 0; a < mst_npz_num_arrays(c->npz); a++) {
         const char *name = mst_npz_name(c->npz, a);

@@ -1,6 +1,6 @@
-/* texts:PATH: text files, whose texts become numbers. A folder has a folder of files for each class, or a file for each
- * class, with lines of % between texts; with folders train and test in between if there is a test part. With the
- * schema of a training, PATH may also be a file, which has no labels. */
+/* texts:PATH: text files, whose texts become numbers. PATH is a folder with a folder of files for each class, or with a
+ * file for each class, in which lines of % separate texts. If there is a test part, these are in PATH/train and
+ * PATH/test. With the schema of a training, PATH may also be a file, which has no labels. */
 #include <stdio.h>
 
 #include "base/folder.h"

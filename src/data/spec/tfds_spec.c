@@ -1,5 +1,5 @@
-/* tfds:DIR: a folder that TensorFlow Datasets made, DIR with dataset_info.json, features.json and TFRecord files. Its
- * splits train and test (or validation) are the parts; input and label are its supervised keys. */
+/* tfds:DIR: a folder made by TensorFlow Datasets, with dataset_info.json, features.json and TFRecord files. Its splits
+ * train and test (or validation) are the two parts. Its supervised keys are the input and the label. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,8 +31,8 @@ static mst_status tfds_spec_parse(const mst_tfds_info *info, mst_dataset *record
     return mst_dataset_parse_example(records, features, info->features.label ? 2 : 1, out);
 }
 
-/* Pictures of the size that OPTIONS say; else of the folder's size if all its pictures have one; else as
- * mst_dataset_from_images has it. */
+/* Decodes pictures to the size in OPTIONS; without one, to the size of the folder's pictures if they all have the same;
+ * else to the default of mst_dataset_from_images. */
 static mst_status tfds_spec_decode(const mst_tfds_info *info, mst_dataset *rows, const mst_data_options *options,
                                    mst_dataset **out) {
     const int64_t *dim = info->features.input->spec.shape.dim;
@@ -45,7 +45,7 @@ static mst_status tfds_spec_decode(const mst_tfds_info *info, mst_dataset *rows,
     return mst_dataset_decode_images(rows, 0, &o, out);
 }
 
-/* Names of the classes, if the folder has them: as such, and as a schema, so that a model keeps them. */
+/* Adds the names of the classes if the folder has them, and a schema with them, so that a model keeps them. */
 static mst_status tfds_spec_name(const mst_tfds_info *info, mst_dataset *rows, mst_dataset **out) {
     char path[PATH_SIZE], *schema;
     mst_dataset *named;
@@ -73,7 +73,7 @@ static mst_status tfds_spec_name(const mst_tfds_info *info, mst_dataset *rows, m
     return status;
 }
 
-/* Makes NEXT of *DATASET, which it replaces; also if it fails. */
+/* Replaces *DATASET by NEXT, which CALL sets; releases the old one also if CALL fails. */
 #define REPLACE(dataset, call)            \
     do {                                  \
         mst_dataset *next = NULL;         \

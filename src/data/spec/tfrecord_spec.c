@@ -1,6 +1,6 @@
 /* tfrecord:PREFIX: tf.train.Example in PREFIX-train-00000-of-00010 and so on; tfrecord:FILE; tfrecord:PATTERN. The
- * first record tells what the features are: an input of bytes that begin as a PNG or JPEG file does is a picture file,
- * in all records, which is decoded and resized; other bytes are elements of u8. */
+ * first record decides what the features are. If the bytes of an input begin like a PNG or JPEG file, they are a
+ * picture file in all records, which is decoded and resized. Other bytes are elements of u8. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 enum { NUMBERS = sizeof "-00000-of-00010" - 1, PATH_SIZE = 4096, MOST_FEATURES = 64 };
 
-/* Escapes the characters of NAME that would mean something in a pattern. */
+/* Escapes the characters of NAME that have a meaning in a pattern. False if PATTERN is too small. */
 static bool escape(const char *name, char *pattern, size_t size) {
     size_t used = 0;
     for (; *name && used + 2 < size; name++) {
@@ -30,14 +30,15 @@ static bool escape(const char *name, char *pattern, size_t size) {
     return !*name;
 }
 
-/* "-00003-of-00010" at the end of a path. */
+/* Reads the numbers in "-00003-of-00010" at the end of PATH. */
 static void read_numbers(const char *path, size_t *number, size_t *all) {
     const char *numbers = path + strlen(path) - NUMBERS;
     *number = strtoul(numbers + 1, NULL, 10);
     *all = strtoul(numbers + sizeof "-00000-of-" - 1, NULL, 10);
 }
 
-/* Shards sort by their number: the I-th found must be number I of as many as there are. */
+/* Checks that no shard is missing. Shards are sorted by their number: the I-th file must be number I of as many as
+ * there are files. */
 static mst_status check_shards(const glob_t *found) {
     size_t number, all, first, missing = 0;
     read_numbers(found->gl_pathv[0], &number, &first);
@@ -84,7 +85,7 @@ static mst_status open_records(const char *argument, bool test, const mst_data_o
     return is_file ? mst_dataset_from_tfrecord(&argument, 1, &o, out) : open_shards(argument, test, &o, out);
 }
 
-/* Those that have the names of the inputs and outputs of a model. */
+/* Finds the features with the names of a model's inputs and outputs. */
 static mst_status find_named(const mst_record *record, const mst_data_options *o, mst_feature features[MOST_FEATURES],
                              int *count) {
     const char *names[MOST_FEATURES];
@@ -94,7 +95,7 @@ static mst_status find_named(const mst_record *record, const mst_data_options *o
     return mst_example_form_named(record->data, record->size, names, o->num_inputs, n, features, count);
 }
 
-/* Whether FEATURE, found as bytes, is a picture file in RECORD. Bytes whose shape the record tells are elements. */
+/* Whether FEATURE, found to be bytes, is a picture file in RECORD. Bytes whose shape is in the record are elements. */
 static bool is_picture_file(const mst_record *record, const mst_feature *feature) {
     const mst_feature file = {.name = feature->name, .dtype = MST_STRING};
     mst_example_parser *parser;
@@ -106,14 +107,15 @@ static bool is_picture_file(const mst_record *record, const mst_feature *feature
     return found && mst_image_begins(bytes.data, bytes.length);
 }
 
-/* The first NUM_INPUTS features are inputs: those that are picture files become strings. */
+/* Makes strings of the first NUM_INPUTS features, the inputs, if they are picture files. */
 static void find_pictures(const mst_record *record, mst_feature *features, int num_inputs) {
     for (int i = 0; i < num_inputs; i++)
         if (is_picture_file(record, &features[i]))
             features[i] = (mst_feature){.name = features[i].name, .dtype = MST_STRING};
 }
 
-/* Elements of u8 must not look like numbers of several bytes in the first records, of which IT has given RECORD. */
+/* Checks in the first few records that elements of u8 do not look like numbers of several bytes. RECORD is the first
+ * one, which IT has given already. */
 static mst_status tfrecord_spec_numbers(mst_iterator *it, mst_record record, const mst_feature *inputs,
                                         int num_inputs) {
     enum { MOST_RECORDS = 8 };
@@ -130,7 +132,7 @@ static mst_status tfrecord_spec_numbers(mst_iterator *it, mst_record record, con
     return MST_OK;
 }
 
-/* The features of the first record. */
+/* Parses the records with the features of the first one. */
 static mst_status tfrecord_spec_parse(mst_dataset *records, const char *argument, const mst_data_options *options,
                                       mst_dataset **out) {
     mst_iterator *it;
@@ -155,7 +157,8 @@ static mst_status tfrecord_spec_parse(mst_dataset *records, const char *argument
     return status ? status : mst_dataset_parse_example(records, features, count, out);
 }
 
-/* Rows of elements keep their size. A size that was asked for fits rows of as many pixels, also flat ones. */
+/* Fails if pictures of another size or with other channels were asked for, since elements cannot be resized. A size
+ * fits rows with as many pixels, also flat ones. */
 static mst_status check_elements(const mst_dataset *rows, const char *argument, const mst_data_options *o) {
     char text[MST_SHAPE_TEXT];
     const mst_shape shape = rows->row[0].shape;
@@ -169,7 +172,7 @@ static mst_status check_elements(const mst_dataset *rows, const char *argument, 
                     argument, mst_dtype_name(rows->row[0].dtype), mst_shape_print(shape, text, sizeof text));
 }
 
-/* Picture files become pictures of one size. */
+/* Decodes picture files to pictures of one size. */
 static mst_status tfrecord_spec_decode(mst_dataset *rows, const char *argument, const mst_data_options *options,
                                        mst_dataset **out) {
     const int64_t size = options ? options->image_size : 0;
@@ -194,8 +197,8 @@ static mst_status tfrecord_spec_decode(mst_dataset *rows, const char *argument, 
     return status;
 }
 
-/* Rows whose number is known, as pictures if they are files of these, with the names of their classes and a schema
- * if there are files of these. */
+/* Completes the rows: caches them if their number is not known, decodes picture files, and adds the names of classes
+ * and the schema if there are files with these. */
 static mst_status complete(mst_dataset *rows, const char *argument, const mst_data_options *options,
                            mst_dataset **out) {
     mst_dataset *counted, *decoded, *named;
@@ -215,8 +218,8 @@ static mst_status complete(mst_dataset *rows, const char *argument, const mst_da
 }
 
 /* PREFIX stands for PREFIX-train-00000-of-00010 and so on, and PREFIX-test-...; all shards must be there. A file or a
- * pattern is the train part. What the features are is seen from the first Example. Compressed files are read to
- * memory, so that the order is that of plain ones. OPTIONS may be NULL. */
+ * pattern is the train part. The first Example decides what the features are. Compressed files are read into memory, so
+ * that the order is the same as with plain files. OPTIONS may be NULL. */
 static mst_status tfrecord_spec_open_part(const char *argument, bool test, const mst_data_options *options,
                                           mst_dataset **out) {
     mst_dataset *records, *rows;

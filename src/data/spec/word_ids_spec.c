@@ -1,5 +1,5 @@
-/* word-ids:FILE: texts as lists of numbers of words, as Keras' reuters.npz and imdb.npz, which become rows of one
- * length. The schema says how they were numbered and padded, so that other data are treated alike. */
+/* word-ids:FILE: texts as lists of word numbers, as in Keras' reuters.npz and imdb.npz, which become rows of one
+ * length. The schema records how they were numbered and padded, so that other data are treated alike. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,10 @@
 #include "data/sources/word_ids_source.h"
 #include "data/spec/data_spec.h"
 
-/* {"columns": [{"name": "text", "type": "word ids"}],
- *  "word_ids": {"num_words": 1000, "sequence_length": 300, "pad_front": false}} */
+/* The part of the schema about word numbers:
+ *
+ *     {"columns": [{"name": "text", "type": "word ids"}],
+ *      "word_ids": {"num_words": 1000, "sequence_length": 300, "pad_front": false}} */
 typedef struct word_ids_form {
     json_int_t num_words, sequence_length;
     int pad_front;
@@ -36,7 +38,7 @@ static mst_status write_form(const word_ids_form *form, char **out) {
     return *out ? MST_OK : MST_NO_MEMORY("for a schema");
 }
 
-/* The names of numbers are their digits: the words are in no such file. */
+/* Names each number by its digits: such files do not have the words. */
 static mst_status name_numbers(mst_dataset *rows, int64_t n, mst_dataset **out) {
     enum { DIGITS = 12 };
     char(*digits)[DIGITS] = malloc((size_t)n * sizeof *digits);

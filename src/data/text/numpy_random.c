@@ -28,7 +28,7 @@ static uint32_t draw(mst_numpy_random *random) {
     return y ^ y >> 18;
 }
 
-/* A number from 0 to MOST: draws are masked, and drawn again if they are larger. */
+/* Draws a number from 0 to MOST: masks the bits of a draw, and draws again if the result is larger. */
 static uint32_t draw_to(mst_numpy_random *random, uint32_t most) {
     uint32_t mask = most, value;
     for (int shift = 1; shift < 32; shift *= 2) mask |= mask >> shift;

@@ -8,8 +8,8 @@
 
 static const char key[] = "text";
 static const char *const standardize_names[] = {"lower_and_strip_punctuation", "lower", "strip_punctuation", "none",
-                                                NULL};                      /* as mst_text_standardize */
-static const char *const split_names[] = {"whitespace", "character", NULL}; /* as mst_text_split */
+                                                NULL};                      /* indexed by mst_text_standardize */
+static const char *const split_names[] = {"whitespace", "character", NULL}; /* indexed by mst_text_split */
 
 bool mst_text_schema_is(const char *text) {
     json_error_t error;

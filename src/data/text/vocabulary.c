@@ -10,13 +10,13 @@ enum { FIRST_SLOTS = 4096, MOST_ENTRIES = INT32_MAX - MST_TOKEN_FIRST };
 static const char unknown_token[] = "[UNK]";
 
 struct mst_vocabulary_entry {
-    const char *token; /* ends with a zero byte, and has no other */
+    const char *token; /* ends with a zero byte, its only one */
     size_t length;
     uint64_t hash;
     int64_t count;
 };
 
-/* The slot of TOKEN, or the free one where it would be; half of the slots or more are free. */
+/* The slot of TOKEN, or the free slot where it would be. At least half of the slots are free. */
 static int32_t *find_slot(const mst_vocabulary *v, mst_string token, uint64_t hash) {
     size_t i = (size_t)hash & (v->num_slots - 1);
     for (; v->slot[i]; i = (i + 1) & (v->num_slots - 1)) {
@@ -68,7 +68,7 @@ int32_t mst_vocabulary_find(const mst_vocabulary *v, mst_string token) {
     return v->num_slots ? *find_slot(v, token, mst_farm_hash(token.data, token.length)) - 1 : -1;
 }
 
-/* The most frequent first; equally frequent ones in falling order of their bytes. */
+/* Orders by falling frequency; equally frequent tokens by their bytes, falling too. */
 static int by_count(const void *a, const void *b) {
     const mst_vocabulary_entry *const *x = a, *const *y = b;
     const int order = strcmp((*y)->token, (*x)->token);

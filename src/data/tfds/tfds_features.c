@@ -8,7 +8,7 @@
 
 enum { LIST_SIZE = 400, MOST_FEATURES = 10000 };
 
-/* 64-bit integers are strings in the JSON of protocol buffers. */
+/* Reads an integer. In the JSON of protocol buffers, 64-bit integers are strings. */
 static bool read_integer(const json_t *json, int64_t *out) {
     const char *text = json_string_value(json);
     char *end = NULL;
@@ -17,7 +17,7 @@ static bool read_integer(const json_t *json, int64_t *out) {
     return json_is_integer(json) || (text && *text && !*end);
 }
 
-/* {"dimensions": ["-1", "3"]}; {} is a scalar. */
+/* Reads {"dimensions": ["-1", "3"]}; {} is a scalar. */
 static bool tfds_read_shape(const json_t *json, mst_shape *out) {
     const json_t *list = json_object_get(json, "dimensions");
     const size_t ndim = json_array_size(list);
@@ -32,7 +32,7 @@ static bool tfds_read_shape(const json_t *json, mst_shape *out) {
     return count <= INT32_MAX;
 }
 
-/* The dtype here for elements of a dtype of NumPy. */
+/* The dtype in which elements of a NumPy dtype are read; RAW: they are stored as bytes. */
 static mst_dtype dtype_of(const char *name, bool raw) {
     static const struct {
         const char *name;
@@ -60,7 +60,8 @@ static mst_status read_tensor(const json_t *json, mst_tfds_feature *f) {
     return MST_OK;
 }
 
-/* "tensorflow_datasets.core.features.image_feature.Image" ends in the name of the class. */
+/* Reads a feature. The name of its Python class is the last part of, for example,
+ * "tensorflow_datasets.core.features.image_feature.Image". */
 static mst_status tfds_read_feature(const char *name, const json_t *json, mst_arena *arena, mst_tfds_feature *f) {
     const char *python = json_string_value(json_object_get(json, "pythonClassName"));
     const char *dot = python ? strrchr(python, '.') : NULL;
@@ -94,7 +95,7 @@ static const char *list_features(const mst_tfds_features *all, char text[LIST_SI
     return text;
 }
 
-/* The feature of that NAME, of a KIND that is read. */
+/* Finds the feature that KEY names. Fails if it is of a kind that is not read. */
 static mst_status find_named(const mst_tfds_features *all, const json_t *key, const mst_tfds_feature **out) {
     char list[LIST_SIZE];
     const char *name = json_string_value(json_object_get(key, "featureKey"));
@@ -107,7 +108,7 @@ static mst_status find_named(const mst_tfds_features *all, const json_t *key, co
                     name, list_features(all, list));
 }
 
-/* The only feature of KIND, NULL if there are none or several; but not OTHER. */
+/* The only feature of KIND, not counting OTHER; NULL if there are none or several. */
 static const mst_tfds_feature *only_one(const mst_tfds_features *all, mst_tfds_kind kind,
                                         const mst_tfds_feature *other) {
     const mst_tfds_feature *found = NULL;

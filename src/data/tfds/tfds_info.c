@@ -36,7 +36,7 @@ static mst_status read_json(mst_tfds_info *info, const char *name, json_t **out)
 
 /* ---- splits ---- */
 
-/* Whether TEXT can be a part of the name of a file in the folder. */
+/* Whether TEXT may become a part of the name of a file in the folder. */
 static bool is_plain_name(const char *text) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
     const size_t size = text ? strlen(text) : 0;
@@ -70,7 +70,7 @@ static mst_status broken_split(const char *name) {
     return MST_FAIL(MST_CORRUPT, "split '%s': the lengths of its shards are no list of numbers", name);
 }
 
-/* The files NAME-SPLIT.tfrecord-00000-of-00002, ... */
+/* Lists the files NAME-SPLIT.tfrecord-00000-of-00002, ... */
 static mst_status list_shards(mst_tfds_info *info, const char *name, const json_t *split) {
     const json_t *lengths = json_object_get(split, "shardLengths");
     const char *form = json_string_value(json_object_get(split, "filepathTemplate"));

@@ -1,4 +1,4 @@
-/** What a folder that TensorFlow Datasets has made says of its data.
+/** Reads the description of the data in a folder that TensorFlow Datasets has made.
  *
  *      dataset_info.json   {"name": "pets", "fileFormat": "tfrecord",
  *                           "splits": [{"name": "train", "shardLengths": ["8", "7"]}, ...],
@@ -10,11 +10,11 @@
  *                              "size": {"pythonClassName": "...Tensor",
  *                                       "tensor": {"shape": {"dimensions": ["2"]}, "dtype": "int64",
  *                                                  "encoding": "none"}}}}}
- *      label.labels.txt    the names of the classes of a ClassLabel, one on a line
+ *      label.labels.txt    the names of the classes of a ClassLabel, one per line
  *      pets-train.tfrecord-00000-of-00002   Examples with these features
  *
- *  Names in these files become parts of names of files: those that are not of letters, digits, '_', '-' and '.' alone
- *  are refused, so that nothing outside of the folder is read.
+ *  Names in these files become parts of file names. A name with other characters than letters, digits, '_', '-' and '.'
+ *  is refused, so that nothing outside the folder is read.
  *
  *  Source: tensorflow_datasets/core/proto/{dataset_info,feature}.proto, core/naming.py, core/example_serializer.py.
  */
@@ -29,14 +29,15 @@ typedef struct mst_tfds_info {
     const char *folder;
     const char *name;
     mst_tfds_features features;
-    const char **path; /**< the files of the split */
+    const char **path; /**< [num_paths] the files of the split */
     int num_paths;
-    int64_t num_examples; /**< in them */
+    int64_t num_examples; /**< in all these files */
 } mst_tfds_info;
 
-/** Reads what FOLDER says, and finds the files of the split for the train part or the test part, which is split
- *  `validation` if there is no `test`. MST_NOT_FOUND if a file or the split is missing, MST_CORRUPT if one is
- *  damaged, MST_UNIMPLEMENTED for what is not read here; the message names the file. Free it also after a failure. */
+/** Reads the description in FOLDER, and finds the files of the split for the train part or the test part. The split for
+ *  the test part is `test`, or `validation` if there is no `test`. MST_NOT_FOUND if a file or the split is missing,
+ *  MST_CORRUPT if a file is damaged, MST_UNIMPLEMENTED for what is not supported; the message names the file. Free OUT
+ *  also after a failure. */
 MST_CHECKED mst_status mst_tfds_read(const char *folder, bool test, mst_tfds_info *out);
 void mst_tfds_free(mst_tfds_info *info);
 

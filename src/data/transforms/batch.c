@@ -1,6 +1,7 @@
-/** Elements of SIZE consecutive rows. The last has what is left, or is left out with DROP_REMAINDER. SIZE may be more
- *  than mst_dataset_num_rows: then there is one batch of all rows (none with DROP_REMAINDER); a caller for whom that is
- *  a mistake compares. Fails with MST_INVALID for SIZE below 1 or a dataset of batches. */
+/** Batches of SIZE consecutive rows. The last one has the rows that are left; with DROP_REMAINDER it is dropped if it
+ *  has fewer. If SIZE is more than mst_dataset_num_rows, there is one batch of all rows, or none with DROP_REMAINDER;
+ *  callers for whom that is a mistake must check it. Fails with MST_INVALID for SIZE below 1, or if the elements of
+ *  DATASET are batches. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_batch(mst_dataset *dataset, int64_t size, bool drop_remainder,
                                                  mst_dataset **out);
@@ -19,7 +20,7 @@ typedef struct batch {
 
 typedef struct batch_cursor {
     mst_cursor base;
-    int64_t most; /* rows that can come */
+    int64_t most; /* the most rows that a batch can have */
     int64_t *rows;
 } batch_cursor;
 

@@ -1,8 +1,8 @@
 /** Reads the rows of one pass over DATASET (epoch 0) now, and keeps them in memory. Like a dataset of
  *  mst_dataset_from_tensors, the result can be read in any order. Use it for slow parsing, and for compressed files
- *  whose rows fit into memory. Rows may have strings, and be of any length. If DATASET has batches, they are kept: each
- *  pass gives the same batches in the same order. MST_INVALID if DATASET has no end, or if a batch before the last has
- *  fewer rows than the others, as when batches are repeated. */
+ *  whose rows fit into memory. Rows may have strings, and any length. If the elements of DATASET are batches, these are
+ *  kept: each pass gives the same batches in the same order. MST_INVALID if DATASET has no end, or if a batch before
+ *  the last has fewer rows than the others, as when batches are repeated. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out);
 #endif
@@ -17,12 +17,12 @@ MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_datas
 #include "data/transforms/unbatch.h"
 #include "tensor/string.h"
 
-/* The rows are made in batches, by several threads if that takes long. They are collected in one array for each
- * component, which grows by doubling. The result is a dataset over these arrays (mst_dataset_from_tensors). Rows of any
- * length are first packed into one string each (data/transforms/packed_row.h). Batches are taken apart into rows. The
- * rows are cached, and put back into batches of the same size (data/transforms/unbatch.h). */
+/* The rows are made in batches, by several threads if that takes long. They are collected in one array per component,
+ * which grows by doubling. The result is a dataset over these arrays (mst_dataset_from_tensors). Rows of unknown length
+ * are first packed into one string each (data/transforms/packed_row.h). If DATASET has batches, they are split into
+ * rows, which are cached and put back into batches of the same size (data/transforms/unbatch.h). */
 
-enum { MOST_ROWS = 256, MOST_BYTES = 4 << 20 }; /* of one of these batches */
+enum { MOST_ROWS = 256, MOST_BYTES = 4 << 20 }; /* limits for one of these batches */
 
 typedef struct column {
     char *data;
@@ -32,8 +32,8 @@ typedef struct column {
 typedef struct columns {
     const mst_dataset *dataset;
     int64_t rows, capacity;
-    column **column; /* of each component */
-    void **dst;      /* where the next rows go */
+    column **column; /* [num_components] */
+    void **dst;      /* [num_components] where the next rows go */
     int64_t num_corrupt;
 } columns;
 
@@ -63,7 +63,7 @@ static mst_status cache_grow(columns *c, int64_t more) {
     return MST_OK;
 }
 
-/* Copies the bytes of the strings of the last N rows: until now these bytes belong to the batch. */
+/* Copies the bytes of the strings of the last N rows, which belong to the batch until now. */
 static mst_status keep_strings(columns *c, int64_t n) {
     for (int i = 0; i < c->dataset->num_components; i++) {
         const int64_t each = c->dataset->row[i].dtype == MST_STRING ? mst_shape_count(c->dataset->row[i].shape) : 0;
@@ -84,7 +84,7 @@ static mst_status cache_add(columns *c, const mst_batch *batch) {
     return keep_strings(c, n);
 }
 
-/* Puts the rows of DATASET into batches. Several threads make rows that take long. */
+/* Puts the rows of DATASET into batches. If rows take long to make, several threads make them. */
 static mst_status in_batches(mst_dataset *dataset, mst_dataset **out) {
     mst_dataset *batches;
     size_t bytes = 1;
@@ -149,7 +149,7 @@ static mst_status cache(mst_dataset *dataset, mst_dataset **out) {
     return status;
 }
 
-/* Each row is kept as one string. */
+/* Caches rows of unknown length: each is kept as one string. */
 static mst_status cache_packed(mst_dataset *dataset, mst_dataset **out) {
     static const mst_dataset_type type = {.name = "cache", .keeps_rows = true};
     mst_dataset *packed, *rows = NULL;

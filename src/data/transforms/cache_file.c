@@ -1,16 +1,17 @@
-/** The rows of one pass over DATASET (epoch 0), kept in the file at PATH, as tf.data's cache(filename) does it: the
- *  first whole pass writes the file, later passes and later processes read it. Comes before a shuffle that is to be
- *  another in each epoch. For slow parsing, decoding and maps of more rows than fit in memory. Of a dataset of batches
- *  the file has the rows, and each pass gives the same batches in the same order.
+/** The rows of one pass over DATASET (epoch 0), kept in the file at PATH, as with tf.data's cache(filename). The first
+ *  complete pass writes the file; later passes and later processes read it. Use it for slow parsing, decoding and maps
+ *  of more rows than fit in memory. Must come before a shuffle that changes the order in each epoch. If the elements of
+ *  DATASET are batches, the file has their rows, and each pass gives the same batches in the same order.
  *
- *  The file is written to the side and gets its name when the pass has come to its end: a pass that is broken off
- *  leaves nothing at PATH, and of processes that write at once each writes a whole file, all with the same rows. An
- *  iterator that is restored in the middle of a first pass makes the rows before its position again. The file is
- *  TFRecord: a line of text with the dtypes and shapes, a record for each row, and the number of rows. Rows may have
- *  strings and be of any length; then an iterator keeps the place of each row, 8 bytes.
+ *  The file is written under another name, and renamed to PATH when the pass is complete. So a pass that is broken off
+ *  leaves nothing at PATH. If several processes write at the same time, each writes a complete file, all with the same
+ *  rows. An iterator that is restored in the middle of a first pass makes the rows before its position again.
  *
- *  Fails with MST_INVALID for a dataset without end. Iterating fails with MST_INVALID if the file is of a dataset
- *  with other components or another number of rows, and if a batch before the last has fewer rows than the others
+ *  The file is TFRecord: a line of text with the dtypes and shapes, a record for each row, and the number of rows. Rows
+ *  may have strings and any length; then an iterator keeps the place of each row, 8 bytes.
+ *
+ *  Fails with MST_INVALID for a dataset without end. Iterating fails with MST_INVALID if the file comes from a dataset
+ *  with other components or another number of rows, or if a batch before the last has fewer rows than the others
  *  (batches that are repeated), MST_CORRUPT if the file is damaged, MST_IO if it cannot be written. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_cache_file(mst_dataset *dataset, const char *path, mst_dataset **out);
@@ -36,17 +37,17 @@ MST_API MST_CHECKED mst_status mst_dataset_cache_file(mst_dataset *dataset, cons
 
 /* The file is a source of records. Its cursor is in one of three states:
  *
- *      nothing    no file at PATH, none begun: a row that is asked for begins one
- *      writes     num_rows rows are in the file to the side; asking for a later one makes and writes those before it
- *      whole      the file has its name and its summary: rows are only read
+ *      nothing    there is no file at PATH, and none is being written: the first row that is asked for begins one
+ *      writes     a file with another name has num_rows rows; asking for a later row makes and writes the rows up to it
+ *      whole      the file is complete and has its name: rows are only read
  *
- * Rows of one size lie at places that follow from their number. Of others the places are kept, 8 bytes each; for a
- * file that was there before they are found by walking over the lengths. */
+ * If all rows have one size, their places follow from their numbers. Otherwise the places are kept, 8 bytes each; in an
+ * existing file they are found by reading the length of each row in turn. */
 
 #define TITLE "muster cache of rows: "
 
-/* Limits on the rows, and on their bytes, that are made and written at a time; bytes that are read at a time; WALK:
- * bytes read at a time if only lengths are read. */
+/* MOST_ROWS, MOST_BYTES: how many rows, and bytes of rows, are made and written at a time at most. WINDOW: bytes that
+ * are read at a time. WALK: the same if only lengths are read. */
 enum {
     MOST_ROWS = 256,
     MOST_BYTES = 4 << 20,
@@ -56,18 +57,18 @@ enum {
     SPEC_TEXT = 256
 };
 
-/* The last record. */
+/* The last record of the file. */
 typedef struct summary {
     int64_t num_rows, num_corrupt;
 } summary;
 
-/* A source of records, one for each row, packed (data/transforms/packed_row.h); a dataset after it takes them apart. */
+/* A source with one record for each packed row (data/transforms/packed_row.h); a dataset after it unpacks the rows. */
 typedef struct source {
     mst_dataset base;
     mst_dataset *cached;
-    mst_dataset *part; /* what records are made of: `cached`, or if its rows are not of one size, these packed */
+    mst_dataset *part; /* the dataset that records are made from: `cached`, or its rows packed if they differ in size */
     char *path, *title;
-    uint64_t first; /* byte of row 0 */
+    uint64_t first; /* the byte at which row 0 begins */
     bool has_one_size;
     size_t row_bytes; /* if rows have one size */
 } source;
@@ -76,14 +77,14 @@ typedef struct cursor {
     mst_cursor base;
     mst_cursor *part;
     mst_team_fetch *fetch;
-    mst_bytes bytes; /* of the file, or of what has been written of it so far */
-    mst_file file;   /* that is being written */
+    mst_bytes bytes; /* reads the file, or the part of it that has been written */
+    mst_file file;   /* the file that is being written */
     bool writes, whole;
-    int64_t num_rows; /* in it */
-    int64_t position; /* of the row that is given next */
-    uint64_t *place;  /* if rows are not of one size: byte of each, and of their end */
+    int64_t num_rows; /* number of rows in the file */
+    int64_t position; /* number of the row that is given next */
+    uint64_t *place;  /* [num_rows + 1] if rows differ in size: byte of each row, and the end of the last */
     int64_t place_capacity;
-    /* of rows that are being written */
+    /* for rows that are being written */
     int64_t *rows;
     void **column;
     uint8_t *frames;
@@ -98,13 +99,13 @@ static size_t frame_bytes(const source *s) {
     return s->row_bytes + MST_TFRECORD_FRAME;
 }
 
-/* The byte at which row ROW begins; for the number of rows, the one at which they end. */
+/* The byte at which row ROW begins; if ROW is the number of rows, the byte at which they end. */
 static uint64_t place_of(const cursor *c, int64_t row) {
     const source *s = source_of(c);
     return s->has_one_size ? s->first + (uint64_t)row * frame_bytes(s) : c->place[row];
 }
 
-/* Where row ROW is, if rows are not of one size; the places of those before it are known. */
+/* Notes that row ROW begins at byte PLACE, if rows differ in size. The places of earlier rows must be known. */
 static mst_status set_place(cursor *c, int64_t row, uint64_t place) {
     MST_TRY(mst_grow(&c->place, sizeof *c->place, row + 1, &c->place_capacity));
     c->place[row] = place;
@@ -119,7 +120,8 @@ static mst_status cache_file_damaged(const char *path, uint64_t offset, const ch
                     (unsigned long long)offset, what);
 }
 
-/* The record at OFFSET of *SIZE bytes, at most MOST, with its frame to BUFFER; false if there is none. */
+/* Reads the record at OFFSET, with its frame, to BUFFER. *SIZE gets the size of its data, at most MOST. *IS_WHOLE is
+ * false if there is no intact record. */
 static mst_status read_frame(const mst_bytes *bytes, uint64_t offset, size_t most, uint8_t *buffer, uint64_t *size,
                              bool *is_whole) {
     size_t got;
@@ -159,8 +161,8 @@ static mst_status read_summary(const source *s, const mst_bytes *bytes, summary 
     return MST_OK;
 }
 
-/* The bytes of the row at OFFSET with its frame, read from its header; 0 if they cannot be those of a row before
- * END. */
+/* Reads the header of the row at OFFSET, and sets *BYTES to the size of the row with its frame; to 0 if no row before
+ * END can have that size. */
 static mst_status measure_row(const cursor *c, uint64_t offset, uint64_t end, mst_record_buffer *window,
                               uint64_t *bytes) {
     const uint64_t left = end - offset;
@@ -176,7 +178,7 @@ static mst_status measure_row(const cursor *c, uint64_t offset, uint64_t end, ms
     return MST_OK;
 }
 
-/* The places of all rows, which end at END. */
+/* Finds the places of all rows, which end at byte END. */
 static mst_status find_rows(cursor *c, uint64_t end, int64_t *count, mst_record_buffer *window) {
     uint64_t offset = source_of(c)->first, bytes;
     for (*count = 0; offset < end; offset += bytes) {
@@ -263,7 +265,8 @@ static mst_status append_record(cursor *c, const void *data, size_t size) {
     return status;
 }
 
-/* What has been written is read with a descriptor of its own, which stays when the file is complete. */
+/* Begins to write the file. What has been written is read through a second descriptor, which stays open when the file
+ * is complete. */
 static mst_status begin_file(cursor *c) {
     const source *s = source_of(c);
     MST_TRY(mst_file_create(s->path, &c->file));
@@ -287,7 +290,7 @@ static mst_status end_file(cursor *c) {
     return MST_OK;
 }
 
-/* Writes row I: its components, which were fetched into columns, one after the other. */
+/* Writes row I to TO: its components, which were fetched column by column, one after the other. */
 static void join_row(const cursor *c, int64_t i, uint8_t *to) {
     const mst_dataset *part = source_of(c)->part;
     for (int k = 0; k < part->num_components; k++) {
@@ -307,7 +310,7 @@ static mst_status append_rows(cursor *c, int64_t n) {
     return cache_file_append(c, c->frames, (size_t)n * frame_bytes(s));
 }
 
-/* The same for rows that were fetched packed. */
+/* Appends N rows that were fetched packed. */
 static mst_status append_packed_rows(cursor *c, int64_t n) {
     const mst_string *row = c->column[0];
     int64_t size = 0;
@@ -325,7 +328,7 @@ static mst_status append_packed_rows(cursor *c, int64_t n) {
     return cache_file_append(c, c->frames, (size_t)size);
 }
 
-/* How many rows to make at a time. If they differ in size, the mean of those before is taken. */
+/* How many rows to make at a time. If rows differ in size, the mean size of the earlier rows is used. */
 static int64_t most_rows(const cursor *c) {
     const source *s = source_of(c);
     uint64_t bytes = s->has_one_size ? frame_bytes(s) : MOST_BYTES;
@@ -334,7 +337,7 @@ static int64_t most_rows(const cursor *c) {
     return fit < 1 ? 1 : fit > MOST_ROWS ? MOST_ROWS : (int64_t)fit;
 }
 
-/* Up to N more rows. */
+/* Makes and writes up to N more rows. */
 static mst_status write_some(cursor *c, int64_t n) {
     int64_t got;
     MST_TRY(mst_cancel_check());
@@ -358,7 +361,7 @@ static void give_up_file(cursor *c) {
     c->num_rows = 0;
 }
 
-/* Makes the file have N rows, or all if they are fewer. After a failure it is begun anew. */
+/* Writes rows until the file has N, or all if there are fewer. After a failure the file is discarded. */
 static mst_status reach(cursor *c, int64_t n) {
     while (!c->whole && c->num_rows < n) {
         if (write_some(c, n - c->num_rows) == MST_OK) continue;
@@ -375,7 +378,7 @@ static int64_t sum(int64_t a, int64_t b) {
     return __builtin_add_overflow(a, b, &total) ? INT64_MAX : total;
 }
 
-/* Moves to POSITION; a file that this cursor has begun stays open. */
+/* Moves to row POSITION. If this cursor is writing a file, it goes on writing it later. */
 static mst_status start_at(cursor *c, int64_t position) {
     c->position = position;
     return c->whole || c->writes ? MST_OK : find_file(c);
@@ -469,7 +472,7 @@ static mst_status cache_file_open(const mst_dataset *dataset, mst_cursor **out) 
 
 /* ---- values ---- */
 
-/* ROWS[0] and those of the others that follow it, as much as a window holds. */
+/* Reads ROWS[0] to BUFFER, and with it those of the next ROWS that follow it directly and fit in a window. */
 static mst_status fill_window(const cursor *c, const int64_t *rows, int64_t count, mst_record_buffer *buffer) {
     const int64_t row = mst_row_number(rows[0]);
     const uint64_t begin = place_of(c, row);
@@ -544,7 +547,7 @@ static mst_status cache_file_check(const mst_dataset *dataset, const char *path)
     return MST_OK;
 }
 
-/* "muster cache of rows: f32[28, 28], i64[]"; NULL: no memory. */
+/* Makes the text "muster cache of rows: f32[28, 28], i64[]"; NULL if there is no memory. */
 static char *title_of(const mst_dataset *dataset) {
     char *title = NULL, text[SPEC_TEXT];
     size_t size;

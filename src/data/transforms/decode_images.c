@@ -1,13 +1,13 @@
-/** Component COMPONENT of DATASET, strings [] with the bytes of PNG or JPEG files, as pictures of one size, [height,
- *  width, channels] of u8 or f32: decoded and resized as mst_dataset_from_images does it. OPTIONS are its, without like
- *  and schema; may be NULL. With .fit the size is that of the first row.
+/** Decodes component COMPONENT of DATASET, strings [] with the bytes of PNG or JPEG files. It becomes pictures of one
+ *  size, [height, width, channels] of u8 or f32, decoded and resized as by mst_dataset_from_images. OPTIONS are those
+ *  of mst_dataset_from_images, without like and schema; may be NULL. With .fit, the first row decides the size.
  *
  *      mst_dataset *rows = mst_data_parse_example(records, features, 2);
  *      mst_dataset *pictures = mst_data_decode_images(rows, 0, &(mst_images_options){.height = 64});
  *
- *  Runs when a batch is copied, and not for batches of which only other components are. Fails with MST_INVALID if
- *  the component is not one string a row or an option is not possible; when a row is copied, with MST_CORRUPT, naming
- *  the row, if its bytes are no picture, or damaged, and MST_UNAVAILABLE if the module `png` or `jpeg` is
+ *  Pictures are decoded when a batch is copied, and only if this component is copied. Fails with MST_INVALID if the
+ *  component is not one string per row, or if an option is not possible. Copying a row fails with MST_CORRUPT, naming
+ *  the row, if its bytes are damaged or no picture, and with MST_UNAVAILABLE if the module `png` or `jpeg` is
  *  missing. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_decode_images(mst_dataset *dataset, int component,
@@ -53,7 +53,7 @@ static mst_status decode_images_check(const mst_dataset *dataset, int component,
     return MST_OK;
 }
 
-/* The height and width that fit the picture of the first row. */
+/* Sets height and width to fit the picture in the first row. */
 static mst_status fit_first(mst_dataset *dataset, int component, mst_images_options *o) {
     mst_iterator *it;
     const mst_batch *batch = NULL;

@@ -1,8 +1,8 @@
-/** The rows that FUNCTION keeps; comes before mst_dataset_batch. Their number is not known. CONTEXT must outlive the
- *  dataset and its iterators. Rows are looked at one by one when the order is made, before those that are kept are
- *  copied: filter early what is cheap to see. */
+/** The rows for which FUNCTION sets *KEEP. Must come before mst_dataset_batch. The number of rows is not known. CONTEXT
+ *  must outlive the dataset and its iterators. FUNCTION sees each row when the order is made, one by one; rows that are
+ *  kept are made again when they are copied. So filter early, before expensive maps. */
 #ifdef MST_DATASET_HEADER
-/** Says in *KEEP whether a row stays. Called from one thread at a time, once a row. */
+/** Sets *KEEP to whether the row stays. Called once per row, by one thread at a time. */
 typedef mst_status (*mst_filter_function)(const mst_array *in, bool *keep, void *context);
 MST_API MST_CHECKED mst_status mst_dataset_filter(mst_dataset *dataset, mst_filter_function function, void *context,
                                                   mst_dataset **out);
@@ -38,7 +38,7 @@ static mst_status decide(const mst_array *in, void *context) {
     return d->dataset->function(in, &d->keep, d->dataset->context);
 }
 
-/* The next row that stays; *GOT is 0 at the end. */
+/* Finds the next row that stays; *GOT is 0 at the end. */
 static mst_status filter_next(mst_cursor *cursor, int64_t *row, int64_t *got) {
     for (;;) {
         decision d = {(const filter *)cursor->dataset, false};

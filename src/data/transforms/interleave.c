@@ -1,14 +1,14 @@
-/** The rows of N datasets in turn: BLOCK_LENGTH rows of each of CYCLE_LENGTH datasets, then again from the first of
- *  these; one that has ended gives its place to the next dataset. The order is that of tf.data's deterministic
- *  interleave with the same settings. Comes before mst_dataset_batch. OPTIONS may be NULL. The datasets have the same
- *  components; rows may have strings and be of any length. (Files of one mst_dataset_from_tfrecord are read in this
- *  order with its .cycle and .block.) Fails with MST_INVALID for N below 1, datasets with different components, and
- *  datasets of batches. */
+/** The rows of N datasets in turn. CYCLE_LENGTH datasets are open at a time; each gives BLOCK_LENGTH rows, then the
+ *  next has its turn, and after the last the first again. A dataset that has ended is replaced by the next one that was
+ *  not open yet. The order is that of tf.data's deterministic interleave with the same settings. Must come before
+ *  mst_dataset_batch. OPTIONS may be NULL. The datasets must have the same components; rows may have strings and any
+ *  length. (mst_dataset_from_tfrecord reads several files in this order by its .cycle and .block.) Fails with
+ *  MST_INVALID for N below 1, for datasets with different components, and for datasets of batches. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_interleave_options {
     int zero_;
-    int64_t cycle_length; /**< datasets that are open at a time; 0: all */
-    int64_t block_length; /**< rows of a dataset before the next has its turn; 0: 1 */
+    int64_t cycle_length; /**< number of datasets that are open at a time; 0: all */
+    int64_t block_length; /**< rows of a dataset before the turn of the next; 0: 1 */
 } mst_interleave_options;
 MST_API MST_CHECKED mst_status mst_dataset_interleave(mst_dataset *const *datasets, int n,
                                                       const mst_interleave_options *options, mst_dataset **out);
@@ -33,7 +33,7 @@ typedef struct interleave_cursor {
     mst_joined_cursor base;
     mst_turns turns;
     int64_t epoch;
-    bool *open; /* of each part: is or was one of the cycle in this pass */
+    bool *open; /* [num_parts] the part was opened in this pass */
 } interleave_cursor;
 
 static void interleave_begin(interleave_cursor *c, int64_t epoch) {
@@ -48,7 +48,7 @@ static mst_status interleave_start(mst_cursor *cursor, int64_t epoch) {
     return MST_OK;
 }
 
-/* The next N rows of part P, fewer only at its end, to ROWS under their new numbers. */
+/* Takes the next N rows of part P, fewer only at its end, and writes their new numbers to ROWS. */
 static mst_status take_rows(mst_joined_cursor *c, int p, int64_t *rows, int64_t n, int64_t *got) {
     mst_cursor *part = c->part[p].cursor;
     MST_TRY(part->type->rows(part, rows, n, got));
@@ -56,7 +56,7 @@ static mst_status take_rows(mst_joined_cursor *c, int p, int64_t *rows, int64_t 
     return MST_OK;
 }
 
-/* ROWS may be NULL: they are passed over. */
+/* Moves over MAX elements and writes them to ROWS; if ROWS is NULL, they are skipped. */
 static mst_status advance(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *done) {
     interleave_cursor *c = (interleave_cursor *)cursor;
     int p = 0;
@@ -95,7 +95,7 @@ static void interleave_save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     mst_joined_save(cursor, bookmark);
 }
 
-/* Parts are opened in their order. */
+/* Parts are opened in order, so those before turns.next are open or have ended. */
 static mst_status interleave_restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     interleave_cursor *c = (interleave_cursor *)cursor;
     int64_t epoch;
@@ -137,7 +137,7 @@ static mst_status interleave_open(const mst_dataset *dataset, mst_cursor **out) 
     return status;
 }
 
-/* The names that all parts have. */
+/* The names of classes, if they are the same in all parts. */
 static const char *const *interleave_classes(const mst_dataset *dataset, int component, int64_t *n) {
     const mst_joined *d = (const mst_joined *)dataset;
     const char *const *names = mst_dataset_classes(d->part[0], component, n);

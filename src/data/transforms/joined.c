@@ -1,11 +1,11 @@
-/* The rows of zip and interleave. Each row that is given out gets the next number, and the pool holds under it which
- * rows of which parts it is made of:
+/* The rows of zip and interleave. Each row that is given out gets the next number. Under that number, the pool holds
+ * the rows of the parts that it is made of:
  *
  *      number 7  ->  part 0, row 3 | part 1, row 41       zip: one row of each part (width: number of parts)
  *      number 8  ->  part 2, row 5                        interleave: one row of one part (width 1)
  *
- * When a number is forgotten, so are its rows in the parts. After a restore everything that was held is in the pool;
- * the cursors downstream say what they still hold (keep), and settling drops the rest. */
+ * When a number is forgotten, its rows in the parts are forgotten too. After a restore, the pool has everything that
+ * was held. The cursors downstream then say what they still hold (keep), and settling drops the rest. */
 #include "data/transforms/joined.h"
 
 #include <stdlib.h>
@@ -71,7 +71,7 @@ mst_status mst_joined_give(mst_joined_cursor *c, const mst_joined_row *rows, int
     return hold(c, *number, rows);
 }
 
-/* By now the strings of the parts have been copied. */
+/* Called when the strings of the parts have been copied. */
 static void forget_strings(mst_joined_cursor *c) {
     for (int p = 0; p < dataset_of(&c->base)->num_parts; p++) mst_row_fetch_forget_strings(c->part[p].fetch);
 }
@@ -89,7 +89,8 @@ void mst_joined_forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     }
 }
 
-/* Tells part P to keep the rows that the N ROWS are made of. It already holds those given out since the restore. */
+/* Tells part P to keep its rows among those that the N ROWS are made of. Rows given out since the restore it holds
+ * already. */
 static mst_status keep_of_part(mst_joined_cursor *c, int p, const int64_t *rows, int64_t n, int64_t *part_rows) {
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -130,7 +131,8 @@ void mst_joined_count_corrupt(mst_joined_cursor *c) {
         c->base.num_corrupt += mst_cursor_base(c->part[p].cursor)->num_corrupt;
 }
 
-/* A row of one part is saved with the number of the part; rows of all parts stand in the order of the parts. */
+/* A row made of one part is saved with the index of the part. Rows made of all parts are saved in the order of the
+ * parts. */
 void mst_joined_save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     const mst_joined_cursor *c = (const mst_joined_cursor *)cursor;
     const mst_joined *d = dataset_of(cursor);
@@ -224,7 +226,7 @@ mst_status mst_joined_open(const mst_cursor_type *type, size_t size, const mst_d
 
 /* ---- values ---- */
 
-/* Where the components of a part's row go: DST and OUT as the slot `values` has them. */
+/* Where the components of a row of a part go: DST and OUT of the slot `values`. */
 typedef struct places {
     const mst_dataset *part;
     void *const *dst;
@@ -235,7 +237,7 @@ static bool is_open(const mst_dataset *dataset, int i) {
     return mst_shape_count(dataset->row[i].shape) < 0;
 }
 
-/* Copies elements, and for strings their bytes too. */
+/* Copies elements; for strings also their bytes. */
 static mst_status copy_elements(void *to, const mst_array *from) {
     const size_t bytes = (size_t)from->count * mst_dtype_size(from->dtype);
     mst_string *string = to;
@@ -264,7 +266,7 @@ static mst_status copy_row(const mst_array *in, void *context) {
     return MST_OK;
 }
 
-/* The components of one part of a row. */
+/* Writes the components of a row that come from one part. */
 static mst_status part_values(const mst_joined_cursor *c, const mst_joined_row *held, void *const *dst,
                               mst_array *out) {
     const mst_dataset *part = dataset_of(&c->base)->part[held->part];
@@ -296,7 +298,7 @@ mst_status mst_joined_values(const mst_dataset *source, mst_cursor *base, int64_
     return MST_OK;
 }
 
-/* The number of a row depends on the order in which rows were given out; the records of its parts do not. */
+/* The number of a row depends on the order in which rows were given out. The records that it is made of do not. */
 mst_dataset *const *mst_joined_parts(const mst_dataset *dataset, int *n) {
     const mst_joined *d = (const mst_joined *)dataset;
     *n = d->num_parts;

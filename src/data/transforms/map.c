@@ -1,20 +1,20 @@
-/** Each row through FUNCTION, to NUM_OUTPUTS components with the dtypes and row shapes of OUTPUTS. CONTEXT must outlive
- *  the dataset and its iterators. Also over batches, row by row. Runs inside mst_batch_copy: when several components of
- *  a batch are wanted, mst_batch_copy_all calls FUNCTION once a row and not once a component. A prefetch after the map
- *  calls it once a row, and on several threads at once if it takes long; the order of rows stays.
+/** Applies FUNCTION to each row. The result has NUM_OUTPUTS components with the dtypes and row shapes of OUTPUTS.
+ *  CONTEXT must outlive the dataset and its iterators. Batches are mapped row by row. FUNCTION runs inside
+ *  mst_batch_copy. If several components of a batch are wanted, use mst_batch_copy_all: it calls FUNCTION once per row,
+ *  not once per component. A prefetch after the map also calls it once per row, and on several threads if it takes
+ *  long; the order of rows stays the same.
  *
- *  FUNCTION makes a row out of a row: it reads IN[0], ..., one array for each component, and writes all elements of
- *  OUT[0], ..., one for each output. It is called from any thread, by several at once, and as often as a row is copied.
+ *  FUNCTION makes a row from a row: it reads IN[0], ..., one array per component, and writes all elements of OUT[0],
+ *  ..., one per output. It is called from any thread, from several at once, and each time a row is copied.
  *
  *  Elements of strings are mst_string, empty if FUNCTION does not write them. What they refer to must last until the
- *  row has been copied: bytes of IN, of a constant, or of mst_map_alloc. Before mst_dataset_batch and
- *  mst_dataset_padded_batch, dimensions of an output may be -1, to be found by FUNCTION: then OUT's data is NULL, and
- *  FUNCTION sets data (as strings, it must last), count and shape.
- */
+ *  row has been copied: bytes of IN, of a constant, or from mst_map_alloc. Before mst_dataset_batch and
+ *  mst_dataset_padded_batch, dimensions of an output may be -1, which means that FUNCTION determines them. Then the
+ *  data of OUT is NULL, and FUNCTION sets data (which must last as strings must), count and shape. / */
 #ifdef MST_DATASET_HEADER
 typedef mst_status (*mst_map_function)(const mst_array *in, mst_array *out, void *context);
-/** Of a map function: SIZE bytes, zero, aligned to 16, for what it makes of a length that it finds itself. They last
- *  until the row has been copied. NULL, and an error, if there is no memory, or outside of a map function. */
+/** For map functions: SIZE zero bytes, aligned to 16, for results whose length the function determines. They last until
+ *  the row has been copied. NULL, with an error, if there is no memory, or if called outside of a map function. */
 MST_API void *mst_map_alloc(size_t size);
 MST_API MST_CHECKED mst_status mst_dataset_map(mst_dataset *dataset, mst_map_function function, void *context,
                                                const mst_spec *outputs, int num_outputs, mst_dataset **out);

@@ -1,5 +1,5 @@
-/** DATASET, where number i of component COMPONENT, below N, stands for class NAMES[i]: see mst_dataset_class_name. The
- *  names are copied. */
+/** DATASET with names for the classes of component COMPONENT: number i, below N, stands for class NAMES[i]; see
+ *  mst_dataset_class_name. The names are copied. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_name_classes(mst_dataset *dataset, int component, const char *const *names,
                                                         int64_t n, mst_dataset **out);
@@ -15,7 +15,7 @@ MST_API MST_CHECKED mst_status mst_dataset_name_classes(mst_dataset *dataset, in
 typedef struct name_classes {
     mst_dataset base;
     int component;
-    char **name; /* and their bytes, in one block */
+    char **name; /* [n] followed by the bytes of the names, in one block */
     int64_t n;
 } name_classes;
 

@@ -1,12 +1,12 @@
-/* Packs the components of a row into one string of bytes, and takes them out again (packed_row.h). Both are map
- * stages over the rows, so they run on the threads that copy a batch. Unpacking trusts no length: each must fit into
- * what is left of the bytes before memory is taken for it. */
+/* Packs the components of a row into one string of bytes, and unpacks them again (packed_row.h). Both are map stages
+ * over the rows, so they run on the threads that copy a batch. Unpacking does not trust lengths: each must fit in the
+ * remaining bytes before memory is allocated for it. */
 #include "data/transforms/packed_row.h"
 
 #include <endian.h>
 #include <string.h>
 
-enum { NUMBER = 8 }; /* bytes of a length */
+enum { NUMBER = 8 }; /* size of a length in bytes */
 
 typedef struct packing {
     mst_dataset base;
@@ -53,7 +53,7 @@ static char *put_component(char *to, const mst_spec *spec, const mst_array *arra
     return to;
 }
 
-/* CONTEXT: the dataset of the rows. */
+/* Packs a row. CONTEXT is the dataset of the rows. */
 static mst_status pack(const mst_array *in, mst_array *out, void *context) {
     const mst_dataset *rows = context;
     size_t bytes = 0;
@@ -67,13 +67,13 @@ static mst_status pack(const mst_array *in, mst_array *out, void *context) {
 
 /* ---- unpack ---- */
 
-/* What is left of a packed row. */
+/* The part of a packed row that is not unpacked yet. */
 typedef struct rest {
     const char *at;
     size_t size;
 } rest;
 
-/* The next SIZE bytes; NULL if there are fewer. */
+/* Takes the next SIZE bytes; NULL if there are fewer. */
 static const void *packed_row_take(rest *r, uint64_t size) {
     const char *data = r->at;
     if (size > r->size) return NULL;
@@ -113,7 +113,7 @@ static mst_status take_component(rest *r, const mst_spec *spec, mst_array *out) 
         shape.dim[j] = (int64_t)length;
     }
     const int64_t count = mst_shape_count(shape);
-    if ((uint64_t)count > r->size / least) return packed_row_damaged(); /* before memory is taken for it */
+    if ((uint64_t)count > r->size / least) return packed_row_damaged(); /* checked before memory is allocated */
     if (mst_shape_count(spec->shape) < 0) {
         *out = (mst_array){
             .data = mst_map_alloc((size_t)count * size), .count = count, .dtype = spec->dtype, .shape = shape};
@@ -125,7 +125,7 @@ static mst_status take_component(rest *r, const mst_spec *spec, mst_array *out) 
     return MST_OK;
 }
 
-/* CONTEXT: the dataset that is made. */
+/* Unpacks a row. CONTEXT is the dataset that is made. */
 static mst_status unpack(const mst_array *in, mst_array *out, void *context) {
     const mst_dataset *rows = context;
     const mst_string *string = in[0].data;

@@ -1,18 +1,20 @@
-/** Component .component of DATASET, numbers whose length along dimension 0 differs from row to row, as [.length, ...]:
- *  Keras' pad_sequences. As Keras does by default, short rows are padded in front, and long ones lose their beginning.
+/** Makes all rows of component .component equally long, like Keras' pad_sequences. The component is numbers whose
+ *  length along dimension 0 differs from row to row; it becomes [.length, ...]. As by default in Keras, short rows are
+ *  padded in front, and long ones lose their beginning.
  *
  *      mst_dataset *rows = mst_data_pad_sequences(words, .length = 300);
  *
- *  Before batch. Costs a copy of the row. Fails with MST_INVALID if the component is no row of numbers, its other
- *  dimensions are not known, .length is below 1 or .value is none of the dtype. OPTIONS must give a length. */
+ *  Must come before batch. Costs a copy of the row. Fails with MST_INVALID if the component is not a row of numbers, if
+ *  its other dimensions are not known, if .length is below 1, or if .value is not one of the dtype. OPTIONS must give a
+ *  length. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_pad_sequences_options {
     int zero_;
     int component;
     int64_t length;     /**< Keras' maxlen */
-    double value;       /**< what pads */
-    bool pad_back;      /**< after the row: Keras' padding="post" */
-    bool truncate_back; /**< the beginning of a long row stays: truncating="post" */
+    double value;       /**< the value of padding */
+    bool pad_back;      /**< pad after the row: Keras' padding="post" */
+    bool truncate_back; /**< keep the beginning of a long row: Keras' truncating="post" */
 } mst_pad_sequences_options;
 MST_API MST_CHECKED mst_status mst_dataset_pad_sequences(mst_dataset *dataset, const mst_pad_sequences_options *options,
                                                          mst_dataset **out);
@@ -30,7 +32,7 @@ typedef struct pad_sequences {
     mst_row_stage stage;
     mst_pad_sequences_options o;
     size_t item; /* bytes of an element along dimension 0 */
-    size_t size; /* of a number */
+    size_t size; /* bytes of a number */
     char value[sizeof(int64_t)];
 } pad_sequences;
 
@@ -66,7 +68,7 @@ static void pad_row(const pad_sequences *d, const mst_array *in, char *dst) {
     fill(d, d->o.pad_back ? dst + kept : dst, padded);
 }
 
-/* Other components of lengths of their own stay where they are. */
+/* Pads the component. Other components of unknown length are passed on without a copy. */
 static mst_status map_row(const mst_array *in, mst_array *out, void *context) {
     const pad_sequences *d = context;
     for (int i = 0; i < d->base.num_components; i++) {
@@ -101,7 +103,7 @@ static mst_status pad_sequences_check(const mst_dataset *dataset, const mst_pad_
     return mst_dataset_want_least("pad_sequences", "length", o->length, 1);
 }
 
-/* The value that pads, in the dtype of the component. */
+/* Converts the padding value to the dtype of the component. */
 static mst_status take_value(pad_sequences *d, mst_dtype dtype) {
     mst_tensor *value;
     d->size = mst_dtype_size(dtype);

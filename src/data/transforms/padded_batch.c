@@ -1,25 +1,25 @@
-/** Elements of SIZE consecutive rows whose lengths may differ: each is padded at its end along each dimension, to the
- *  longest row of the batch, or to a given size. Otherwise as mst_dataset_batch. PADDING has one for each component;
- *  NULL is the default for all of them.
+/** Batches of SIZE consecutive rows whose lengths may differ. Each row is padded at its end along each dimension, to
+ *  the longest row of the batch or to a given size. Otherwise like mst_dataset_batch. PADDING has one element for each
+ *  component; if it is NULL, all have the default.
  *
  *      const mst_padding padding[] = {{.shape = MST_SHAPE(-1), .value = -1}, {0}};
  *      MST_TRY(mst_dataset_padded_batch(rows, 32, false, padding, &batches));
  *
  *  mst_batch_shape gives the lengths of a batch. A batch is made when the iterator comes to it, on its thread (a
- *  prefetch after it has a thread for that); all parts of it that are copied have the same lengths. Memory: a batch,
- *  padded and not.
+ *  prefetch after it has a thread for that). All parts of a batch have the same lengths. Needs memory for a batch
+ *  before and after padding.
  *
- *  Fails with MST_INVALID as mst_dataset_batch does, if a shape has another number of dimensions than the rows, or
- *  is less than what they are known to have, and if a value is none of the dtype; and when a batch is made, naming
- *  the record, if a row is longer than the size that was given. */
+ *  Fails with MST_INVALID as mst_dataset_batch does, if a shape has another number of dimensions than the rows, if it
+ *  is smaller than the known dimensions of the rows, and if a value is not one of the dtype. Making a batch fails with
+ *  MST_INVALID, naming the record, if a row is longer than the given size. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_padding {
     int zero_;
     mst_shape
-        shape;    /**< of a row; a dimension of -1 is padded to the longest of the batch. Without dimensions: the shape
+        shape;    /**< of a row; a dimension of -1 is padded to the longest row of the batch. No dimensions: the shape
                           that the dataset has */
-    double value; /**< what pads numbers */
-    mst_string text; /**< what pads strings; its bytes are copied */
+    double value; /**< the value of padding in components of numbers */
+    mst_string text; /**< the value of padding in components of strings; its bytes are copied */
 } mst_padding;
 MST_API MST_CHECKED mst_status mst_dataset_padded_batch(mst_dataset *dataset, int64_t size, bool drop_remainder,
                                                         const mst_padding *padding, mst_dataset **out);
@@ -39,17 +39,18 @@ MST_API MST_CHECKED mst_status mst_dataset_padded_batch(mst_dataset *dataset, in
 #include "tensor/buffer.h"
 #include "tensor/string.h"
 
-/* A batch is made in two walks over its rows. The first holds each row, with its own length, in an arena and finds the
- * longest. The second copies them to their places in memory of the padded shape, and fills only what no row covers.
- * Memory is used again from batch to batch and grows with the longest one.
+/* A batch is made in two walks over its rows. The first one copies each row, with its own length, to an arena, and
+ * finds the longest. The second one copies the rows to their places in memory of the padded shape, and pads only where
+ * no row is. Memory is reused from batch to batch and grows with the longest one.
  *
- * Of a window of the batch only its rows are kept and padded. The others are made too if they may be the longest. */
+ * If only a window of the batch is wanted, only its rows are kept and padded. The other rows are made too if they may
+ * be the longest. */
 
-/* A dataset over mst_dataset_batch, which decides which rows a batch has. */
+/* A dataset over a mst_dataset_batch, which decides which rows a batch has. */
 typedef struct padded_batch {
     mst_dataset base;
-    bool finds_lengths; /* a dimension is that of the longest row */
-    mst_tensor **value; /* of each component: what pads it */
+    bool finds_lengths; /* some dimension is that of the longest row */
+    mst_tensor **value; /* [num_components] the value of padding */
 } padded_batch;
 
 /* A component of one row, before it is padded. */
@@ -61,11 +62,11 @@ typedef struct piece {
 typedef struct padded_cursor {
     mst_cursor base;
     mst_row_fetch *fetch;
-    mst_arena arena; /* what the pieces of this batch refer to */
+    mst_arena arena; /* memory that the pieces of this batch refer to */
     piece *piece;    /* [rows, components] */
     mst_shape *shape;
     void **component;
-    size_t *capacity; /* bytes of each component */
+    size_t *capacity; /* bytes allocated for each component */
 } padded_cursor;
 
 static const padded_batch *dataset_of(const mst_cursor *cursor) {
@@ -82,11 +83,11 @@ static mst_status padded_batch_skip(mst_cursor *cursor, int64_t n, int64_t *skip
 
 /* ---- the rows of a batch ---- */
 
-/* Where the pieces of one row are kept: the context of `hold`. */
+/* Context of `hold`: where to keep the pieces of one row. */
 typedef struct holder {
     padded_cursor *cursor;
     piece *piece;
-    bool only_shapes; /* the row is not wanted */
+    bool only_shapes; /* the row is not wanted, so only its lengths are kept */
 } holder;
 
 static mst_status check_length(const mst_shape *found, const mst_shape *wanted, int component) {
@@ -159,13 +160,13 @@ static mst_status make_room(padded_cursor *c, int i, int64_t count) {
     return MST_OK;
 }
 
-/* COUNT elements of SIZE bytes, all of them that at VALUE. */
+/* Writes COUNT copies of the SIZE bytes at VALUE. */
 static void padded_batch_fill(char *dst, int64_t count, size_t size, const void *value) {
     for (int64_t i = 0; i < count; i++, dst += size) memcpy(dst, value, size);
 }
 
-/* The elements at SRC of shape FROM into the first places of DST of shape TO, from dimension AXIS on; returns the end
- * of what was read. */
+/* Copies the elements at SRC, of shape FROM, to the beginning of each dimension of DST, of shape TO, from dimension
+ * AXIS on. Returns the end of what was read. */
 static const char *place(const char *src, const mst_shape *from, char *dst, const mst_shape *to, int axis,
                          size_t size) {
     if (axis >= from->ndim - 1) {
@@ -179,7 +180,7 @@ static const char *place(const char *src, const mst_shape *from, char *dst, cons
     return src;
 }
 
-/* Component I of the WANTED of COUNT rows. */
+/* Pads component I of the rows WANTED of a batch of COUNT rows. */
 static mst_status pad(padded_cursor *c, int i, int64_t count, mst_row_range wanted) {
     const mst_dataset *d = c->base.dataset;
     const size_t size = mst_dtype_size(d->row[i].dtype);
@@ -279,7 +280,7 @@ static const mst_dataset_type type = {.name = "padded_batch",
                                       .gives_values = true,
                                       .pads = true};
 
-/* The shape of rows of component I: the known dimensions, and those that were asked for. */
+/* The shape of rows of component I: its known dimensions, replaced by those that were asked for. */
 static mst_status choose_shape(mst_spec *row, const mst_padding *padding, int i) {
     char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
     const mst_shape given = padding->shape;

@@ -1,6 +1,6 @@
-/** Each record, a tf.train.Example or SequenceExample, as the components of its FEATURES (muster/example.h), in their
- *  order. Runs where map does. Fails as mst_example_parser_create does, and with MST_INVALID if elements are no
- *  records; when a record is copied, as mst_example_parse does, naming file and byte. */
+/** Parses each record, a tf.train.Example or SequenceExample, into the components of FEATURES (muster/example.h), in
+ *  that order. Runs where a map does. Fails as mst_example_parser_create does, and with MST_INVALID if the elements are
+ *  not records. Copying a record fails as mst_example_parse does, naming file and byte. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_parse_example(mst_dataset *dataset, const mst_feature *features,
                                                          int num_features, mst_dataset **out);
@@ -18,14 +18,14 @@ typedef struct parse_example {
     mst_dataset base;
     mst_row_stage stage;
     mst_example_parser *parser;
-    bool any_open; /* components have a length of their own */
+    bool any_open; /* some component has a length that differs from record to record */
 } parse_example;
 
 static bool is_open(const mst_array *array) {
     return mst_shape_count(array->shape) < 0;
 }
 
-/* Gives memory to the components that have a length of their own. */
+/* Allocates memory for the components whose length differs from record to record. */
 static mst_status find_lengths(const mst_example_parser *parser, const mst_array *in, mst_array *out) {
     void *dst[MOST_COMPONENTS];
     int64_t length[MOST_COMPONENTS];

@@ -1,10 +1,11 @@
-/** The same batches, with the next N made ahead by a background thread of the iterator: for maps, records and
- *  pictures. In-memory data does not need it. If the rows of a batch take more than a millisecond, one thread for
- *  each core makes them together; .threads is another number of threads. The order stays, whatever their number.
- *  Comes after mst_dataset_batch. Memory: N + 1 batches; of a task that trains a part of each batch, N + 1 of these
- *  parts. With MST_AUTOTUNE for N the iterator begins with one batch, and makes twice as many ahead each time that the
- *  caller has to wait after all of them were ready: at most 64, and not more than fit in 256 MiB. OPTIONS may be NULL.
- *  Fails with MST_INVALID for N below 1 that is not MST_AUTOTUNE, or a dataset of rows. */
+/** The same batches, with the next N made in advance by a background thread of the iterator: for maps, records and
+ *  pictures. Data in memory does not need it. If the rows of a batch take more than a millisecond, several threads make
+ *  them together, one per core or .threads of them. The order does not depend on their number. Must come after
+ *  mst_dataset_batch. Memory: N + 1 batches, or N + 1 parts of batches in a task that trains on a part of each batch.
+ *
+ *  With MST_AUTOTUNE for N, the iterator begins with one batch. It doubles the number each time the caller has to wait
+ *  although all batches were ready before, to at most 64, and no more than fit in 256 MiB. OPTIONS may be NULL. Fails
+ *  with MST_INVALID for N below 1 that is not MST_AUTOTUNE, or a dataset of rows. */
 #ifdef MST_DATASET_HEADER
 enum { MST_AUTOTUNE = -1 };
 
@@ -12,7 +13,7 @@ MST_API MST_CHECKED mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_
 
 typedef struct mst_prefetch_options {
     int zero_;
-    int64_t threads; /**< that make the rows of a batch; 0: one for each core */
+    int64_t threads; /**< number of threads that make the rows of a batch; 0: one per core */
 } mst_prefetch_options;
 MST_API MST_CHECKED mst_status mst_dataset_prefetch_with(mst_dataset *dataset, int64_t n,
                                                          const mst_prefetch_options *options, mst_dataset **out);
@@ -39,53 +40,53 @@ enum { MOST_THREADS = 1024, AUTOTUNE_MOST = 64, AUTOTUNE_BYTES = 256 << 20 };
 
 typedef struct prefetch {
     mst_dataset base;
-    int64_t n; /* batches ahead, or MST_AUTOTUNE */
+    int64_t n; /* number of batches in advance, or MST_AUTOTUNE */
     int threads;
 } prefetch;
 
 typedef struct slot {
     int64_t count;        /* rows of the batch */
-    mst_row_range wanted; /* those that are here */
+    mst_row_range wanted; /* the rows that are in the slot */
     void **component;
-    size_t *capacity; /* bytes of each component */
-    mst_shape *shape; /* of a row of each component */
-    bool has_shape;   /* rows have the shape of this batch, not that of the dataset */
+    size_t *capacity; /* bytes allocated for each component */
+    mst_shape *shape; /* shape of a row of each component */
+    bool has_shape;   /* shape differs from that of the dataset: this batch was padded */
     mst_arena text;   /* the bytes of strings */
 } slot;
 
-/* A ring of slots between one thread that fills them and one caller that empties them. The lock guards everything
- * except what the thread alone uses while it is busy: the upstream cursor and the slot after the filled ones. */
+/* A ring of slots between one thread that fills them and one caller that empties them. The lock protects everything
+ * except what only the thread uses while it is busy: the upstream cursor and the slot after the filled ones. */
 typedef struct prefetch_cursor {
     mst_cursor base;
     mst_team_fetch *fetch;
-    int64_t num_slots;  /* of the ring */
-    int64_t most_slots; /* to which it may grow */
-    bool was_full;      /* since it grew: all batches ahead were ready when the caller came */
+    int64_t num_slots;  /* current size of the ring */
+    int64_t most_slots; /* the size to which it may grow */
+    bool was_full;      /* since the ring grew, there was a time when the caller found all batches ready */
     slot *slots;        /* [most_slots] */
     pthread_t thread;
     bool has_thread;
-    uint64_t process; /* in which it was started */
+    uint64_t process; /* number of the process in which the thread was started */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int64_t first;  /* slot that is emptied next */
-    int64_t filled; /* slots, with the one that the caller looks at */
-    bool looked_at; /* slot `first` is the caller's */
+    int64_t first;  /* the slot that is emptied next */
+    int64_t filled; /* number of filled slots, including the one that the caller uses */
+    bool looked_at; /* the caller uses slot `first` */
     bool busy;      /* the thread is filling a slot */
-    bool paused;    /* the thread must not begin another */
-    bool ended;     /* there is nothing more to fill */
+    bool paused;    /* the thread must not begin another slot */
+    bool ended;     /* there is nothing left to fill */
     atomic_bool quit;
-    mst_failure failure; /* what ended it */
-    mst_bookmark start;  /* where upstream began */
-    int64_t passed;      /* elements since then, as the caller sees it */
+    mst_failure failure; /* the error that ended it */
+    mst_bookmark start;  /* position at which upstream began */
+    int64_t passed;      /* elements that the caller has passed since then */
 } prefetch_cursor;
 
-/* Room for COUNT rows of each component, in the shape that they have in ELEMENT. */
+/* Allocates room for COUNT rows of each component, in the shape that they have in ELEMENT. */
 static mst_status make_room(const mst_dataset *dataset, slot *s, const mst_element *element, int64_t count) {
     for (int i = 0; i < dataset->num_components; i++) {
         size_t bytes;
         s->shape[i] = mst_dataset_row_shape(dataset, element, i);
         const int64_t elements = mst_shape_count(s->shape[i]);
-        if (elements < 0) continue; /* padded: of each batch */
+        if (elements < 0) continue; /* padded: differs from batch to batch */
         if (__builtin_mul_overflow((size_t)count, (size_t)elements * mst_dtype_size(dataset->row[i].dtype), &bytes))
             return MST_NO_MEMORY("for a batch of %lld rows", (long long)count);
         if (bytes <= s->capacity[i] && s->component[i]) continue;
@@ -99,7 +100,7 @@ static mst_status make_room(const mst_dataset *dataset, slot *s, const mst_eleme
     return MST_OK;
 }
 
-/* Copies the bytes of strings into the slot. */
+/* Copies the bytes of strings to the slot. */
 static mst_status keep_strings(const prefetch_cursor *c, slot *s) {
     const mst_dataset *dataset = c->base.dataset;
     mst_arena_clear(&s->text);
@@ -180,7 +181,7 @@ static mst_status check_process(const prefetch_cursor *c) {
     return c->has_thread ? mst_process_check(c->process, "iterator with prefetch") : MST_OK;
 }
 
-/* Room for the largest batch, so that later ones need more only if their rows are longer (padded_batch). */
+/* Allocates room for the largest batch, so that later ones need more only if their rows are longer (padded_batch). */
 static mst_status make_all_room(prefetch_cursor *c) {
     const mst_dataset *dataset = c->base.dataset;
     const int64_t most = mst_shard_window_rows(c->base.window, mst_dataset_most_rows(dataset)).count;
@@ -189,7 +190,7 @@ static mst_status make_all_room(prefetch_cursor *c) {
     return MST_OK;
 }
 
-/* Begins anew while the thread is paused; STATUS says whether upstream could be brought to its place. */
+/* Starts again while the thread is paused. STATUS tells whether upstream reached its position. */
 static mst_status prefetch_begin(prefetch_cursor *c, mst_status status, int64_t passed) {
     if (!status) status = make_all_room(c);
     c->start.count = 0;
@@ -211,7 +212,8 @@ static mst_status prefetch_start(mst_cursor *cursor, int64_t epoch) {
     return prefetch_begin(c, cursor->upstream->type->start(cursor->upstream, epoch), 0);
 }
 
-/* Upstream is ahead: what is saved is where it began, and how far the caller is from there. */
+/* Upstream is further than the caller. So the position has where upstream began, and how far the caller is from
+ * there. */
 static void prefetch_save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     const prefetch_cursor *c = (const prefetch_cursor *)cursor;
     mst_bookmark_put(bookmark, c->passed);
@@ -242,7 +244,7 @@ static void drop(prefetch_cursor *c, int64_t n) {
     c->filled -= n;
 }
 
-/* By the bytes of the batch that the caller had last. */
+/* Judges by the bytes of the batch that the caller used last. */
 static bool has_room_to_grow(const prefetch_cursor *c) {
     const slot *last = &c->slots[(c->first + c->num_slots - 1) % c->num_slots];
     size_t bytes = 1;
@@ -250,9 +252,9 @@ static bool has_room_to_grow(const prefetch_cursor *c) {
     return 2 * c->num_slots - 1 <= c->most_slots && (size_t)c->num_slots * 2 <= AUTOTUNE_BYTES / bytes;
 }
 
-/* The caller comes for a batch and has given the one before back. If it finds none after it had found all of them
- * ready, more batches ahead would have helped: the thread is fast enough on average. Slots of an empty ring can be
- * added without moving any: the one that the thread may be filling is the first. */
+/* Called when the caller wants a batch and has given back the one before. If no batch is ready, although all were ready
+ * before, the thread is fast enough on average, and more batches in advance would have helped. Slots can be added to an
+ * empty ring without moving any, since the slot that the thread may be filling is the first. */
 static void tune(prefetch_cursor *c) {
     if (c->filled >= c->num_slots - 1) c->was_full = true;
     if (c->filled || !c->was_full || c->ended || !has_room_to_grow(c)) return;
@@ -306,8 +308,8 @@ static mst_status prefetch_skip(mst_cursor *cursor, int64_t n, int64_t *skipped)
     return status;
 }
 
-/* After a fork the child does not have this thread, and what the thread held or waited for is never released:
- * destroying it would never end. */
+/* After a fork, the child does not have the thread. What the thread held or waited for is never released there, so
+ * destroying it would block forever. */
 static bool is_in_another_process(const prefetch_cursor *c) {
     return c->has_thread && c->process != mst_process_number();
 }
@@ -321,7 +323,7 @@ static void stop(mst_cursor *cursor) {
     pthread_mutex_unlock(&c->lock);
 }
 
-/* The thread was stopped. */
+/* Waits for the thread, which was told to stop. */
 static void end_thread(prefetch_cursor *c) {
     if (is_in_another_process(c)) return;
     if (c->has_thread) pthread_join(c->thread, NULL);

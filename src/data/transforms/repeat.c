@@ -1,4 +1,4 @@
-/** The elements COUNT times over, -1 for ever. Repetition r of epoch e is epoch e * COUNT + r of DATASET (e + r if
+/** Repeats the elements COUNT times; -1: forever. Repetition r of epoch e is epoch e * COUNT + r of DATASET (e + r if
  *  COUNT is -1), so each is shuffled anew. After mst_dataset_batch, batches do not cross the end of a repetition. Fails
  *  with MST_INVALID for COUNT 0 or below -1. */
 #ifdef MST_DATASET_HEADER
@@ -13,15 +13,15 @@ MST_API MST_CHECKED mst_status mst_dataset_repeat(mst_dataset *dataset, int64_t 
 
 typedef struct repeat {
     mst_dataset base;
-    int64_t count; /* -1 for ever */
+    int64_t count; /* -1: forever */
 } repeat;
 
 typedef struct repeat_cursor {
     mst_cursor base;
     int64_t count;
-    int64_t first_epoch; /* of upstream */
-    int64_t done;        /* repetitions */
-    int64_t position;    /* elements of this repetition */
+    int64_t first_epoch; /* upstream's epoch in the first repetition */
+    int64_t done;        /* number of complete repetitions */
+    int64_t position;    /* elements given in this repetition */
     bool ended;
 } repeat_cursor;
 
@@ -36,7 +36,7 @@ static mst_status repeat_start(mst_cursor *cursor, int64_t epoch) {
     return cursor->upstream->type->start(cursor->upstream, c->first_epoch);
 }
 
-/* Upstream has ended. A dataset without elements stays empty however often it is repeated. */
+/* Called when upstream has ended. A dataset without elements stays empty however often it is repeated. */
 static mst_status next_repetition(repeat_cursor *c) {
     c->ended = c->position == 0 || ++c->done == c->count;
     if (c->ended) return MST_OK;
@@ -71,7 +71,7 @@ static mst_status batch(mst_cursor *cursor, mst_element *element) {
     return MST_OK;
 }
 
-/* Repetitions that are skipped as a whole are not started: starting is the expensive part where upstream shuffles. */
+/* Skips complete repetitions without starting them, since starting is expensive if upstream shuffles. */
 static void skip_repetitions(repeat_cursor *c, int64_t n, int64_t *skipped) {
     int64_t each = c->base.upstream->dataset->cardinality;
     if (each <= 0) return;

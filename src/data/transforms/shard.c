@@ -1,5 +1,5 @@
-/** The rows whose number (counted in DATASET's order) is INDEX mod NUM: over all INDEX each row once, whatever NUM is.
- *  Comes before mst_dataset_batch. Fails with MST_INVALID unless 0 <= INDEX < NUM. */
+/** The rows k of DATASET, counted in its order, for which k mod NUM is INDEX. The shards of all INDEX together have
+ *  each row once. Must come before mst_dataset_batch. Fails with MST_INVALID unless 0 <= INDEX < NUM. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_shard(mst_dataset *dataset, int64_t num, int64_t index, mst_dataset **out);
 #endif
@@ -17,7 +17,7 @@ typedef struct shard {
 
 typedef struct shard_cursor {
     mst_cursor base;
-    int64_t gap; /* rows of other shards before the next of this one */
+    int64_t gap; /* rows of other shards before the next row of this one */
 } shard_cursor;
 
 static const shard *dataset_of(const mst_cursor *cursor) {
@@ -41,8 +41,8 @@ static mst_status shard_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int
     return MST_OK;
 }
 
-/* Skips up to and including the n-th row of this shard: gap + 1 rows of upstream for the first, num for each of the
- * others. */
+/* Skips up to and including the n-th row of this shard: gap + 1 rows of upstream for the first row, and num for each of
+ * the others. */
 static mst_status shard_skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     shard_cursor *c = (shard_cursor *)cursor;
     int64_t passed, total, num = dataset_of(cursor)->num;

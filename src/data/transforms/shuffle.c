@@ -1,12 +1,13 @@
-/** Rows in random order; comes before mst_dataset_batch. With a buffer of b rows the k-th row out is one of the first
- *  k + b rows in, as tf.data's shuffle does it. OPTIONS may be NULL. Memory: 8 bytes per row (of the dataset, or of
- *  the buffer). Fails with MST_INVALID for a negative buffer_size, or an endless dataset and no buffer_size. */
+/** Rows in random order. Must come before mst_dataset_batch. With a buffer of b rows, row k of the result is one of the
+ *  first k + b rows of DATASET, as in tf.data's shuffle. OPTIONS may be NULL. Memory: 8 bytes per row (of the dataset,
+ *  or of the buffer). Fails with MST_INVALID for a negative buffer_size, or for an endless dataset without
+ *  buffer_size. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_shuffle_options {
     int zero_;
-    int64_t buffer_size;  /**< 0: a full permutation; else each row is drawn evenly from the next so many rows */
-    uint64_t seed;        /**< the order is a function of seed and epoch only */
-    bool same_each_epoch; /**< the order of epoch 0 in every epoch */
+    int64_t buffer_size;  /**< 0: a full permutation; else each row is drawn uniformly from this many rows */
+    uint64_t seed;        /**< the order depends only on seed and epoch */
+    bool same_each_epoch; /**< every epoch has the order of epoch 0 */
 } mst_shuffle_options;
 MST_API MST_CHECKED mst_status mst_dataset_shuffle(mst_dataset *dataset, const mst_shuffle_options *options,
                                                    mst_dataset **out);
@@ -21,28 +22,28 @@ MST_API MST_CHECKED mst_status mst_dataset_shuffle(mst_dataset *dataset, const m
 #include "data/cursors/cursor.h"
 #include "data/nested.h"
 
-/* Two cursors. If the buffer holds the whole dataset, all rows are taken at the start and permuted; a position is
- * then an epoch, a count, and where upstream began. Else each row out is drawn from the buffer and the next row in
- * takes its place; a position then has the rows of the buffer too. What is drawn depends on seed, epoch and count
- * only. */
+/* There are two kinds of cursor. If the buffer holds the whole dataset, all rows are read at the start and permuted. A
+ * saved position then has an epoch, a count, and the position at which upstream began. Otherwise each row is drawn from
+ * the buffer, and the next row of upstream takes its place. A saved position then has the rows of the buffer too. Draws
+ * depend only on seed, epoch and count. */
 
 typedef struct shuffle {
     mst_dataset base;
     mst_shuffle_options options;
-    int64_t buffer_size; /* rows that are held at most */
+    int64_t buffer_size; /* the most rows that are held */
 } shuffle;
 
 typedef struct shuffle_cursor {
     mst_cursor base;
     int64_t *buffer;
     int64_t filled; /* rows in the buffer */
-    int64_t given;  /* rows since the start */
+    int64_t given;  /* rows given out since the start */
     int64_t epoch;
-    uint64_t stream; /* of random numbers */
+    uint64_t stream; /* stream of random numbers */
     bool input_is_over;
-    /* of a permutation */
-    mst_bookmark begun; /* where upstream was before it gave these rows */
-    int64_t *restored;  /* rows that had been given out when the position was saved, until they are settled */
+    /* for a permutation */
+    mst_bookmark begun; /* upstream's position before it gave these rows */
+    int64_t *restored;  /* rows that had been given out when the position was saved; kept until settling */
     int64_t num_restored;
 } shuffle_cursor;
 
@@ -54,8 +55,8 @@ static bool holds_all(const shuffle *d) {
     return d->base.cardinality >= 0 && d->buffer_size >= d->base.cardinality;
 }
 
-/* Forgets the rows that were not given out. A permutation still has the rows that were given out in front: they are not
- * its own any more. */
+/* Forgets the rows that were not given out. A permutation still has the given rows at the beginning of its buffer, but
+ * they are not its own any more. */
 static void forget_left(mst_cursor *cursor) {
     const shuffle_cursor *c = (const shuffle_cursor *)cursor;
     const int64_t gone = holds_all(dataset_of(cursor)) ? c->given : 0;
@@ -75,7 +76,7 @@ static mst_status shuffle_fill(mst_cursor *cursor) {
     return MST_OK;
 }
 
-/* Starts upstream, and keeps where it begins for a saved position: in another iterator the same rows may have other
+/* Starts upstream, and saves its position for a later restore: in another iterator the same rows may have other
  * numbers. */
 static mst_status shuffle_begin(mst_cursor *cursor, int64_t epoch) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
@@ -144,8 +145,8 @@ static mst_status restore_begun(mst_cursor *cursor) {
                     (long long)(reader.count - reader.at));
 }
 
-/* Keeps a copy of the rows given out until they are settled: a permutation downstream that is restored too may take
- * all rows of this one, which is then started again. */
+/* Copies the rows that were given out, to hold them until settling. A permutation downstream that is restored too may
+ * have taken all rows of this one and then started it again. */
 static mst_status keep_given(shuffle_cursor *c) {
     const size_t bytes = (size_t)c->given * sizeof *c->restored;
     c->restored = malloc(bytes + 1);
@@ -155,7 +156,7 @@ static mst_status keep_given(shuffle_cursor *c) {
     return MST_OK;
 }
 
-/* Restores a permutation: it has taken all rows of upstream, and follows from the epoch. */
+/* Restores a permutation. It has read all rows of upstream, and its order follows from the epoch. */
 static mst_status restore_all(mst_cursor *cursor, mst_bookmark *bookmark) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
     int64_t epoch, given;
@@ -170,7 +171,7 @@ static mst_status restore_all(mst_cursor *cursor, mst_bookmark *bookmark) {
     return keep_given(c);
 }
 
-/* Forgets the restored rows. Cursors downstream have kept those that they hold. */
+/* Forgets the restored rows. Cursors downstream have by now kept those that they hold. */
 static void settle_all(mst_cursor *cursor) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
     mst_cursor_forget(cursor, c->restored, c->num_restored);
@@ -206,7 +207,7 @@ static mst_status drawn_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int
     return MST_OK;
 }
 
-/* Skips by drawing, since the rows in the buffer depend on all draws before. */
+/* Skips by drawing, since the contents of the buffer depend on all draws before. */
 static mst_status skip_draws(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     int64_t row;
     for (*skipped = 0; *skipped < n && ((shuffle_cursor *)cursor)->filled; ++*skipped) {

@@ -1,4 +1,4 @@
-/** All but the first N elements; N at least 0. */
+/** All elements but the first N; N must be at least 0. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_skip(mst_dataset *dataset, int64_t n, mst_dataset **out);
 #endif

@@ -1,27 +1,27 @@
-/** Two parts of a dataset of n rows: *SECOND gets n - floor(n (1 - fraction)) of them, as Keras' validation_split
- *  rounds, *FIRST the others; both keep the order of DATASET, and each row is in one of them. Comes before
+/** Splits a dataset of n rows in two: *SECOND gets n - floor(n (1 - fraction)) rows, rounded as in Keras'
+ *  validation_split, and *FIRST the others. Each row is in one part; both keep the order of DATASET. Must come before
  *  mst_dataset_shuffle, which would put other rows into a part in each epoch.
  *
- *  Which rows are in *SECOND follows from .seed alone, or with .labels from these and .seed: then of each class with c
- *  rows it gets floor or ceil of c * rows of *SECOND / n, as a split that is stratified. The labels are read in one
- *  pass, when the parts are made.
+ *  Which rows are in *SECOND depends only on .seed, or with .labels on the labels too. With .labels the split is
+ *  stratified: of a class with c rows, *SECOND gets c * fraction, rounded up or down. The labels are read in one pass
+ *  when the parts are made.
  *
- *  REPORT (may be NULL) says which classes have no row in one of the parts; that is no error. Memory: 8 bytes per row,
- *  while the parts are made 32. Fails with MST_INVALID if the elements are no rows or their number is not known,
- *  if .fraction leaves a part without rows, if .labels is no component of numbers, and as reading them does. */
+ *  REPORT (may be NULL) tells which classes have no row in one of the parts; that is no error. Memory: 8 bytes per row,
+ *  and 32 while the parts are made. Fails with MST_INVALID if the elements are not rows, their number is not known,
+ *  .fraction leaves a part without rows, or .labels is not a component of numbers; and if reading the labels fails. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_split_options {
     int zero_;
-    double fraction; /**< of the rows that are in *SECOND; above 0, below 1 */
+    double fraction; /**< fraction of the rows that go to *SECOND; above 0, below 1 */
     uint64_t seed;
-    /** Component whose value, or if it is a row of numbers the place of the largest, is the class of a row; 0: none,
-     *  and the rows are drawn from all alike. */
+    /** The component with the class of a row: its value, or for a row of several numbers the index of the largest. 0:
+     *  none, and all rows are equally likely. */
     int labels;
-    bool last; /**< *SECOND is the last rows, as in Keras; .labels count for REPORT only */
+    bool last; /**< *SECOND gets the last rows, as in Keras; .labels matter only to REPORT */
 } mst_split_options;
 typedef struct mst_split_report {
-    int64_t num_missing; /**< classes that have no row in one of the parts */
-    char warning[256];   /**< one line that names the first of them; empty if there is none */
+    int64_t num_missing; /**< number of classes that have no row in one of the parts */
+    char warning[256];   /**< one line that names the first such class; empty if there is none */
 } mst_split_report;
 MST_API MST_CHECKED mst_status mst_dataset_split(mst_dataset *dataset, const mst_split_options *options,
                                                  mst_dataset **first, mst_dataset **second, mst_split_report *report);
@@ -39,17 +39,17 @@ MST_API MST_CHECKED mst_status mst_dataset_split(mst_dataset *dataset, const mst
 #include "data/cursors/cursor.h"
 #include "data/nested.h"
 
-/* ---- a part: the rows of upstream with some numbers, in their order ----------------------------------- */
+/* ---- a part: those rows of upstream whose numbers are listed, in upstream's order ---------------------- */
 
 typedef struct split_part {
     mst_dataset base;
-    int64_t *row; /* [cardinality], numbers counted in upstream's order, ascending */
+    int64_t *row; /* [cardinality] numbers of the rows, counted in upstream's order; ascending */
 } split_part;
 
 typedef struct part_cursor {
     mst_cursor base;
-    int64_t given; /* rows of this part that came out, or were passed over */
-    int64_t at;    /* number of upstream's next row */
+    int64_t given; /* rows of this part that were given or skipped */
+    int64_t at;    /* number of the next row of upstream */
 } part_cursor;
 
 static const split_part *part_of(const mst_cursor *cursor) {
@@ -62,7 +62,7 @@ static mst_status split_start(mst_cursor *cursor, int64_t epoch) {
     return cursor->upstream->type->start(cursor->upstream, epoch);
 }
 
-/* Rows in a run, from the next one on, which have numbers one after the other: at most MAX. */
+/* How many of the next rows, at most MAX, have consecutive numbers. */
 static int64_t run_length(const part_cursor *c, int64_t max) {
     const split_part *part = part_of(&c->base);
     const int64_t left = part->base.cardinality - c->given, *row = part->row + c->given;
@@ -71,7 +71,7 @@ static int64_t run_length(const part_cursor *c, int64_t max) {
     return n;
 }
 
-/* Moves upstream to the next row of this part, if there is one. */
+/* Skips rows of upstream up to the next row of this part, if there is one. */
 static mst_status pass_gap(part_cursor *c) {
     const split_part *part = part_of(&c->base);
     const int64_t gap = c->given < part->base.cardinality ? part->row[c->given] - c->at : 0;
@@ -97,7 +97,7 @@ static mst_status split_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int
     return MST_OK;
 }
 
-/* The rows that are passed over stay upstream's until the next one is asked for. */
+/* Upstream is not moved now, but when the next row is asked for. */
 static mst_status split_skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     part_cursor *c = (part_cursor *)cursor;
     const int64_t left = cursor->dataset->cardinality - c->given;
@@ -133,7 +133,7 @@ static void split_destroy(mst_dataset *dataset) {
     free(((split_part *)dataset)->row);
 }
 
-/* A hash of the numbers of the rows of upstream that are in this part. */
+/* The settings have a hash of the row numbers in this part. */
 static void split_settings(const mst_dataset *dataset, char *text, size_t size) {
     uint64_t hash = 0;
     for (int64_t i = 0; i < dataset->cardinality; i++)
@@ -152,17 +152,17 @@ typedef struct labeled_row {
 } labeled_row;
 
 typedef struct split_class {
-    int64_t begin, end; /* in the order of classes */
+    int64_t begin, end; /* range in division.labeled */
     int64_t share;      /* rows that go to the second part */
-    int64_t remainder;  /* remainder of the division by the number of rows that gave it */
+    int64_t remainder;  /* remainder of the division that gave the share */
 } split_class;
 
 typedef struct division {
     const mst_split_options *options;
     int64_t num_rows, num_second, num_classes;
-    labeled_row *labeled; /* [num_rows], in the order of classes */
+    labeled_row *labeled; /* [num_rows] sorted by class */
     split_class *class;   /* [num_classes] */
-    int64_t *order;       /* [num_rows], of the rows of a class */
+    int64_t *order;       /* [num_rows] scratch space: the rows of one class */
     bool *in_second;      /* [num_rows] */
     mst_split_report report;
 } division;
@@ -173,7 +173,7 @@ static int compare_labeled_rows(const void *a, const void *b) {
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* The class of row I of LABELS, WIDTH numbers each. */
+/* The class of row I of LABELS, where each row has WIDTH numbers. */
 static double class_of(const mst_tensor *labels, int64_t i, int64_t width) {
     int64_t largest = 0;
     if (width == 1) {
@@ -224,8 +224,8 @@ static int compare_begins(const void *a, const void *b) {
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* The share of each class is its part of num_second, rounded down. The rows that are left over go to the classes with
- * the largest remainders (Hamilton's method). */
+/* The share of each class is its proportion of num_second, rounded down. The remaining rows go to the classes with the
+ * largest remainders (Hamilton's method). */
 static void share_out(division *d) {
     __extension__ typedef __int128 wide;
     int64_t left = d->num_second;

@@ -1,4 +1,4 @@
-/** The first N elements (fewer if there are fewer); N at least 0. */
+/** The first N elements, or all if there are fewer; N must be at least 0. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_take(mst_dataset *dataset, int64_t n, mst_dataset **out);
 #endif

@@ -1,6 +1,6 @@
-/* A source of records: each is a row of a batch, packed into bytes (data/transforms/packed_row.h). A batch is packed
- * as a whole when its first row is asked for, by several threads if that takes long. The pool holds the packed rows
- * until they are forgotten. A dataset after the source takes the rows apart again. */
+/* A source of records: each is a row of a batch, packed into bytes (data/transforms/packed_row.h). When the first row
+ * of a batch is asked for, the whole batch is packed, by several threads if that takes long. The pool holds packed rows
+ * until they are forgotten. A dataset after the source unpacks the rows. */
 #include "data/transforms/unbatch.h"
 
 #include <stdlib.h>
@@ -22,10 +22,10 @@ typedef struct unbatch_cursor {
     mst_cursor *batches;
     mst_team_fetch *fetch;
     mst_record_pool pool;
-    mst_string *row;     /* room for those of one batch */
-    int64_t made, given; /* rows of this pass: in the pool, and given out */
+    mst_string *row;     /* scratch space for the packed rows of one batch */
+    int64_t made, given; /* rows of this pass that were put in the pool, and that were given out */
     bool ended;
-    bool has_short; /* a batch had fewer rows than batch_size: it must be the last */
+    bool has_short; /* a batch had fewer rows than batch_size, so it must be the last */
 } unbatch_cursor;
 
 static const unbatch *unbatch_of(const mst_cursor *cursor) {

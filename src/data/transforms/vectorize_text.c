@@ -1,12 +1,12 @@
-/** Texts become numbers, by the rules of Keras' TextVectorization: component .component of DATASET, strings [], becomes
- *  i32 [sequence_length]. A text is standardized and split into tokens; a token's number is its place in the
+/** Turns texts into numbers, by the rules of Keras' TextVectorization: component .component of DATASET, strings [],
+ *  becomes i32 [sequence_length]. A text is standardized and split into tokens; a token's number is its place in the
  *  vocabulary, from 2 on. The vocabulary has the tokens of DATASET, the most frequent first, equally frequent ones in
- *  falling order of their bytes. 0 pads short texts, 1 is any token that is not in the vocabulary. An empty text is
- *  padding alone. Lower case and punctuation are those of ASCII, as in TensorFlow: other letters stay as they are.
+ *  falling order of their bytes. 0 pads short texts; 1 stands for any token that is not in the vocabulary. An empty
+ *  text is only padding. As in TensorFlow, only ASCII has lower case and punctuation: other letters stay as they are.
  *
  *  mst_dataset_class_name(dataset, component, number) is the token of a number, mst_dataset_num_classes the size of the
- *  vocabulary, for mst_embedding. mst_dataset_schema has the vocabulary and the options: with it as .schema other data
- *  become numbers in the same way, as for predictions of a saved model.
+ *  vocabulary, for mst_embedding. mst_dataset_schema has the vocabulary and the options. With it as .schema, other data
+ *  become numbers in the same way, for example for predictions with a saved model.
  *
  *  All texts are read now; the result is in memory, 4 bytes for each number. OPTIONS may be NULL. Fails with
  *  MST_INVALID if the component is not strings, the number of rows is not known, a text is not UTF-8 (the message
@@ -22,14 +22,14 @@ typedef enum mst_text_split { MST_TEXT_SPLIT_WHITESPACE = 0, MST_TEXT_SPLIT_CHAR
 typedef struct mst_text_options {
     int zero_;
     int component;
-    int64_t max_tokens;      /**< size of the vocabulary at most, 0 and 1 included; 0: all tokens */
-    int64_t sequence_length; /**< longer texts are cut to it; 0: the length of the longest */
+    int64_t max_tokens;      /**< limit for the size of the vocabulary, 0 and 1 included; 0: all tokens */
+    int64_t sequence_length; /**< longer texts are cut to this length; 0: the length of the longest */
     mst_text_standardize standardize;
     mst_text_split split;
-    bool pad_front;      /**< short texts are padded in front, as Keras' pad_sequences does */
-    bool truncate_front; /**< long texts lose their beginning, likewise */
-    const char *schema;  /**< mst_dataset_schema of other texts: their vocabulary is taken, and all options but the
-                          *   component */
+    bool pad_front;      /**< pad short texts in front, as Keras' pad_sequences does */
+    bool truncate_front; /**< remove the beginning of long texts, as Keras' pad_sequences does */
+    const char *schema;  /**< mst_dataset_schema of other texts: its vocabulary and options are used, and of these only
+                          *   .component */
 } mst_text_options;
 MST_API MST_CHECKED mst_status mst_dataset_vectorize_text(mst_dataset *dataset, const mst_text_options *options,
                                                           mst_dataset **out);
@@ -53,13 +53,13 @@ typedef struct vectorize {
     mst_vocabulary vocabulary;
     mst_tokens tokens;
     int num_components;
-    mst_tensor **component; /* of the result */
-    int32_t *token;         /* entries of the vocabulary, of one text after the other; -1: not in it */
+    mst_tensor **component; /* components of the result */
+    int32_t *token;         /* entries of the vocabulary, text after text; -1: not in the vocabulary */
     int64_t num_tokens, capacity;
-    int64_t *end; /* [rows], of each text in token */
+    int64_t *end; /* [rows] where each text ends in token */
     int64_t num_rows;
-    void **dst;        /* of each component, what a batch is copied to */
-    mst_string **text; /* of each component of strings, memory for those of a batch */
+    void **dst;        /* [num_components] where a batch is copied to */
+    mst_string **text; /* [num_components] for strings: memory for those of a batch; else NULL */
 } vectorize;
 
 /* ---- reading ---- */
@@ -117,7 +117,7 @@ static mst_status keep_strings(mst_tensor *to, const mst_string *from, int64_t f
     return MST_OK;
 }
 
-/* Numbers are copied to their place, strings to v->text. */
+/* Copies numbers to their place in the result, and strings to v->text. */
 static mst_status read_batch(vectorize *v, const mst_dataset *dataset, const mst_batch *batch) {
     const int64_t first = v->num_rows, n = mst_batch_size(batch);
     for (int i = 0; i < v->num_components; i++)

@@ -1,6 +1,6 @@
-/** The rows of N datasets side by side: the components of DATASETS[0], then those of DATASETS[1], and so on. As long
- *  as the shortest. Comes before mst_dataset_batch. Rows may have strings and be of any length. Fails with MST_INVALID
- *  for N below 1, and for datasets of batches. */
+/** The rows of N datasets side by side: the components of DATASETS[0], then those of DATASETS[1], and so on. There are
+ *  as many rows as in the shortest dataset. Must come before mst_dataset_batch. Rows may have strings and any length.
+ *  Fails with MST_INVALID for N below 1, and for datasets of batches. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_zip(mst_dataset *const *datasets, int n, mst_dataset **out);
 #endif
@@ -81,7 +81,7 @@ static const mst_dataset_type type = {.name = "zip",
                                       .classes = zip_classes,
                                       .parts = mst_joined_parts};
 
-/* The smaller of two cardinalities; unknown if one of them is, since it may be the smaller. */
+/* The smaller of two cardinalities. It is unknown if one of them is, since that one may be the smaller. */
 static int64_t shortest(int64_t a, int64_t b) {
     if (a == 0 || b == 0) return 0;
     if (a == MST_UNKNOWN_CARDINALITY || b == MST_UNKNOWN_CARDINALITY) return MST_UNKNOWN_CARDINALITY;

@@ -1,6 +1,6 @@
-/* Writes csv:FILE.csv, a table with a header; csv:PREFIX as PREFIX-train.csv and PREFIX-test.csv. Columns have the
- * names and categories of the dataset's schema if it has one; numbers are written so that they read back as the
- * same bits, and cells are quoted if RFC 4180 wants it. Files are written to the side and renamed. */
+/* Writes csv:FILE.csv, a table with a header; or csv:PREFIX as PREFIX-train.csv and PREFIX-test.csv. Columns have the
+ * names and categories of the dataset's schema if it has one. Numbers are written so that reading them gives the same
+ * bits. Cells are quoted where RFC 4180 requires it. Files are written under another name, and then renamed. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,10 +19,10 @@ enum { PATH_SIZE = 4096, FLUSH = 1 << 20 };
 /* The part (train or test) that is being written, and its file. */
 typedef struct table {
     mst_dataset *rows;
-    mst_tensor *cell[2]; /* the values of one row, of each component */
-    mst_schema schema;   /* a column for each input and for the label, or empty */
+    mst_tensor *cell[2]; /* the components of one row */
+    mst_schema schema;   /* columns for the inputs and the label; or empty */
     mst_file file;
-    char *text; /* lines that are not in the file yet */
+    char *text; /* lines that are not yet in the file */
     int64_t size, capacity, row;
 } table;
 
@@ -35,8 +35,8 @@ static mst_status write_csv_add(table *t, const char *text, size_t size) {
     return MST_OK;
 }
 
-/* Adds a text, in quotes if RFC 4180 wants them, or if it begins or ends with a space: some programs cut
- * those. */
+/* Adds a text, in quotes if RFC 4180 requires them. A text that begins or ends with a space is quoted too, since some
+ * programs remove such spaces. */
 static mst_status add_text(table *t, const char *text) {
     const size_t size = strlen(text);
     const bool ends = size && (text[0] == ' ' || text[size - 1] == ' ');
@@ -92,7 +92,7 @@ static mst_status add_cell(table *t, int component, int64_t i) {
 
 /* ---- lines ---- */
 
-/* The numbers of a date are columns of their own. */
+/* Each number of a date is a column of its own, with the part in its name. */
 static mst_status add_name(table *t, const mst_schema_column *column) {
     char *name = NULL;
     if (!column->part) return add_text(t, column->name);
@@ -151,7 +151,7 @@ static mst_status write_rows(table *t, mst_iterator *it) {
 
 /* ---- parts ---- */
 
-/* A column whose names are numbers and text would not be read again. */
+/* Refuses a column with numbers and text among its names, since it could not be read again. */
 static mst_status check_names(const char *const *names, int64_t n) {
     const char *first[2] = {NULL, NULL};
     for (int64_t i = 0; i < n; i++) {
@@ -167,7 +167,7 @@ static mst_status check_names(const char *const *names, int64_t n) {
                     first[1], first[0]);
 }
 
-/* Of data that was a table. */
+/* Takes the schema of the dataset, if it has one that fits a table. */
 static mst_status take_schema(table *t) {
     const char *text = mst_dataset_schema(t->rows);
     const int64_t columns = mst_shape_count(t->rows->row[0].shape) + 1;

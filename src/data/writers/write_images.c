@@ -1,6 +1,6 @@
-/* Writes images:DIR, a folder of PNG files for each class: DIR/cat/00007.png has row 7. If there is a test part
- * they are in DIR/train and DIR/test. The folder is made under another name beside DIR, and renamed when it is
- * whole, so that no half-written DIR is ever seen. */
+/* Writes images:DIR, a folder of PNG files for each class: DIR/cat/00007.png has row 7. If there is a test part, they
+ * are in DIR/train and DIR/test. The folder is made under another name beside DIR and renamed when it is complete, so
+ * that no half-written DIR is ever visible. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,10 +23,10 @@ enum { PATH_SIZE = 4096, MOST_CLASSES = 100000, LEAST_DIGITS = 5, OPEN_FOLDERS =
 typedef struct part {
     const char *folder;
     mst_dataset *rows;
-    mst_tensor *labels; /* of all rows */
+    mst_tensor *labels; /* the labels of all rows */
     int64_t num_classes;
     int row_digits, class_digits;
-    uint8_t *pixels; /* of one row */
+    uint8_t *pixels; /* the pixels of one row */
 } part;
 
 static int digits_of(int64_t n) {
@@ -55,7 +55,7 @@ static mst_status write_images_check(const mst_dataset *rows) {
                     mst_dtype_name(rows->row[1].dtype), mst_shape_print(rows->row[1].shape, shape, sizeof shape));
 }
 
-/* Checks that a class' name can be that of one folder, which is found again when it is read. */
+/* Checks that the name of a class can be the name of one folder, which reading will find again. */
 static mst_status check_name(const char *name) {
     if (*name && *name != '.' && strlen(name) < 256) return MST_OK;
     return MST_FAIL(MST_INVALID, "images: a class has the name '%.64s', which cannot be that of a folder: rename it",
@@ -92,7 +92,7 @@ static mst_status make_folder(const char *path) {
     return mkdir(path, 0777) ? failed(path) : MST_OK;
 }
 
-/* Makes the folders of all classes, also of those without rows, so that the numbers of classes stay the same. */
+/* Makes the folders of all classes, also of those without rows, so that the classes keep their numbers. */
 static mst_status make_classes(const part *p) {
     char path[PATH_SIZE];
     for (int64_t i = 0; i < p->num_classes; i++) {
@@ -104,7 +104,7 @@ static mst_status make_classes(const part *p) {
 
 /* ---- pictures ---- */
 
-/* All files are synced at once, at the end. */
+/* Writes a file without syncing it: all files are synced together at the end. */
 static mst_status write_file(const char *path, const uint8_t *data, size_t size) {
     const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) return failed(path);
@@ -177,7 +177,7 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
     return remove(path);
 }
 
-/* An error if PATH exists: what is there would be lost, or mixed with the new files. */
+/* An error if PATH exists and is not empty: its contents would be lost, or mixed with the new files. */
 static mst_status check_free(const char *path) {
     DIR *folder = opendir(path);
     int entries = 0;
@@ -201,7 +201,7 @@ static mst_status write_folders(const char *side, mst_dataset *train, mst_datase
     return write_part(path, test, &num_classes);
 }
 
-/* Syncs everything to the disk and then renames the folder. */
+/* Syncs all files to disk, and then renames the folder. */
 static mst_status commit(const char *side, const char *path) {
     const int folder = open(side, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const bool synced = folder >= 0 && syncfs(folder) == 0;

@@ -1,4 +1,4 @@
-/* npz:FILE: arrays x_train, y_train, x_test, y_test. */
+/* npz:FILE: the arrays x_train, y_train, x_test, y_test. */
 #include "data/writers/write.h"
 #include "format/npz.h"
 

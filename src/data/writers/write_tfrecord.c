@@ -13,13 +13,13 @@ enum { PATH_SIZE = 4096, MOST_SHARDS = 99999, MOST_FEATURES = 4 };
 /* The part (train or test) that is being written, and its files. */
 typedef struct part {
     const char *prefix, *name;
-    mst_dataset *rows; /* with labels in i64 if they are integers */
+    mst_dataset *rows; /* with i64 labels if they are integers */
     int64_t num_rows, num_shards;
     mst_tfrecord_compression compression;
     mst_feature_data feature[MOST_FEATURES];
     int num_features;
-    int64_t num_pixels; /* of a row of u8 */
-    char *value[2];     /* of one row */
+    int64_t num_pixels; /* elements of a row of u8 */
+    char *value[2];     /* components of one row */
     uint8_t *example;
     size_t capacity;
 } part;
@@ -31,14 +31,14 @@ static mst_status check_dtype(const part *p, int component) {
                     component ? "labels" : "inputs", mst_dtype_name(dtype));
 }
 
-/* TensorFlow writes features in the order of their names. */
+/* Adds a feature. TensorFlow writes features in the order of their names. */
 static void add_feature(part *p, const char *name, mst_dtype dtype, const void *data, int64_t count) {
     int i = p->num_features++;
     for (; i > 0 && strcmp(p->feature[i - 1].name, name) > 0; i--) p->feature[i] = p->feature[i - 1];
     p->feature[i] = (mst_feature_data){name, dtype, data, count};
 }
 
-/* The features of the row that was copied. */
+/* Sets the features to those of the row in p->value. */
 static void set_features(part *p) {
     p->num_features = 0;
     for (int c = 0; c < p->rows->num_components; c++) {
@@ -104,7 +104,7 @@ static mst_status write_shards(part *p) {
     return status;
 }
 
-/* A dataset whose number of rows is known. */
+/* Makes a dataset whose number of rows is known, with i64 labels if they are integers. */
 static mst_status write_tfrecord_prepare(mst_dataset *dataset, mst_dataset **out) {
     mst_dataset *counted;
     if (dataset->cardinality < 0)
@@ -141,7 +141,7 @@ static mst_status write_parts(const char *prefix, mst_dataset *train, mst_datase
                         MOST_SHARDS);
     MST_TRY(write_part(prefix, "train", train, options));
     if (test) MST_TRY(write_part(prefix, "test", test, options));
-    /* Comes last: if records could not be written, the files beside the old records stay. */
+    /* These come last: if records could not be written, the files beside the old records stay. */
     MST_TRY(mst_class_names_write(prefix, train));
     return mst_schema_file_write(prefix, train);
 }
