@@ -1,8 +1,8 @@
-/* Reading of bundles. Opening parses the index (leveldb_table.c) into an array of entries, sorted by key as the table
- * is, and checks each entry against its data file: so a damaged checkpoint is told when it is opened, and what is
- * allocated for it is bounded by the size of its files. Tensors are read when they are asked for, in pieces whose
- * check sum is computed while they are in a cache. Slices of partitioned variables: bundle_slices.c; names of the
- * object graph: bundle_names.c; writing: bundle_write.c. */
+/* Reads bundles. Opening parses the index (leveldb_table.c) into an array of entries, sorted by key as in the table,
+ * and checks each entry against its data file. So damage is found when a checkpoint is opened, and memory allocated for
+ * it is bounded by the size of its files. Tensors are read when they are asked for, in pieces whose checksum is
+ * computed while they are in a cache. Slices of partitioned variables are in bundle_slices.c, names of the object graph
+ * in bundle_names.c, writing in bundle_write.c. */
 #include "format/bundle.h"
 
 #include <dirent.h>
@@ -27,7 +27,7 @@ static const size_t most_index = (size_t)1 << 31;
 
 typedef struct indexer {
     mst_bundle *bundle;
-    int32_t num_shards; /* 0: the header is due */
+    int32_t num_shards; /* 0: the header, which is the first entry, has not been read */
 } indexer;
 
 static mst_status bundle_damaged(const mst_bundle *bundle, const char *key, const char *what) {
@@ -50,11 +50,11 @@ static mst_status take_header(indexer *x, const mst_table_entry *e) {
     return MST_OK;
 }
 
-/* Fills and checks an entry as far as the index alone tells it. */
+/* Fills an entry, and checks what the index alone can show to be wrong. */
 static mst_status fill_entry(const indexer *x, const Muster__BundleEntry *proto, mst_bundle_entry *entry) {
     int64_t count;
     entry->type = proto->dtype;
-    if (entry->type != MST_BUNDLE_STRING) /* which mst_bundle_read_string reads */
+    if (entry->type != MST_BUNDLE_STRING) /* strings are read by mst_bundle_read_string */
         entry->dtype = mst_dtype_from_proto((Muster__DataType)proto->dtype);
     entry->shard = proto->shard_id;
     entry->offset = (uint64_t)proto->offset;
@@ -97,8 +97,8 @@ static mst_status read_index(mst_bundle *b, const void *data, size_t size, int32
     return MST_OK;
 }
 
-/* Each entry lies within its data file, and all together are not larger than the files: so what is read of a
- * checkpoint takes at most twice the memory of its files (partitioned variables whole and in slices). */
+/* Checks that each entry lies within its data file, and that all entries together are not larger than the files. So
+ * reading a checkpoint takes at most twice the memory of its files (partitioned variables as a whole and in slices). */
 static mst_status check_places(const mst_bundle *b) {
     uint64_t total = 0, used = 0, sliced = 0;
     for (int64_t i = 0; i < b->num_shards; i++) total += b->shard[i].size;
@@ -136,7 +136,7 @@ static mst_status open_shards(mst_bundle *b, int32_t count) {
     return MST_OK;
 }
 
-/* Checks the places of all entries and reads the names, once index and data are open. */
+/* Once index and data are open: checks the places of all entries, and reads the names. Closes B after a failure. */
 static mst_status complete(mst_bundle *b, mst_status status, mst_bundle **out) {
     if (!status) status = check_places(b);
     if (!status) status = mst_bundle_read_names(b);
@@ -254,7 +254,7 @@ static mst_status wrong_sum(const mst_bundle *b, const mst_bundle_entry *e) {
                     b->name, e->key);
 }
 
-/* Reads SIZE bytes at OFFSET of the entry's data, and goes on with *SUM over them. */
+/* Reads SIZE bytes at OFFSET of the entry's data, and continues the checksum *SUM over them. */
 static mst_status read_piecewise(const mst_bundle *b, const mst_bundle_entry *e, uint64_t offset, void *dst,
                                  size_t size, uint32_t *sum) {
     char *bytes = dst;
@@ -293,9 +293,10 @@ mst_status mst_bundle_read(const mst_bundle *bundle, int64_t i, mst_tensor **out
     return status;
 }
 
-/* ---- strings: lengths as varints, their masked sum, the bytes; see bundle_write.c ---- */
+/* ---- strings: lengths as varints, the masked checksum of the lengths, the bytes; see bundle_write.c ---- */
 
-/* The lengths of COUNT strings: where ELEMENT begins after them and how long it is; the sum of the lengths. */
+/* Reads the lengths of COUNT strings. PLACE gets the place of string ELEMENT after the lengths, and its length. *SUM is
+ * continued over the lengths. */
 static bool read_lengths(const uint8_t **at, const uint8_t *end, int64_t count, int64_t element, uint64_t place[2],
                          uint32_t *sum) {
     uint64_t total = 0, length;
@@ -362,7 +363,7 @@ static mst_status remove_data(const mst_folder *folder, const char *name) {
     return status;
 }
 
-/* Removes the index first: from then on nobody looks for the data. */
+/* Removes the index first: without it, nobody looks for the data. */
 mst_status mst_bundle_remove(const mst_folder *folder, const char *name) {
     char *index;
     if (asprintf(&index, "%s.index", name) < 0) return MST_NO_MEMORY("for a name");

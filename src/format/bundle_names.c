@@ -1,10 +1,10 @@
 /* The names that the object graph of tf.train.Checkpoint gives to the tensors of a bundle.
  *
- * The graph is a message in a string tensor of the bundle: objects with named children, variables with the key of
- * their tensor, and slots of optimizers. Each entry gets its variable's full name, the shortest path of objects from
- * the root ("model/dense/kernel"), and for a slot the name of its variable and its own ("dense/kernel/m"). A full
- * name that several variables have is the name of none. Where a key of the bundle and one of these names are the
- * same, the key counts. */
+ * The graph is a message in a string tensor of the bundle. It has objects with named children, variables with the key
+ * of their tensor, and slots of optimizers. An entry can be found by its variable's full name, by the shortest path of
+ * objects from the root ("model/dense/kernel"), and if it is a slot by the names of its variable and its own
+ * ("dense/kernel/m"). A full name that several variables have is not used. If a key of the bundle equals one of these
+ * names, it is taken as the key. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,12 +16,12 @@ typedef Muster__TrackableObjectGraph__TrackableObject object;
 typedef Muster__TrackableObjectGraph__TrackableObject__SlotVariableReference slot_reference;
 
 enum {
-    AMBIGUOUS = -2 /* in place of an entry */,
-    PATH_MOST = 1024 /* of objects: names of a damaged file could be very long together */
+    AMBIGUOUS = -2 /* a name of several entries */,
+    PATH_MOST = 1024 /* of paths of objects: the names in a damaged file could add up to any length */
 };
 static const char variable_value[] = "VARIABLE_VALUE";
 
-/* The key of the variable that object I is, with its entry, or NULL. */
+/* If object I is a variable with an entry, returns its key and sets *ENTRY; else NULL. */
 static const Muster__TrackableObjectGraph__TrackableObject__SerializedTensor *value_of(
     const mst_bundle *b, const Muster__TrackableObjectGraph *graph, int64_t i, int64_t *entry) {
     if (i < 0 || (size_t)i >= graph->n_nodes) return NULL;
@@ -34,21 +34,21 @@ static const Muster__TrackableObjectGraph__TrackableObject__SerializedTensor *va
     return NULL;
 }
 
-/* Makes NAME another name of ENTRY, unless it is taken. NAME must live as long as the bundle. */
+/* Makes NAME another name of ENTRY, unless the name is taken. NAME must live as long as the bundle. */
 static mst_status add_name(mst_bundle *b, const char *name, int64_t entry) {
     if (!name) return MST_NO_MEMORY("to read '%s'", b->name);
     if (!*name || mst_names_get(&b->names, name) != -1) return MST_OK;
     return mst_names_set(&b->names, name, entry);
 }
 
-/* Whether TensorFlow made the name up because the program gave none: it says nothing. */
+/* Whether TensorFlow made up NAME because the program gave none; such a name says nothing. */
 static bool is_default_name(const char *name) {
     static const char variable[] = "Variable";
     const size_t size = sizeof variable - 1;
     return strncmp(name, variable, size) == 0 && (!name[size] || name[size] == '_');
 }
 
-/* A full name that several variables have is the name of none. */
+/* Adds a full name. If several variables have it, none of them gets it. */
 static mst_status add_full_name(mst_bundle *b, const char *full_name, int64_t entry) {
     const int64_t other = mst_names_get(&b->names, full_name);
     if (!*full_name || is_default_name(full_name)) return MST_OK;
@@ -63,7 +63,7 @@ static mst_status add_full_name(mst_bundle *b, const char *full_name, int64_t en
     return MST_OK;
 }
 
-/* Names of variables by their full names, as TensorFlow 1 would have named them. */
+/* Adds the full names of variables, as TensorFlow 1 would have named them. */
 static mst_status add_full_names(mst_bundle *b, const Muster__TrackableObjectGraph *graph) {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         int64_t entry;
@@ -74,15 +74,15 @@ static mst_status add_full_names(mst_bundle *b, const Muster__TrackableObjectGra
     return MST_OK;
 }
 
-/* The name of a slot, which follows that of its variable: "m". TensorFlow 1's optimizers name slots by their class,
- * "Momentum", with a capital, in the full name; that stays, because Keras has slots of the same short name and
- * another meaning. */
+/* The last part of the name of a slot: "m". TensorFlow 1's optimizers name slots by their class, "Momentum", with a
+ * capital letter in the full name. That name is kept, because Keras has slots with the same short name and another
+ * meaning. */
 static const char *slot_name(const slot_reference *slot, const char *full_name) {
     const char *slash = strrchr(full_name, '/'), *last = slash ? slash + 1 : full_name;
     return *last >= 'A' && *last <= 'Z' ? last : slot->slot_name;
 }
 
-/* A slot is named by its variable and its own name: "dense/kernel/m". */
+/* Names a slot by its variable and its own name: "dense/kernel/m". */
 static mst_status add_slot(mst_bundle *b, const Muster__TrackableObjectGraph *graph, const slot_reference *slot) {
     int64_t variable, entry;
     const Muster__TrackableObjectGraph__TrackableObject__SerializedTensor *a =
@@ -104,8 +104,8 @@ static mst_status add_slots(mst_bundle *b, const Muster__TrackableObjectGraph *g
     return MST_OK;
 }
 
-/* Paths of objects from the root on, the shortest of each: "model/dense/kernel". PATH[i] is NULL for objects that are
- * not reached yet; QUEUE has room for all. */
+/* Adds the shortest path from the root to each object: "model/dense/kernel". PATH[i] is NULL for objects that have not
+ * been reached. QUEUE has room for all objects. */
 static mst_status add_paths(mst_bundle *b, const Muster__TrackableObjectGraph *graph, const char **path,
                             size_t *queue) {
     size_t count = 0;

@@ -1,6 +1,6 @@
-/* Partitioned variables. The entry under the variable's name has the shape of the whole and lists the slices, but
- * has no bytes. Each slice is an entry of its own, whose key encodes the name and the range of each dimension.
- * Reading copies each slice to its place in the whole tensor, and checks that together they fill it. Sources:
+/* Partitioned variables. The entry with the variable's name has the shape of the whole tensor and lists the slices, but
+ * has no bytes. Each slice is an entry of its own, whose key encodes the name and the range of each dimension. Reading
+ * copies each slice to its place in the whole tensor, and checks that together they fill it. Sources:
  * tensorflow/core/util/saved_tensor_slice_util.cc, core/lib/strings/ordered_code.cc. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,18 +8,18 @@
 #include "base/no_memory.h"
 #include "format/bundle_inside.h"
 
-/* Where a slice lies in its tensor. */
+/* The place of a slice in its tensor. */
 typedef struct region {
     int64_t start[MST_MAX_NDIM], length[MST_MAX_NDIM];
 } region;
 
-/* Decodes the key of a slice, which is in an order-preserving code. Keys that the file has are decoded, since those
- * that it could have would be too many to make. */
+/* Decodes the key of a slice, which is in an order-preserving code. The keys in the file are decoded, rather than the
+ * possible keys encoded, since those would be too many. */
 typedef struct key_reader {
     const uint8_t *at, *end;
 } key_reader;
 
-/* A number: its bytes counted, then big-endian. */
+/* Reads an unsigned number: one byte with the number of its bytes, then these bytes, big-endian. */
 static bool read_number(key_reader *k, uint64_t *out) {
     *out = 0;
     if (k->at == k->end) return false;
@@ -29,7 +29,7 @@ static bool read_number(key_reader *k, uint64_t *out) {
     return true;
 }
 
-/* A string: 00 is 00 FF, FF is FF 00, the end is 00 01. */
+/* Reads a string, and compares it with NAME. In the code, 00 becomes 00 FF, and FF becomes FF 00; the end is 00 01. */
 static bool read_name(key_reader *k, const char *name, size_t size) {
     size_t used = 0;
     while (k->end - k->at >= 1) {
@@ -45,14 +45,15 @@ static bool read_name(key_reader *k, const char *name, size_t size) {
     return false;
 }
 
-/* A signed number: the bits of the first bytes say how many there are (n ones, or zeros where it is negative), the
- * sign bit is among them: 1xxxxxxx, 11xxxxxx xxxxxxxx, 111xxxxx ..., and the complements. */
+/* Reads a signed number. n leading ones mean that it has n bytes, and the bits after them are its lower bits:
+ * 1xxxxxxx, 11xxxxxx xxxxxxxx, 111xxxxx ..., where the first x is the sign bit, 0. For a negative number all bits are
+ * inverted. */
 static bool read_signed(key_reader *k, int64_t *out) {
     if (k->at == k->end) return false;
     const uint8_t flip = *k->at & 0x80 ? 0 : 0xff;
     uint8_t bytes[10];
     int size = 0, have = 0;
-    while (have * 8 == size && have < 10) { /* ones go on through whole bytes */
+    while (have * 8 == size && have < 10) { /* the leading ones may continue through whole bytes */
         if (k->at == k->end) return false;
         bytes[have] = *k->at++ ^ flip;
         while (size < (have + 1) * 8 && bytes[have] >> (7 - size % 8) & 1) size++;
@@ -71,7 +72,7 @@ static bool read_signed(key_reader *k, int64_t *out) {
     return true;
 }
 
-/* Whether the key of ENTRY is that of a slice of WHOLE; then where. */
+/* Whether ENTRY is a slice of WHOLE, judging by its key. Sets *OUT to its place. */
 static bool read_slice_key(const mst_bundle_entry *entry, const mst_bundle_entry *whole, region *out) {
     key_reader k = {(const uint8_t *)entry->key, (const uint8_t *)entry->key + entry->key_size};
     uint64_t zero, ndim;
@@ -79,7 +80,7 @@ static bool read_slice_key(const mst_bundle_entry *entry, const mst_bundle_entry
     if (!read_number(&k, &ndim) || ndim != (uint64_t)whole->shape.ndim) return false;
     for (int i = 0; i < whole->shape.ndim; i++) {
         if (!read_signed(&k, &out->start[i]) || !read_signed(&k, &out->length[i])) return false;
-        if (out->length[i] < 0) { /* all of it */
+        if (out->length[i] < 0) { /* the whole dimension */
             out->start[i] = 0;
             out->length[i] = whole->shape.dim[i];
         }
@@ -87,13 +88,13 @@ static bool read_slice_key(const mst_bundle_entry *entry, const mst_bundle_entry
     return k.at == k.end;
 }
 
-/* The keys of all slices of WHOLE begin alike: a zero, as a number, and the name, with its end. How the key of ENTRY
- * compares with that: entries are in the order of their keys, so the slices of a variable are side by side. */
+/* Compares the key of ENTRY with the beginning that the keys of all slices of WHOLE have: the number zero, then the
+ * name with its end. Entries are sorted by key, so the slices of a variable are adjacent. */
 static int compare_beginning(const mst_bundle_entry *entry, const mst_bundle_entry *whole) {
     const uint8_t *key = (const uint8_t *)entry->key;
     size_t used = 0;
     for (size_t i = 0; i < whole->key_size + 2; i++) {
-        uint8_t code[2] = {0, 1}; /* the end */
+        uint8_t code[2] = {0, 1}; /* the end of a string */
         size_t size = i == 0 ? 1 : 2;
         if (i > 0 && i <= whole->key_size) {
             const uint8_t byte = (uint8_t)whole->key[i - 1];
@@ -109,7 +110,7 @@ static int compare_beginning(const mst_bundle_entry *entry, const mst_bundle_ent
     return 0;
 }
 
-/* The first entry that may be a slice of WHOLE. */
+/* The index of the first entry that may be a slice of WHOLE. */
 static int64_t first_slice(const mst_bundle *b, const mst_bundle_entry *whole) {
     int64_t low = 0, high = b->count;
     while (low < high) {
@@ -131,7 +132,7 @@ static bool fits(const region *r, const mst_bundle_entry *whole, const mst_bundl
     return true;
 }
 
-/* Copies SRC, of the region's lengths, to its place in DST. */
+/* Copies SRC, which has the lengths of region R, to its place in DST. */
 static void place(const mst_shape *shape, const region *r, size_t element, const char *src, char *dst) {
     int64_t index[MST_MAX_NDIM] = {0}, rows = 1;
     const int last = (shape->ndim <= MST_MAX_NDIM ? shape->ndim : MST_MAX_NDIM) - 1;

@@ -1,6 +1,6 @@
-/* Writing a bundle: tensors are appended to one data file as they come, with their check sums, and their names kept;
- * when all are there, the names are sorted, the index is made (leveldb_table.c), and data and index are renamed in this
- * order. A prefix is there when its index is, so a crash in between leaves no bundle that looks whole. */
+/* Writes bundles. Tensors are appended to one data file as they come, with their checksums, and their names are kept.
+ * At the end the names are sorted and the index is made (leveldb_table.c). Then the data file is renamed, and after it
+ * the index. A bundle exists when its index does, so a crash in between leaves no bundle that looks complete. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "format/varint.h"
 #include "graph/graphdef.h"
 
-enum { PIECE = 1 << 20 /* summed up and written while it is in the cache */, KEY_MOST = 1 << 16 };
+enum { PIECE = 1 << 20 /* summed and written while in the cache */, KEY_MOST = 1 << 16 };
 
 typedef struct written {
     const char *key;
@@ -29,14 +29,14 @@ typedef struct written {
 
 struct mst_bundle_writer {
     mst_folder folder;
-    const char *index; /* its name in the folder */
+    const char *index; /* name of the index in the folder */
     mst_file data;
     mst_arena arena;
     written *entry;
     int64_t count, capacity;
 };
 
-/* W has its folder. */
+/* Begins the files of bundle NAME. W has its folder already. */
 static mst_status bundle_write_begin(mst_bundle_writer *w, const char *name) {
     const char *data = mst_arena_print(&w->arena, "%s.data-00000-of-00001", name);
     char *prefix = mst_folder_join(&w->folder, name);
@@ -50,7 +50,7 @@ static mst_status bundle_write_begin(mst_bundle_writer *w, const char *name) {
     return status ? status : mst_file_create_in(&w->folder, data, &w->data);
 }
 
-/* Takes FOLDER. */
+/* Makes a writer that owns FOLDER; closes FOLDER on failure. */
 static mst_status bundle_write_create(mst_folder folder, const char *name, mst_bundle_writer **out) {
     mst_bundle_writer *w = calloc(1, sizeof *w);
     if (!w) {
@@ -132,14 +132,15 @@ mst_status mst_bundle_writer_add(mst_bundle_writer *w, const char *key, const ms
     return MST_OK;
 }
 
-/* A string tensor: the lengths as varints, the masked sum of the lengths as u32 (or as u64 where they are longer), the
- * bytes. The entry's sum goes on from that of the lengths, over the stored sum and the bytes. */
+/* A string tensor is stored as the lengths as varints, the masked checksum of the lengths as u32 (each as u64 if it is
+ * too long for that), and the bytes. The checksum of the entry continues that of the lengths over the stored checksum
+ * and the bytes. */
 mst_status mst_bundle_writer_add_string(mst_bundle_writer *w, const char *key, const void *data, size_t size) {
     written *entry;
     uint8_t head[MST_VARINT_MOST + 4];
     const uint64_t length = size;
     MST_TRY(begin_entry(w, key, MST_BUNDLE_STRING, MST_SCALAR, &entry));
-    uint32_t sum = mst_crc32c(0, &length, length > UINT32_MAX ? 8 : 4); /* little-endian, as the machine is */
+    uint32_t sum = mst_crc32c(0, &length, length > UINT32_MAX ? 8 : 4); /* little-endian, like the machine */
     const uint32_t masked = mst_crc32c_mask(sum);
     const size_t used = mst_varint_write(head, length);
     MST_TRY(mst_file_append(&w->data, head, used));
@@ -155,7 +156,7 @@ static mst_status add_to_table(mst_table_writer *table, const written *entry) {
     Muster__TensorShapeProto shape = MUSTER__TENSOR_SHAPE_PROTO__INIT;
     Muster__TensorShapeProto__Dim dim[MST_MAX_NDIM], *dims[MST_MAX_NDIM];
     Muster__BundleEntry proto = MUSTER__BUNDLE_ENTRY__INIT;
-    uint8_t bytes[256]; /* eight dimensions and five numbers of at most 12 bytes */
+    uint8_t bytes[256]; /* room for eight dimensions and five numbers, each of at most 12 bytes */
     for (int i = 0; i < entry->shape.ndim; i++) {
         dim[i] = (Muster__TensorShapeProto__Dim)MUSTER__TENSOR_SHAPE_PROTO__DIM__INIT;
         dim[i].size = entry->shape.dim[i];
@@ -197,7 +198,7 @@ static mst_status make_index(mst_bundle_writer *w, mst_table_writer *table) {
     return mst_table_finish(table);
 }
 
-/* Removes the data after the error STATUS, which is returned: without its index nobody would find it. */
+/* Removes the data file after the error STATUS, which is returned. Nobody would find the data without its index. */
 static mst_status remove_data(const mst_folder *folder, const char *path, mst_status status) {
     const char *slash = strrchr(path, '/');
     mst_failure failure;
@@ -206,8 +207,8 @@ static mst_status remove_data(const mst_folder *folder, const char *path, mst_st
     return mst_failure_restore(&failure);
 }
 
-/* Commits the data and then the index. In between the data looks like a leftover of a killed process; its lock is held
- * until the index is there, so that a training that begins in the folder does not remove it. */
+/* Renames the data file, then the index. In between, the data looks like a leftover of a killed process. So its lock is
+ * held until the index is there, to keep a training that begins in the folder from removing it. */
 static mst_status commit(mst_bundle_writer *w, const mst_table_writer *table) {
     char *path = strdup(w->data.path);
     const int lock = fcntl(w->data.descriptor, F_DUPFD_CLOEXEC, 0);

@@ -16,7 +16,7 @@ static mst_status byte_source_start(const char *name, mst_bytes *out) {
     return MST_OK;
 }
 
-/* OUT has its descriptor; if that is below 0, errno says why. */
+/* Completes OUT, whose descriptor is set. If that is below 0, opening failed, and errno says why. */
 static mst_status finish_open(const char *path, mst_bytes *out) {
     struct stat info;
     if (out->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
@@ -40,8 +40,8 @@ mst_status mst_bytes_open(const char *path, mst_bytes *out) {
     return finish_open(path, out);
 }
 
-/* The next part of the path *REST, to be freed, or NULL without memory. *REST becomes what follows it; *LAST is set if
- * nothing does. */
+/* Splits off the first part of the path *REST. *REST becomes the remaining path; *LAST is set if there is none. Free
+ * the part; NULL if there is no memory. */
 static char *next_part(const char **rest, bool *last) {
     const size_t size = strcspn(*rest, "/");
     char *part = strndup(*rest, size);
@@ -68,7 +68,7 @@ static mst_status open_part(int at, const char *part, bool last, const char *pat
 
 mst_status mst_bytes_open_inside(const mst_folder *folder, const char *path, mst_bytes *out) {
     enum { SHOWN = 256 };
-    char shown[SHOWN]; /* the path is of a file: it is not printed as it is */
+    char shown[SHOWN]; /* PATH comes from a file, so it is not printed unchecked */
     const char *rest = path;
     int at = -1;
     bool last;
@@ -119,7 +119,7 @@ mst_status mst_bytes_read(const mst_bytes *bytes, uint64_t offset, void *dst, si
         if (count < 0)
             return MST_FAIL(MST_IO, "'%s': cannot be read at byte %llu: %s", bytes->name,
                             (unsigned long long)(offset + *got), strerror(errno));
-        if (count == 0) break; /* the file became shorter meanwhile */
+        if (count == 0) break; /* the file has become shorter */
         *got += (size_t)count;
     }
     return MST_OK;

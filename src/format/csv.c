@@ -1,6 +1,6 @@
-/* One pass over the text, which is in memory as a whole: cells are unquoted in place, ended with a NUL, and their
- * addresses are appended to one array, row after row. So a cell costs a pointer, and nothing is copied. The line on
- * which each row begins is kept for messages. */
+/* Parses the text, which is in memory as a whole, in one pass. Cells are unquoted in place and ended with a NUL, and
+ * their addresses are appended to one array, row after row. So a cell costs one pointer, and nothing is copied. For
+ * messages, the line on which each row begins is kept. */
 #include "format/csv.h"
 
 #include <errno.h>
@@ -18,18 +18,18 @@
 #define STANDARD_INPUT "standard input"
 enum { MOST_COLUMNS = 100000, LIST_TEXT = 512, READ_AHEAD = 1 << 20 };
 
-/* Cells are unquoted in place, where they can only become shorter, and end with a NUL where their delimiter was. */
+/* Cells are unquoted in place, which only makes them shorter, and end with a NUL where their delimiter was. */
 struct mst_csv {
     char *name, *text;
     size_t size;
     char **cell; /* row after row, the header first */
     size_t num_cells, cell_capacity;
-    int64_t *line; /* on which each row begins, the header first; from 1 */
+    int64_t *line; /* the line on which each row begins, from 1; the header first */
     size_t num_lines, line_capacity;
-    int width, num_columns; /* cells of a row, and columns: all cells except hollow ones at the end */
+    int width, num_columns; /* width: cells in a row; num_columns: the same without hollow columns at the end */
 };
 
-/* Where the text is read. */
+/* The position in the text. */
 typedef struct scan {
     mst_csv *csv;
     char *at, *end;
@@ -37,7 +37,7 @@ typedef struct scan {
     int64_t line;
 } scan;
 
-/* Room for one more of SIZE bytes in *ARRAY. */
+/* Makes room in *ARRAY for one more element of SIZE bytes. */
 static mst_status csv_grow(void *array, size_t count, size_t *capacity, size_t size) {
     void **memory = array;
     if (count < *capacity) return MST_OK;
@@ -55,18 +55,18 @@ static mst_status add_cell(mst_csv *csv, char *cell) {
     return MST_OK;
 }
 
-/* The bytes of a line end at TEXT: 0, 1 or 2. */
+/* The size of a line end at TEXT: 1 or 2 bytes; 0: there is none. */
 static size_t line_end(const char *text, const char *end) {
     if (text < end && *text == '\n') return 1;
     return end - text >= 2 && text[0] == '\r' && text[1] == '\n' ? 2 : 0;
 }
 
-/* The column that is read is the next cell of the row that began at FIRST. */
+/* The number, from 1, of the column that is being read. FIRST is the index of the first cell of its row. */
 static size_t column_number(const scan *s, size_t first) {
     return s->csv->num_cells - first + 1;
 }
 
-/* Moves S past the quoted cell that begins there; *LAST is the end of its text. */
+/* Moves S past the quoted cell that begins there, and unquotes it; *LAST is the end of its text. */
 static mst_status scan_quoted(scan *s, size_t first, char **last) {
     const int64_t begun = s->line;
     bool closed = false;
@@ -144,7 +144,7 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Checks that no two columns have the same name. Columns may have none, as pandas writes its index. */
+/* Checks that no two columns have the same name. Columns may have no name: pandas writes its index in such a column. */
 static mst_status check_header(const mst_csv *csv) {
     const size_t n = (size_t)csv->num_columns;
     char **name = malloc(n * sizeof *name);
@@ -168,7 +168,8 @@ static bool is_hollow(const mst_csv *csv, int i) {
     return true;
 }
 
-/* Whether no line but the last ends with LF, as a table must, and there is a CR before its end. */
+/* Whether no line ends with LF, except maybe the last one, but there is a CR within the text: then lines end with
+ * CR. */
 static bool ends_lines_with_cr(const mst_csv *csv) {
     size_t size = csv->size;
     if (size && csv->text[size - 1] == '\n') size -= size > 1 && csv->text[size - 2] == '\r' ? 2 : 1;
@@ -202,7 +203,7 @@ static mst_status scan_all(mst_csv *csv, char delimiter) {
     return check_header(csv);
 }
 
-/* TEXT, of SIZE bytes and one more, is the csv's then. */
+/* Parses TEXT, which has SIZE bytes and room for one more, and which the result then owns. */
 static mst_status csv_parse(const char *name, char *text, size_t size, char delimiter, mst_csv **out) {
     mst_csv *csv = calloc(1, sizeof *csv);
     *out = NULL;
@@ -232,7 +233,7 @@ mst_status mst_csv_parse(const char *name, const void *data, size_t size, char d
     return csv_parse(name, text, size, delimiter, out);
 }
 
-/* Text that grows while it is read: room for one byte more than it has. */
+/* Text that grows while it is read, with room for at least one more byte. */
 typedef struct growing_text {
     char *data;
     size_t size, capacity;
@@ -275,13 +276,13 @@ static mst_status inflate_all(const char *name, const growing_text *from, growin
     return status;
 }
 
-/* A file that begins as gzip does is decompressed. */
+/* Reads the file at PATH, or standard input. A file that begins like gzip is decompressed. */
 static mst_status csv_read_bytes(const char *path, const char *name, growing_text *t) {
     void *data;
     if (strcmp(path, "-") == 0) {
         MST_TRY(read_standard_input(t));
     } else {
-        MST_TRY(mst_file_read(path, PTRDIFF_MAX, &data, &t->size)); /* has room for one byte more */
+        MST_TRY(mst_file_read(path, PTRDIFF_MAX, &data, &t->size)); /* has room for one more byte */
         t->data = data;
     }
     if (t->size < 2 || memcmp(t->data, "\x1f\x8b", 2) != 0) return MST_OK;
@@ -346,7 +347,7 @@ const char *mst_csv_show(const char *cell, char *text) {
     return text;
 }
 
-/* "'a', 'b', ..." */
+/* Writes "'a', 'b', ..." to TEXT. */
 static const char *list_columns(const mst_csv *csv, char *text, size_t size) {
     char shown[MST_CSV_SHOWN];
     size_t used = 0;

@@ -1,11 +1,11 @@
 /** CSV with a header: the cells of a file, as text.
  *
- *      x,name,class          RFC 4180: a cell may stand in double quotes, and may then hold the delimiter, line ends
- *      1.5,"Smith, J.",a     and double quotes, each written twice; lines end with LF or CRLF. Blank lines and a byte
- *      2,"said ""no""",b     order mark of UTF-8 are passed over; spaces belong to the cell.
+ *      x,name,class          RFC 4180: a cell in double quotes may contain the delimiter, line ends and double quotes,
+ *      1.5,"Smith, J.",a     which are written twice; lines end with LF or CRLF. Blank lines and a byte order mark of
+ *      2,"said ""no""",b     UTF-8 are skipped; spaces belong to the cell.
  *
- *  Every row has as many cells as the header. Columns at the end with no name and no text are left out; rows that end
- *  with a delimiter have one. Memory: the file, and at most 24 bytes for each of its bytes.
+ *  Every row has as many cells as the header. Columns at the end without a name and without text are left out; they
+ *  result from a delimiter at the end of each row. Memory: the file, and at most 24 bytes for each of its bytes.
  */
 #ifndef MUSTER_FORMAT_CSV_H
 #define MUSTER_FORMAT_CSV_H
@@ -16,14 +16,14 @@
 
 #include "muster/status.h"
 
-/** Bytes that hold the place of a cell, and the beginning of a cell, as text. */
+/** Sizes of texts: MST_CSV_PLACE for the place of a cell, MST_CSV_SHOWN for the beginning of a cell. */
 enum { MST_CSV_PLACE = 640, MST_CSV_SHOWN = 64 };
 
 typedef struct mst_csv mst_csv;
 
-/** Reads the file at PATH, which may be gzip; "-" is standard input. DELIMITER, mostly ',', is between cells. *OUT is
- *  NULL on failure. MST_NOT_FOUND, MST_IO or MST_INVALID where PATH is not a file that can be read. MST_CORRUPT, naming
- *  the line, where it is no such table, or gzip that is damaged or cut off. */
+/** Reads the file at PATH, which may be gzip; "-" is standard input. DELIMITER, usually ',', separates cells. *OUT is
+ *  NULL on failure: MST_NOT_FOUND, MST_IO or MST_INVALID if PATH is not a file that can be read; MST_CORRUPT, naming
+ *  the line, if it is no such table, or is damaged or incomplete gzip. */
 MST_CHECKED mst_status mst_csv_read(const char *path, char delimiter, mst_csv **out);
 /** The same from SIZE bytes at DATA; NAME stands for the path in messages. */
 MST_CHECKED mst_status mst_csv_parse(const char *name, const void *data, size_t size, char delimiter, mst_csv **out);
@@ -33,20 +33,19 @@ void mst_csv_close(mst_csv *csv);
 const char *mst_csv_name(const mst_csv *csv); /**< the path */
 int64_t mst_csv_num_rows(const mst_csv *csv); /**< without the header; at least 1 */
 int mst_csv_num_columns(const mst_csv *csv);
-/** Whether columns at the end with no name and no text were left out. */
+/** Whether columns at the end without a name and without text were left out. */
 bool mst_csv_has_hollow(const mst_csv *csv);
 /** The name of a column, from the header. */
 const char *mst_csv_header(const mst_csv *csv, int column);
-/** The column NAME. MST_NOT_FOUND, saying which columns there are. */
+/** Sets *COLUMN to the index of the column NAME. MST_NOT_FOUND, naming the columns that there are. */
 MST_CHECKED mst_status mst_csv_find(const mst_csv *csv, const char *name, int *column);
 /** A cell without its quotes. */
 const char *mst_csv_cell(const mst_csv *csv, int64_t row, int column);
-/** Writes "'iris.csv', line 7, column 'width'" to TEXT of MST_CSV_PLACE bytes and returns it: where a cell begins. */
+/** Writes where a cell begins, "'iris.csv', line 7, column 'width'", to TEXT of MST_CSV_PLACE bytes. Returns TEXT. */
 const char *mst_csv_place(const mst_csv *csv, int64_t row, int column, char *text);
-/** What to do about a table with one column, of this name: which delimiter there seems to be. */
+/** A hint for users if a table has only one column, named HEADER: which delimiter it seems to have. */
 const char *mst_csv_delimiter_hint(const char *header);
-/** Writes the beginning of CELL to TEXT of MST_CSV_SHOWN bytes, on one line and with its quotes: "'a b'"; returns
- *  TEXT. */
+/** Writes the beginning of CELL to TEXT of MST_CSV_SHOWN bytes, on one line and in quotes: "'a b'". Returns TEXT. */
 const char *mst_csv_show(const char *cell, char *text);
 
 #endif

@@ -4,7 +4,7 @@
 
 enum { DT_FLOAT_NUMBER = 1, DT_DOUBLE_NUMBER = 2 };
 
-/* TensorFlow 2 writes a scalar as a tensor without dimensions. */
+/* Reads a scalar as TensorFlow 2 writes it: a tensor without dimensions. */
 static bool read_tensor(const Muster__SummaryTensor *t, double *out) {
     float number;
     if (!t || (t->tensor_shape && t->tensor_shape->n_dim)) return false;

@@ -1,4 +1,4 @@
-/* Writing event files. */
+/* Writes event files. */
 #include "format/events.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ struct mst_event_file {
     char *path;
     int fd;
     bool failed;
-    uint8_t *buffer; /* what is not written yet */
+    uint8_t *buffer; /* bytes that are not yet written */
     int64_t used, capacity;
 };
 
@@ -71,8 +71,7 @@ mst_status mst_event_file_close(mst_event_file *file) {
 
 /* ---- a new file ---- */
 
-/* Opens a new file. Its name has host, second and process; writers of one process and second differ in a last
- * number. */
+/* Opens a new file. Its name has time, host and process, and a last number by which writers of one process differ. */
 static mst_status open_new(mst_event_file *file, const char *folder) {
     static _Atomic int counter;
     char host[HOST_TEXT] = "";
@@ -109,7 +108,7 @@ mst_status mst_event_file_create(const char *folder, mst_event_file **out) {
     file->fd = -1;
     const mst_status status = events_begin(file, folder);
     if (status) {
-        file->failed = true; /* nothing is left to flush */
+        file->failed = true; /* there is nothing to flush */
         const mst_status closed = mst_event_file_close(file);
         return closed ? closed : status;
     }

@@ -1,4 +1,4 @@
-/* The event files of a folder. */
+/* Lists and filters the event files of a folder. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ mst_status mst_event_files_list(const char *folder, char ***out) {
 
 /* ---- filter ---- */
 
-/* What stays of a file: its records, one after the other. */
+/* The records of a file that are kept, one after the other. */
 typedef struct kept {
     uint8_t *data;
     int64_t size, capacity;

@@ -1,4 +1,4 @@
-/* Reading event files. */
+/* Reads event files. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +9,9 @@
 
 struct mst_event_reader {
     mst_bytes bytes;
-    uint64_t offset; /* of the next record */
+    uint64_t offset; /* offset of the next record */
     bool torn;
-    uint8_t *payload; /* of the last record, and its footer */
+    uint8_t *payload; /* payload of the last record, followed by its footer */
     int64_t capacity;
     size_t size;
     Muster__Event *event;
@@ -52,8 +52,8 @@ static mst_status events_read_damaged(const mst_event_reader *reader, const char
                     (unsigned long long)reader->offset, what);
 }
 
-/* Reads the payload of the next record; *THERE is false at the end of the file, and where the record goes beyond it:
- * then it is torn. */
+/* Reads the payload of the next record. *THERE is false at the end of the file. If the file ends within the record,
+ * *THERE is false too, and READER becomes torn. */
 static mst_status read_record(mst_event_reader *reader, bool *there) {
     uint8_t header[MST_TFRECORD_HEADER];
     uint64_t length;
@@ -70,7 +70,7 @@ static mst_status read_record(mst_event_reader *reader, bool *there) {
     MST_TRY(mst_grow(&reader->payload, 1, (int64_t)length + MST_TFRECORD_FOOTER, &reader->capacity));
     MST_TRY(mst_bytes_read(&reader->bytes, reader->offset + sizeof header, reader->payload,
                            reader->size + MST_TFRECORD_FOOTER, &got));
-    reader->torn = got < reader->size + MST_TFRECORD_FOOTER; /* the file became shorter */
+    reader->torn = got < reader->size + MST_TFRECORD_FOOTER; /* the file has become shorter */
     if (reader->torn) return MST_OK;
     if (!mst_tfrecord_is_intact(reader->payload, reader->size))
         return events_read_damaged(reader, "its bytes do not fit their CRC");

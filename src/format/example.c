@@ -1,10 +1,10 @@
-/* tf.train.Example read straight from its bytes in the wire format, without protobuf's objects.
+/* Reads tf.train.Example straight from its bytes in the wire format, without protobuf's objects.
  *
  *      parse:  walk over the entries, finding for each name its slot  ->  parse_feature for each slot  ->  dst
  *
- * Where a name comes twice the last entry counts, as protobuf has it for maps; therefore values are converted only
- * after the walk. A slot is a feature that was asked for, with the first component that it fills. Features of one
- * file mostly stand in one order, so the walk looks for the next name first in the slot after the last one. */
+ * If a name occurs twice the last entry counts, as in protobuf's maps; so values are converted only after the walk. A
+ * slot is a feature that was asked for, with the first component that it fills. The Examples of a file mostly have
+ * their features in the same order, so the walk tries the slot after the last one first. */
 #include "format/example.h"
 
 #include <endian.h>
@@ -84,7 +84,7 @@ bool mst_feature_find(mst_wire feature, mst_feature_kind *kind, mst_wire *lists)
 
 /* ---- lists of values ---- */
 
-/* The next BytesList, FloatList or Int64List of KIND; *LIST is zero at the end. */
+/* Reads the next BytesList, FloatList or Int64List, as KIND says; *LIST is zero at the end. */
 static bool next_list(mst_wire *lists, mst_feature_kind kind, mst_wire *list) {
     uint64_t tag;
     *list = (mst_wire){0};
@@ -96,11 +96,11 @@ static bool next_list(mst_wire *lists, mst_feature_kind kind, mst_wire *list) {
     return true;
 }
 
-/* Where the values of a list go, one after the other; without `dst` they are only counted. */
+/* Where the values of a list go, one after the other. If `dst` is NULL, they are only counted. */
 typedef struct sink {
     mst_dtype dtype;
     uint8_t *dst;
-    int64_t most;  /* elements that DST has room for */
+    int64_t most;  /* elements that fit in DST */
     int64_t count; /* elements found */
     bool out_of_range;
 } sink;
@@ -151,7 +151,7 @@ static void put_floats(sink *s, const uint8_t *bytes, int64_t n) {
     }
 }
 
-/* The bytes of the values, one after the other; the count is of bytes. Of strings, each value is one. */
+/* Puts the bytes of one value of a bytes_list. As a string it is one element; otherwise each byte is an element. */
 static void put_bytes(sink *s, mst_wire bytes) {
     const int64_t n = (int64_t)mst_wire_size(&bytes), most = s->most * (int64_t)mst_dtype_size(s->dtype);
     if (s->dtype == MST_STRING) {
@@ -203,7 +203,7 @@ static bool take_list(sink *s, mst_feature_kind kind, mst_wire list, int64_t *nu
     return true;
 }
 
-/* All values of a Feature to the sink. NUM_VALUES counts those of a bytes_list. */
+/* Puts all values of a Feature. *NUM_VALUES is the number of values if it is a bytes_list. */
 static bool take_feature(sink *s, mst_feature_kind kind, mst_wire lists, int64_t *num_values) {
     mst_wire list;
     *num_values = 0;
@@ -217,18 +217,18 @@ static bool take_feature(sink *s, mst_feature_kind kind, mst_wire lists, int64_t
 /* ---- parsing into rows ---- */
 
 typedef struct slot {
-    mst_feature feature; /* its name is the parser's */
+    mst_feature feature; /* its name belongs to the parser */
     size_t name_size;
-    int component; /* the first */
-    int64_t inner; /* elements of one of dimension 0, or of the row where the length is fixed */
-    int64_t most;  /* of dimension 0, else 1 */
-    bool open;     /* there is no most of dimension 0 */
+    int component; /* the first one that it fills */
+    int64_t inner; /* elements per index of dimension 0; for a fixed length, elements of the row */
+    int64_t most;  /* limit of dimension 0; 1 for a fixed length */
+    bool open;     /* dimension 0 has no limit */
 } slot;
 
 struct mst_example_parser {
     int num_features, num_components;
     slot *slot;
-    mst_spec *spec; /* of each component */
+    mst_spec *spec; /* [num_components] */
 };
 
 int mst_feature_components(const mst_feature *feature) {
@@ -241,7 +241,7 @@ static mst_status example_damaged(void) {
 
 static const char *const kind_names[] = {"no values", "bytes", "floats", "integers"};
 
-/* An element of value VALUE, COUNT times. */
+/* Writes VALUE to COUNT elements. */
 static void example_fill(mst_dtype dtype, uint8_t *dst, int64_t count, double value) {
     const size_t size = mst_dtype_size(dtype);
     const float f32 = (float)value;
@@ -267,7 +267,8 @@ static bool fits(mst_feature_kind kind, mst_dtype dtype) {
     return kind == MST_FEATURE_BYTES || !mst_dtype_is_float(dtype);
 }
 
-/* The elements of one Feature: at most MOST * s->inner to DST; their number, which is a multiple of s->inner. */
+/* Writes the elements of one Feature to DST, at most MOST * s->inner of them. *COUNT is their number, a multiple of
+ * s->inner. */
 static mst_status parse_values(const slot *s, mst_wire feature, int64_t most, uint8_t *dst, int64_t *count,
                                bool *missing) {
     const char *name = s->feature.name;
@@ -345,8 +346,8 @@ static mst_status parse_feature(const slot *s, mst_wire value, void *const *dst)
     return MST_OK;
 }
 
-/* The slot of the feature that ENTRY names, or -1. Examples of one file mostly have their features in the same order,
- * so the slot *NEXT, after the last one found, is compared first. */
+/* The index of the slot of the feature that ENTRY names; -1: none. The Examples of a file mostly have their features in
+ * the same order, so slot *NEXT, after the last one found, is tried first. */
 static int find_slot(const mst_example_parser *p, const mst_example_entry *entry, int *next) {
     const size_t size = mst_wire_size(&entry->name);
     for (int n = 0, i = *next; n < p->num_features; n++, i = i + 1 < p->num_features ? i + 1 : 0) {

@@ -1,4 +1,4 @@
-/* Writes tf.train.Example as TensorFlow does: floats and integers packed. */
+/* Writes tf.train.Example as TensorFlow does, with floats and integers packed. */
 #include <string.h>
 
 #include "format/example.h"
@@ -9,7 +9,7 @@ static size_t varint_size(uint64_t value) {
     return size;
 }
 
-/* A field of SIZE bytes, with its tag and length. */
+/* The size of a field with SIZE bytes, including its tag and length. */
 static size_t field_size(size_t size) {
     return 1 + varint_size(size) + size;
 }
@@ -20,7 +20,7 @@ static uint64_t integer(const mst_feature_data *f, int64_t i) {
     return (uint64_t)((const int64_t *)f->data)[i];
 }
 
-/* Of the packed values, or of the one value of a bytes_list. */
+/* The size of the packed values, or of the one value of a bytes_list. */
 static size_t packed_size(const mst_feature_data *f) {
     size_t size = 0;
     if (f->dtype == MST_U8) return (size_t)f->count;

@@ -1,5 +1,5 @@
-/* The module `hdf5`: HDF5 files by the HDF Group's library. It keeps one state for the process, so that a lock lets one
- * thread in at a time, and files are images in memory. */
+/* The module `hdf5`: HDF5 files by the HDF Group's library. The library has one state for the whole process, so a lock
+ * admits one thread at a time. Files are images in memory. */
 #include "format/hdf5.h"
 
 #include <errno.h>
@@ -23,14 +23,14 @@ enum {
     MOST_TEXTS = 1000000,
     INCREMENT = 1 << 20, /* bytes by which a file in memory grows */
     PATH_SIZE = 1024,
-    MOST_RATIO = 1000 /* elements' bytes to stored bytes of compressed arrays: deflate has no more */
+    MOST_RATIO = 1000 /* bytes of a compressed array per stored byte, at most: deflate does not reach more */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- reading ---- */
 
-/* The last failure's message: of the child, see below. */
+/* The message of the last failure in the child (see below). */
 static char hdf5_message[600];
 
 static mst_status __attribute__((format(printf, 2, 3))) hdf5_fail(mst_status code, const char *format, ...) {
@@ -43,19 +43,19 @@ static mst_status __attribute__((format(printf, 2, 3))) hdf5_fail(mst_status cod
 
 typedef struct reading {
     const char *name;
-    size_t size; /* of the file */
+    size_t size; /* size of the file */
     const mst_hdf5_visitor *visitor;
     char path[PATH_SIZE];
     int depth;
     int64_t num_objects;
-    mst_status status; /* of the first failure */
+    mst_status status; /* the first failure */
 } reading;
 
 static mst_status hdf5_damaged(const reading *r, const char *what) {
     return hdf5_fail(MST_CORRUPT, "'%s': %s '%s' cannot be read: the file is damaged", r->name, what, r->path);
 }
 
-/* The dtype in which elements of TYPE are read; MST_NO_DTYPE where they are no numbers. */
+/* The dtype in which elements of TYPE are read; MST_NO_DTYPE if they are not numbers. */
 static mst_dtype dtype_of(hid_t type, hid_t *memory) {
     const size_t size = H5Tget_size(type);
     switch (H5Tget_class(type)) {
@@ -65,7 +65,7 @@ static mst_dtype dtype_of(hid_t type, hid_t *memory) {
     }
 }
 
-/* Refuses data that is not in the file, and shapes for which the file has too few bytes. */
+/* Refuses data that is in another file, and shapes for which the file has too few bytes. */
 static mst_status check_stored(const reading *r, hid_t array, hid_t type, hsize_t count) {
     const hid_t list = H5Dget_create_plist(array);
     const H5D_layout_t layout = list < 0 ? H5D_LAYOUT_ERROR : H5Pget_layout(list);
@@ -105,7 +105,7 @@ static mst_status read_elements(const reading *r, hid_t array, hid_t type, hid_t
     hsize_t count = 0;
     void *data = NULL;
     a.dtype = dtype_of(type, &memory);
-    if (a.dtype == MST_NO_DTYPE) return MST_OK; /* strings and the like: who needs it will miss it */
+    if (a.dtype == MST_NO_DTYPE) return MST_OK; /* such as strings: a reader that needs it reports it as missing */
     MST_TRY(read_shape(r, space, &a.shape, &count));
     MST_TRY(check_stored(r, array, type, count));
     MST_TRY(r->visitor->array(r->visitor->context, &a, &data));
@@ -129,7 +129,7 @@ static mst_status give_texts(const reading *r, const char *name, char **text, in
     return r->visitor->text(r->visitor->context, &t);
 }
 
-/* Strings of any length: HDF5 gets their memory. */
+/* Reads strings of variable length; HDF5 allocates their memory. */
 static mst_status read_long_texts(const reading *r, hid_t attribute, hid_t space, const char *name, int64_t count,
                                   bool list) {
     const hid_t type = H5Tcopy(H5T_C_S1);
@@ -151,7 +151,7 @@ static mst_status read_long_texts(const reading *r, hid_t attribute, hid_t space
     return status;
 }
 
-/* Strings of one length, padded. */
+/* Reads strings of one length, padded. */
 static mst_status read_fixed_texts(const reading *r, hid_t attribute, hid_t type, const char *name, int64_t count,
                                    bool list) {
     const size_t length = H5Tget_size(type);
@@ -242,8 +242,8 @@ static herr_t visit_link(hid_t group, const char *name, const H5L_info_t *info, 
     return r->status ? -1 : 0;
 }
 
-/* HDF5 would copy the bytes of a file in memory twice: for the list of properties, and for the file. It calls these
- * functions in place of malloc and memcpy; they give it the original bytes, which are only read. */
+/* HDF5 would copy the bytes of a file in memory twice: for the property list, and for the file. These functions, which
+ * it calls instead of malloc and memcpy, give it the original bytes, which are only read. */
 static void *image_given(size_t size, H5FD_file_image_op_t use, void *image) {
     (void)size, (void)use;
     return image;
@@ -279,7 +279,8 @@ static bool set_image(hid_t list, void *image, size_t size) {
     return H5Pset_file_image_callbacks(list, &functions) >= 0 && H5Pset_file_image(list, image, size) >= 0;
 }
 
-/* The properties of a file in memory. IMAGE: the bytes of a file to read, which stay the caller's; NULL: a new file. */
+/* The properties of a file in memory. IMAGE has the bytes of a file to read, and still belongs to the caller; NULL: a
+ * new file. */
 static hid_t in_memory(void *image, size_t size) {
     const hid_t list = H5Pcreate(H5P_FILE_ACCESS);
     if (list < 0) return list;
@@ -308,16 +309,16 @@ static mst_status read_hdf5(const char *name, const void *data, size_t size, con
     return status;
 }
 
-/* ---- a process of its own ----
+/* ---- reading in a child process ----
  *
- * Of damaged files HDF5 (1.10.8 at least) reads and writes memory that is not its own, and may go round for ever. So
- * files are read by a child, which sends what there is through a pipe: records of a kind and a size, then that many
- * bytes. Whatever happens to the child, the parent has an error; it trusts no record. */
+ * With damaged files, HDF5 (at least 1.10.8) accesses memory that is not its own, and may loop forever. So files are
+ * read by a child process, which sends what it finds through a pipe as records: a kind and a size, then that many
+ * bytes. Whatever happens to the child, the parent gets an error. It trusts no record. */
 
 enum { RECORD_ARRAY = 1, RECORD_DATA, RECORD_OWNER, RECORD_LIST, RECORD_STRING, RECORD_END };
-/* What a child may take. */
-enum { LEAST_SECONDS = 5, BYTES_A_SECOND = 10000000 }; /* of processor time: some damage has it go round */
-enum { MORE_MEMORY = 1 << 30, MEMORY_RATIO = 16 };     /* bytes of memory, and for each byte of the file */
+/* The resources that a child may use. */
+enum { LEAST_SECONDS = 5, BYTES_A_SECOND = 10000000 }; /* processor time, since some damage makes it loop */
+enum { MORE_MEMORY = 1 << 30, MEMORY_RATIO = 16 };     /* bytes of memory, and the same per byte of the file */
 
 typedef struct record {
     uint64_t kind, size;
@@ -327,7 +328,7 @@ typedef struct record {
 
 typedef struct child {
     int pipe;
-    void *data; /* of an array that is being read */
+    void *data; /* elements of the array that is being read */
     uint64_t size;
 } child;
 
@@ -354,7 +355,7 @@ static mst_status send_data(child *c) {
     return status;
 }
 
-/* The path is stored after these numbers. */
+/* The head of an array record; the path follows it. */
 typedef struct array_head {
     int64_t dtype;
     mst_shape shape;
@@ -386,7 +387,7 @@ static mst_status send_text(void *context, const mst_hdf5_text *text) {
     return MST_OK;
 }
 
-/* Damage may also have the child take memory without end. */
+/* Limits the memory of the child, since damage may also make it allocate without end. */
 static void limit_memory(size_t size) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     unsigned long long pages = 0;
@@ -402,9 +403,8 @@ static void limit_memory(size_t size) {
 #endif
 }
 
-/* Resets all handlers of the program that this process was forked from. Ctrl-C, which comes to all processes of a
- * terminal, is blocked: it is for the program only. This process is ended by its time limit, or when nobody reads the
- * pipe. */
+/* Resets all signal handlers inherited from the program. Ctrl-C, which reaches all processes of a terminal, is blocked:
+ * only the program handles it. This process ends by its time limit, or when nobody reads the pipe. */
 static void take_signals(void) {
     sigset_t most;
     for (int i = 1; i < NSIG; i++) signal(i, SIG_DFL);
@@ -439,11 +439,11 @@ static void run_child(int pipe, const char *name, const void *data, size_t size)
 typedef struct parent {
     int pipe;
     const char *name;
-    uint64_t size; /* of the file */
+    uint64_t size; /* size of the file */
     const mst_hdf5_visitor *visitor;
-    void *data; /* where the elements of the last array go, and how many bytes they are */
+    void *data; /* where the elements of the last array go, and their size in bytes */
     uint64_t data_size;
-    char *owner; /* of the last texts */
+    char *owner; /* the group or array of the last texts */
 } parent;
 
 static mst_status child_is_gone(const parent *p) {
@@ -460,7 +460,7 @@ static mst_status receive_bytes(const parent *p, void *data, uint64_t size) {
     return MST_OK;
 }
 
-/* SIZE bytes and a zero, to be freed. */
+/* Receives SIZE bytes and adds a zero byte; free *OUT. */
 static mst_status receive_string(const parent *p, uint64_t size, char **out) {
     *out = NULL;
     if (size > p->size) return child_is_gone(p);
@@ -552,7 +552,7 @@ static mst_status read_apart(const char *name, const void *data, size_t size, co
     parent p = {.pipe = ends[0], .name = name, .size = size, .visitor = visitor};
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* until the child has reset the handlers of the program */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* until the child has reset the inherited handlers */
     const pid_t process = fork();
     if (process == 0) run_child(ends[1], name, data, size);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -561,7 +561,7 @@ static mst_status read_apart(const char *name, const void *data, size_t size, co
         process > 0 ? receive_all(&p) : MST_FAIL(MST_IO, "'%s': no process to read it: %s", name, strerror(errno));
     if (!status && p.data) status = child_is_gone(&p);
     close(ends[0]);
-    if (status && process > 0) kill(process, SIGKILL); /* what it does is of no use any more */
+    if (status && process > 0) kill(process, SIGKILL); /* its result is not needed any more */
     while (process > 0 && waitpid(process, NULL, 0) < 0 && errno == EINTR) continue;
     free(p.owner);
     return status;
@@ -592,7 +592,8 @@ static hid_t open_group(hid_t file, hid_t links, const char *path) {
     return H5Gcreate2(file, path, links, H5P_DEFAULT, H5P_DEFAULT);
 }
 
-/* A list is of strings of one length, as h5py writes lists of bytes; one text has any length. */
+/* Writes an attribute. A list becomes strings of one length, as h5py writes lists of bytes; a single text has variable
+ * length. */
 static bool write_attribute(hid_t object, const mst_hdf5_text *t) {
     size_t longest = 1;
     for (int64_t i = 0; i < t->count; i++)
@@ -657,7 +658,7 @@ static mst_status write_hdf5(const mst_hdf5_array *arrays, int64_t num_arrays, c
 
 /* ---- the module ---- */
 
-/* HDF5 prints its errors unless told not to, for each thread. */
+/* Enters the library. HDF5 prints its errors unless each thread turns that off. */
 static void enter(void) {
     pthread_mutex_lock(&lock);
     H5dont_atexit();

@@ -1,6 +1,6 @@
-/* Reads IDX (idx.h). The header is checked before memory is allocated: its shape must agree with the size of a plain
- * file, and for a gzip stream must not exceed what deflate can make of that many bytes. Elements are read straight
- * into the tensor and swapped there to the byte order of this machine. */
+/* Reads IDX (idx.h). The header is checked before memory is allocated. For a plain file, its shape must agree with the
+ * size of the file; for a gzip stream, it must not exceed what deflate can make of that many bytes. Elements are read
+ * straight into the tensor and swapped there to the byte order of this machine. */
 #include "format/idx.h"
 
 #include "format/byte_order.h"
@@ -12,11 +12,10 @@ typedef struct reader {
     mst_stream_kind kind;
     mst_dtype dtype;
     mst_shape shape;
-    uint64_t header; /* bytes */
+    uint64_t header; /* size of the header in bytes */
 } reader;
 
-/* The offset of a problem counts from the start of the decompressed data, which is where the reader of the message
- * can look after gunzip. */
+/* Offsets in messages count from the start of the decompressed data, since users can look there after gunzip. */
 static const char *inside(const reader *r) {
     return r->kind == MST_STREAM_GZIP ? " of the decompressed data" : "";
 }
@@ -75,7 +74,7 @@ static mst_status read_header(reader *r) {
     return MST_OK;
 }
 
-/* The file must be able to hold what the header announces; checked before memory is allocated for it. */
+/* Checks that the file can hold as many elements as the header says, before memory is allocated for them. */
 static mst_status check_size(const reader *r, uint64_t *size) {
     char text[MST_SHAPE_TEXT];
     const char *shape = mst_shape_print(r->shape, text, sizeof text);
@@ -111,7 +110,7 @@ static mst_status read_elements(reader *r, uint64_t size, mst_tensor *tensor) {
                         "'%s': truncated at byte %llu%s: %llu bytes of elements are due, %llu are there: get it again",
                         r->bytes->name, (unsigned long long)(r->header + got), inside(r), (unsigned long long)size,
                         (unsigned long long)got);
-    MST_TRY(mst_stream_read(r->stream, &extra, 1, &more)); /* reading to the end also checks gzip's CRC */
+    MST_TRY(mst_stream_read(r->stream, &extra, 1, &more)); /* reading to the end also checks the CRC of gzip */
     if (more)
         return MST_FAIL(MST_CORRUPT,
                         "'%s': more bytes than the header says follow byte %llu%s: the file is damaged, get it again",

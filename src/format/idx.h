@@ -12,13 +12,14 @@
 
 #include "muster/tensor.h"
 
-/** The array of the file at PATH, plain or gzip (told by its first bytes), as stored but in the byte order of this
- *  machine. *OUT is NULL on failure: MST_NOT_FOUND, MST_IO or MST_INVALID where it is not a file that can be read,
- *  MST_CORRUPT where its bytes are not IDX, MST_UNIMPLEMENTED for element types without a dtype. */
+/** Reads the array in the file at PATH, plain or gzip (recognised by its first bytes). Elements are as stored, but in
+ *  the byte order of this machine. *OUT is NULL on failure: MST_NOT_FOUND, MST_IO or MST_INVALID if PATH is not a file
+ *  that can be read, MST_CORRUPT if its bytes are not IDX, MST_UNIMPLEMENTED for element types without a dtype. */
 MST_CHECKED mst_status mst_idx_read(const char *path, mst_tensor **out);
 /** The same from SIZE bytes at DATA; NAME stands for the path in messages. */
 MST_CHECKED mst_status mst_idx_parse(const char *name, const void *data, size_t size, mst_tensor **out);
-/** Writes TENSOR to PATH, plain, whole or not at all. MST_UNIMPLEMENTED where IDX has no such dtype. */
+/** Writes TENSOR to PATH, not compressed, either completely or not at all. MST_UNIMPLEMENTED if IDX has no such
+ *  dtype. */
 MST_CHECKED mst_status mst_idx_write(const char *path, const mst_tensor *tensor);
 
 #endif

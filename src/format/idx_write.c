@@ -1,4 +1,4 @@
-/* Writing IDX files, plain. */
+/* Writes IDX files, not compressed. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/** Pictures in files: JPEG and PNG, told by their first bytes, decoded to rows of pixels. Each codec is a module
- *  (module/module.h) of the name of its format, loaded when the first picture of that format is read. */
+/** Pictures in files: JPEG and PNG, recognised by their first bytes, decoded to rows of pixels. Each codec is a module
+ *  (module/module.h) with the name of its format, loaded when the first picture of that format is read. */
 #ifndef MUSTER_FORMAT_IMAGE_H
 #define MUSTER_FORMAT_IMAGE_H
 
@@ -12,54 +12,55 @@
 /** The most bytes that the pixels of one picture may have. */
 #define MST_IMAGE_MOST_BYTES ((int64_t)1 << 29)
 
-/** No byte of a file can stand for more pixels: a PNG of one bit a pixel, deflated as far as that goes (8 * 1032). */
+/** The most pixels that one byte of a file can stand for: a PNG with one bit per pixel, compressed as far as deflate
+ *  can (8 * 1032). */
 enum { MST_IMAGE_PIXELS_OF_BYTE = 8256 };
 
-/** One of the planes of a picture: brightness, or difference to blue or to red (JFIF's Y, Cb and Cr). */
+/** One of the planes of a picture: brightness, or difference to blue or to red (Y, Cb and Cr in JFIF). */
 typedef struct mst_image_plane {
     const uint8_t *pixels;         /**< in the memory of the picture */
     int64_t height, width, stride; /**< stride: bytes from row to row */
-    int x_step, y_step;            /**< pixels of the picture that a sample covers */
+    int x_step, y_step;            /**< pixels of the picture per sample, in x and in y */
 } mst_image_plane;
 
 typedef struct mst_image {
-    uint8_t *pixels; /**< (height, width, channels), or else the memory of the planes; to be freed with free() */
+    uint8_t *pixels; /**< (height, width, channels), or the memory of the planes; free it with free() */
     int64_t height, width;
     int channels;             /**< 1: gray; 3: red, green, blue */
-    mst_image_plane plane[3]; /**< of a picture that was left as planes; pixels are NULL where it was not */
+    mst_image_plane plane[3]; /**< of a picture that was decoded to planes; otherwise their pixels are NULL */
 } mst_image;
 
-/** How to decode. */
+/** Options for decoding. */
 typedef struct mst_image_want {
     int channels;                      /**< 1 or 3 */
-    int64_t least_height, least_width; /**< a JPEG is decoded at 1/2, 1/4 or 1/8 of its size where it is still at least
-                                            so large; 0: at its size. Rounded up as libjpeg does */
-    bool planes; /**< with 3 channels: a JPEG that has planes of brightness and color may be left as such */
+    int64_t least_height, least_width; /**< a JPEG is decoded at 1/2, 1/4 or 1/8 of its size if it then is at least this
+                                            large; 0: at its full size. Sizes are rounded up, as by libjpeg */
+    bool planes; /**< with 3 channels: a JPEG that consists of planes of brightness and color may be left as planes */
 } mst_image_want;
 
-/** The picture in SIZE bytes at DATA; NAME stands for the path in messages. Transparency is left out, 16 bits become 8.
- *  *OUT is zero on failure: MST_CORRUPT where the bytes are no such picture, or damaged, or incomplete; MST_UNAVAILABLE
- *  where the codec's module cannot be loaded; MST_UNIMPLEMENTED where gray is wanted of CMYK. */
+/** Decodes the picture in SIZE bytes at DATA; NAME stands for the path in messages. Transparency is dropped, and 16
+ *  bits become 8. *OUT is zero on failure: MST_CORRUPT if the bytes are no such picture, damaged or incomplete;
+ *  MST_UNAVAILABLE if the codec's module cannot be loaded; MST_UNIMPLEMENTED for CMYK if gray is wanted. */
 MST_CHECKED mst_status mst_image_decode(const char *name, const void *data, size_t size, const mst_image_want *want,
                                         mst_image *out);
 
-/** Whether the SIZE bytes at DATA begin as a JPEG or PNG file does. */
+/** Whether the SIZE bytes at DATA begin like a JPEG or PNG file. */
 bool mst_image_begins(const void *data, size_t size);
 
 /** The interface of a codec's module. */
 typedef struct mst_codec {
-    /** As mst_image_decode; OUT has its channels, and takes the rest, also on failure. */
+    /** As mst_image_decode. OUT has its channels set; the function sets the other members, on failure too. */
     mst_status (*decode)(const char *name, const void *data, size_t size, const mst_image_want *want, mst_image *out);
-    /** As mst_png_encode (format/png_encode.h); NULL: the codec only reads. */
+    /** As mst_png_encode (format/png_encode.h). NULL: the codec can only read. */
     mst_status (*encode)(const void *pixels, int64_t height, int64_t width, int64_t channels, void **data,
                          size_t *size);
 } mst_codec;
 
-/** For codecs: MST_CORRUPT where a file of SIZE bytes cannot hold the HEIGHT x WIDTH pixels that its header names. */
+/** For codecs: MST_CORRUPT if a file of SIZE bytes cannot hold the HEIGHT x WIDTH pixels that its header announces. */
 MST_CHECKED mst_status mst_image_check_header(const char *name, size_t size, int64_t height, int64_t width);
-/** The same of pixels that are to be made, which may not be too many either. */
+/** The same, and fails too if pixels with CHANNELS channels would need more than MST_IMAGE_MOST_BYTES. */
 MST_CHECKED mst_status mst_image_check(const char *name, size_t size, int64_t height, int64_t width, int channels);
-/** For codecs: memory for the pixels of OUT, HEIGHT x WIDTH, after that check. */
+/** For codecs: checks the size as above, and allocates HEIGHT x WIDTH pixels for OUT. */
 MST_CHECKED mst_status mst_image_alloc(const char *name, size_t size, int64_t height, int64_t width, mst_image *out);
 
 #endif

@@ -1,9 +1,9 @@
-/* The module `jpeg`: JPEG files by libjpeg-turbo, to pixels, or to planes of brightness and colors that are resized
- * before they become RGB (data/pictures/resize.h).
+/* The module `jpeg`: decodes JPEG files by libjpeg-turbo to pixels, or to planes of brightness and colors, which are
+ * resized before they become RGB (data/pictures/resize.h).
  *
- * libjpeg reports an error by a function that must not return: `fail` jumps back, so nothing that is freed
- * afterwards may be in a local variable, which the jump could lose: it is in the decoder. Warnings of missing data
- * are errors. The number of scans is limited, since each scan of a progressive file goes over the whole picture. */
+ * libjpeg reports an error by calling a function that must not return: `fail` jumps back to `decode`. The jump may lose
+ * the values of local variables, so what must be freed afterwards is in the decoder. Warnings of missing data are
+ * errors. The number of scans is limited, since each scan of a progressive file passes over the whole picture. */
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,18 +17,19 @@
 #include "format/image.h"
 #include "module/module.h"
 
-/* Of a progressive file, each scan goes over the whole picture: a small file could keep a thread busy for minutes. */
+/* Each scan of a progressive file passes over the whole picture, so a small file could keep a thread busy for
+ * minutes. */
 enum { MOST_SCANS = 500, PLANES = 3 };
 
-/* libjpeg reports an error by a function that must not return. */
+/* What libjpeg's callbacks and `decode` share. */
 typedef struct decoder {
     struct jpeg_decompress_struct jpeg;
-    struct jpeg_error_mgr errors;      /* jpeg.err */
-    struct jpeg_progress_mgr progress; /* jpeg.progress */
+    struct jpeg_error_mgr errors;      /* used as jpeg.err */
+    struct jpeg_progress_mgr progress; /* used as jpeg.progress */
     jmp_buf failed;
     bool incomplete;
     uint8_t *inks;           /* a row of CMYK */
-    size_t plane_at[PLANES]; /* bytes from the beginning of the pixels */
+    size_t plane_at[PLANES]; /* byte at which each plane begins in the pixels */
     char message[JMSG_LENGTH_MAX];
 } decoder;
 
@@ -38,7 +39,7 @@ static void fail(j_common_ptr jpeg) {
     longjmp(d->failed, 1);
 }
 
-/* Notes the warnings after which pixels are missing; most others are of files that every program shows. */
+/* Notes the warnings that mean missing pixels. Most other warnings are about files that every program shows. */
 static void warn(j_common_ptr jpeg, int level) {
     decoder *d = jpeg->client_data;
     const int code = d->errors.msg_code;
@@ -67,7 +68,7 @@ static bool is_cmyk(const decoder *d) {
     return d->jpeg.jpeg_color_space == JCS_CMYK || d->jpeg.jpeg_color_space == JCS_YCCK;
 }
 
-/* Chooses the color space of the result. Four inks cannot become gray: neither libjpeg nor TensorFlow does that. */
+/* Chooses the color space of the result. CMYK cannot become gray: neither libjpeg nor TensorFlow does that. */
 static mst_status choose_colors(decoder *d, const char *name, const mst_image_want *want) {
     d->jpeg.out_color_space = is_cmyk(d) ? JCS_CMYK : want->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     if (!is_cmyk(d)) return MST_OK;
@@ -77,7 +78,8 @@ static mst_status choose_colors(decoder *d, const char *name, const mst_image_wa
     return MST_NO_MEMORY("for a row of '%s'", name);
 }
 
-/* As tf.io.decode_jpeg: Adobe's programs write inks inverted. Source: tensorflow/core/lib/jpeg/jpeg_mem.cc. */
+/* Converts a row of CMYK to RGB, like tf.io.decode_jpeg. Adobe's programs write inks inverted. Source:
+ * tensorflow/core/lib/jpeg/jpeg_mem.cc. */
 static void inks_to_rgb(const decoder *d, uint8_t *rgb) {
     const uint8_t *ink = d->inks;
     for (JDIMENSION i = 0; i < d->jpeg.output_width; i++, ink += 4, rgb += 3)
@@ -94,13 +96,13 @@ static void inks_to_rgb(const decoder *d, uint8_t *rgb) {
 #define SMALLEST_SIZE(jpeg) ((jpeg)->min_DCT_scaled_size)
 #endif
 
-/* Pixels of the picture that a sample of a component covers; 0 where that is no integer. */
+/* How many pixels of the picture a sample of a component covers; 0 if that is not an integer. */
 static int step_of(const decoder *d, const jpeg_component_info *component, int most_factor, int factor) {
     const int pixels = most_factor * SMALLEST_SIZE(&d->jpeg), samples = factor * COMPONENT_SIZE(component);
     return pixels % samples ? 0 : pixels / samples;
 }
 
-/* Whether there are planes that can be left as they are: brightness for each pixel, colors for each or for some. */
+/* Whether the picture can be decoded to planes: with brightness for each pixel, and colors for every pixel or fewer. */
 static bool has_planes(const decoder *d) {
     if (d->jpeg.jpeg_color_space != JCS_YCbCr || d->jpeg.num_components != PLANES) return false;
     for (int c = 0; c < PLANES; c++) {
@@ -112,7 +114,7 @@ static bool has_planes(const decoder *d) {
     return true;
 }
 
-/* libjpeg writes whole blocks: planes are as large as all of theirs, and have memory side by side. */
+/* Allocates the planes, side by side. libjpeg writes whole blocks, so each plane has room for all of its blocks. */
 static mst_status alloc_planes(decoder *d, const char *name, size_t size, mst_image *out) {
     size_t bytes = 0;
     out->height = d->jpeg.output_height;
@@ -159,7 +161,7 @@ static void read_pixels(decoder *d, const mst_image *image) {
     }
 }
 
-/* Local variables are not used after a jump: what is kept over it is in D. */
+/* What must survive a jump is in D, since local variables are not used after one. */
 static mst_status decode(decoder *d, const char *name, const void *data, size_t size, const mst_image_want *want,
                          mst_image *out) {
     if (setjmp(d->failed)) return MST_FAIL(MST_CORRUPT, "'%s': is no intact JPEG: %s", name, d->message);
@@ -175,7 +177,7 @@ static mst_status decode(decoder *d, const char *name, const void *data, size_t 
     d->jpeg.mem->max_memory_to_use = MST_IMAGE_MOST_BYTES;
     jpeg_calc_output_dimensions(&d->jpeg);
     d->jpeg.raw_data_out = want->planes && want->channels == PLANES && has_planes(d);
-    /* As TensorFlow's default: 3% faster, and at quality 90 other by 1 of 255 on average. */
+    /* TensorFlow's default. It is 3% faster; at quality 90, pixels differ by 1 of 255 on average. */
     if (d->jpeg.raw_data_out) d->jpeg.dct_method = JDCT_IFAST;
     if (d->jpeg.raw_data_out)
         MST_TRY(alloc_planes(d, name, size, out));

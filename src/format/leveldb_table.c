@@ -1,9 +1,9 @@
 /* Reads and writes tables (leveldb_table.h).
  *
- * Reading checks the sum of each block, that blocks do not overlap, and that keys rise through the whole table. A
- * key shares its beginning with the key before it, which lets a small damaged file claim very long keys: `spare`
- * bounds their sum. Writing appends entries to the block that is open, ends it after BLOCK_SIZE bytes, and collects
- * the index beside it; the caller writes the result to a file. */
+ * Reading checks the checksum of each block, that blocks do not overlap, and that keys increase through the whole
+ * table. A key shares its beginning with the key before it, so a small damaged file could claim very long keys; `spare`
+ * limits the sum of their lengths. Writing appends entries to the current block, ends it after BLOCK_SIZE bytes, and
+ * collects the index separately. The caller writes the result to a file. */
 #include "format/leveldb_table.h"
 
 #include <stdlib.h>
@@ -34,9 +34,9 @@ typedef struct parser {
     size_t size;
     mst_table_take take;
     void *context;
-    char *key, *last; /* of KEY_MOST bytes and a 0 */
+    char *key, *last; /* room for KEY_MOST bytes and a zero */
     size_t key_size, last_size;
-    uint64_t spare; /* bytes that keys may still take: those of a damaged file could be many times as long as it */
+    uint64_t spare; /* bytes left for keys: in a damaged file they could be many times as long as the file */
     bool any;
 } parser;
 
@@ -53,7 +53,7 @@ static bool read_handle(const uint8_t **at, const uint8_t *end, handle *out) {
     return mst_varint_read(at, end, &out->offset) && mst_varint_read(at, end, &out->size);
 }
 
-/* Checks the sum of a block, and gives the end of its entries. */
+/* Checks the checksum of a block, and finds the beginning and the end of its entries. */
 static mst_status open_block(const parser *p, handle h, const uint8_t **begin, const uint8_t **end) {
     const uint64_t most = p->size - FOOTER;
     if (h.offset > most || h.size > most - h.offset || most - h.offset - h.size < TRAILER || h.size < 4)
@@ -72,7 +72,7 @@ static mst_status open_block(const parser *p, handle h, const uint8_t **begin, c
     return MST_OK;
 }
 
-/* Makes the next key: the first SHARED bytes of the last one, then UNSHARED bytes at TAIL. */
+/* Makes the next key: the first SHARED bytes of the previous one, then the UNSHARED bytes at TAIL. */
 static mst_status read_key(parser *p, const uint8_t *tail, uint64_t shared, uint64_t unshared) {
     const uint64_t at = (uint64_t)(tail - p->data);
     if (shared > p->key_size || shared + unshared > KEY_MOST) return table_corrupt(p, "a key of impossible length", at);
@@ -99,7 +99,7 @@ static mst_status read_entry(parser *p, const uint8_t **at, const uint8_t *end, 
     return MST_OK;
 }
 
-/* Checks that each key is above the one before, through the whole table. */
+/* Checks that each key is greater than the one before, through the whole table. */
 static mst_status check_order(parser *p, uint64_t at) {
     const size_t common = p->key_size < p->last_size ? p->key_size : p->last_size;
     const int order = p->any ? memcmp(p->last, p->key, common) : -1;
@@ -124,7 +124,7 @@ static mst_status parse_block(parser *p, handle h) {
     return MST_OK;
 }
 
-/* Parses all blocks of the index. Blocks must not overlap: no byte is read for two entries. */
+/* Parses all blocks of the index. Blocks must not overlap, so that no byte is read twice. */
 static mst_status parse_blocks(parser *p, handle index) {
     const uint8_t *at, *end;
     uint64_t next = 0;
@@ -186,7 +186,7 @@ static mst_status put32(mst_table_writer *w, uint32_t value) {
     return table_put(w, bytes, sizeof bytes);
 }
 
-/* Ends the block that began at BEGIN with its trailer. */
+/* Appends the trailer to the block that began at BEGIN. */
 static mst_status put_trailer(mst_table_writer *w, int64_t begin) {
     const uint8_t type = PLAIN;
     MST_TRY(table_put(w, &type, 1));
@@ -198,7 +198,7 @@ static size_t write_handle(uint8_t *dst, int64_t offset, int64_t size) {
     return used + mst_varint_write(dst + used, (uint64_t)size);
 }
 
-/* Each entry of the index is a restart, so that its key is whole; the restarts are the first bytes of the array. */
+/* Adds the current block to the index. Each entry of the index is a restart, so its key is complete. */
 static mst_status add_to_index(mst_table_writer *w, int64_t size) {
     uint8_t head[3 * MST_VARINT_MOST], value[2 * MST_VARINT_MOST];
     const size_t value_size = write_handle(value, w->block, size);
@@ -259,7 +259,8 @@ mst_status mst_table_add(mst_table_writer *w, const char *key, size_t key_size, 
     return w->size - w->block >= BLOCK_SIZE ? end_block(w) : MST_OK;
 }
 
-/* The offsets of the index's entries, which are restarts: found by reading its entries again. */
+/* Appends the offsets of all entries of the index, which are its restarts. They are found by reading the entries
+ * again. */
 static mst_status put_index_restarts(mst_table_writer *w) {
     const uint8_t *at = w->index, *end = w->index + w->index_size;
     while (at < end) {

@@ -17,16 +17,16 @@ struct mst_lines_reader {
     mst_stream *stream;
     uint8_t *buffer;
     size_t capacity, begin, end;
-    uint64_t offset;     /* of buffer[begin] in the file, or in the decompressed data */
-    bool is_over;        /* nothing comes after buffer[end] */
-    mst_failure failure; /* of reading: reported after the lines before it have been given */
+    uint64_t offset;     /* offset of buffer[begin] in the file, or in the decompressed data */
+    bool is_over;        /* no bytes follow buffer[end] */
+    mst_failure failure; /* an error of reading; reported after the lines before it have been given */
 };
 
 static size_t available(const mst_lines_reader *r) {
     return r->end - r->begin;
 }
 
-/* Makes room after buffer[end], and reads into it. */
+/* Makes room after buffer[end], and reads more bytes into it. */
 static mst_status read_more(mst_lines_reader *r) {
     size_t got;
     if (r->begin) memmove(r->buffer, r->buffer + r->begin, available(r));
@@ -49,7 +49,7 @@ static mst_status read_more(mst_lines_reader *r) {
     return MST_OK;
 }
 
-/* A line of SIZE bytes with its end, which has ENDING bytes: 0 or 1. */
+/* Takes a line of SIZE bytes, including ENDING bytes of line end: 0 or 1. */
 static void lines_take(mst_lines_reader *r, size_t size, size_t ending, mst_record *line) {
     const uint8_t *data = r->buffer + r->begin;
     size_t length = size - ending;

@@ -91,7 +91,7 @@ static mst_status parse_shape(parser *p, mst_npy *out) {
             if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *p->at - '0', &value))
                 return fail(p, "a dimension is too large");
         if (p->at == digits) return fail(p, "a dimension is due");
-        (void)accept(p, 'L'); /* Python 2 wrote long integers so */
+        (void)accept(p, 'L'); /* Python 2 wrote long integers with an L */
         if (out->shape.ndim == MST_MAX_NDIM)
             return MST_FAIL(MST_UNIMPLEMENTED, "'%s': more than %d dimensions: reshape it", p->name, MST_MAX_NDIM);
         out->shape.dim[out->shape.ndim++] = value;

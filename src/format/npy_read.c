@@ -1,4 +1,4 @@
-/* A file of one array. It is read whole: its header says how long it must be. */
+/* Reads a file with one array. It is read as a whole; the header says how long it must be. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ static mst_status npy_cut_off(const char *path) {
     return MST_FAIL(MST_CORRUPT, "'%s': ends within its header: the array is damaged, save it again", path);
 }
 
-/* The header of the SIZE bytes at DATA; *USED of them. */
+/* Reads the header in the SIZE bytes at DATA; *USED is its size. */
 static mst_status npy_read_header(const char *path, const unsigned char *data, size_t size, size_t *used,
                                   mst_npy *out) {
     int length_size;

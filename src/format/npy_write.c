@@ -1,4 +1,4 @@
-/* Writing NPY. Source: NEP 1. */
+/* Writes NPY. Source: NEP 1. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "format/npy.h"
 
-/* The elements and the length of the text are little-endian, as the machine is. */
+/* The elements and the length of the text are little-endian, like the machine. */
 size_t mst_npy_header(const mst_tensor *tensor, char header[MST_NPY_HEADER]) {
     static const char *const codes[MST_NUM_DTYPES] = {[MST_F32] = "<f4", [MST_F64] = "<f8", [MST_I32] = "<i4",
                                                       [MST_I64] = "<i8", [MST_U8] = "|u1",  [MST_BOOL] = "|b1"};

@@ -18,8 +18,8 @@ static const char suffix[] = ".npy";
 
 enum { SUFFIX_SIZE = 4, HEADER_MAX = 1 << 20, NAME_MAX_SHOWN = 300 };
 
-/* Removes ".npy" from the names, so that they are those given to numpy.savez, and "./" before them, which other
- * programs write. "x", "x.npy" and "./x.npy" are then the same name, which is an error. */
+/* Removes ".npy" from the end of names, so that they are those given to numpy.savez. Also removes "./" at the
+ * beginning, which other programs write. "x", "x.npy" and "./x.npy" are then the same name, which is an error. */
 static mst_status strip_names(mst_zip *zip) {
     for (int64_t i = 0; i < zip->num_entries; i++) {
         char *name = zip->entry[i].name, *own = name;
@@ -122,7 +122,7 @@ static mst_status read_header(mst_zip_reader *reader, const char *label, bool an
 
 static mst_status check_size(const mst_zip_reader *reader, const char *label, const mst_npy *header, size_t *size) {
     char text[MST_SHAPE_TEXT];
-    const bool longer = reader->done > reader->entry->size; /* than the directory of the archive says */
+    const bool longer = reader->done > reader->entry->size; /* longer than the directory of the archive says */
     uint64_t total = mst_dtype_size(header->dtype), holds = longer ? 0 : reader->entry->size - reader->done;
     bool overflow = longer;
     for (int i = 0; i < header->shape.ndim; i++)
@@ -168,7 +168,7 @@ mst_status mst_npz_read(const mst_npz *npz, const char *name, mst_tensor **out) 
 
 /* ---- lists ---- */
 
-/* Integers of an array without objects. */
+/* Takes integers from an array without objects. */
 static mst_status lists_of_tensor(const char *label, const mst_tensor *tensor, mst_integer_lists *out) {
     const mst_dtype dtype = mst_tensor_dtype(tensor);
     const int64_t n = mst_tensor_count(tensor);
@@ -207,7 +207,7 @@ static mst_status read_pickle(mst_zip_reader *reader, const char *label, mst_int
 
 enum { LABEL_SIZE = 512 };
 
-/* What messages call an array. */
+/* Writes to LABEL how messages refer to an array. */
 static const char *label_of(const mst_npz *npz, const char *name, char label[LABEL_SIZE]) {
     snprintf(label, LABEL_SIZE, "%s' array '%s", npz->bytes.name, name);
     return label;

@@ -1,4 +1,4 @@
-/* Writing NPZ: arrays with the header of NPY, in a ZIP archive. */
+/* Writes NPZ: arrays with an NPY header, in a ZIP archive. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { NAME_MOST = 60000 };
 
-/* What the archive holds of one array. */
+/* What the archive needs for one array, besides the elements. */
 typedef struct array {
     char *name; /* with .npy */
     char header[MST_NPY_HEADER];

@@ -11,12 +11,12 @@
 enum { NAME_SHOWN = 60 };
 
 typedef enum pickle_kind {
-    PICKLE_NONE = 0, /* None, True, False: nothing here depends on them */
+    PICKLE_NONE = 0, /* None, True, False: the result does not depend on them */
     PICKLE_INTEGER,
     PICKLE_TEXT,
-    PICKLE_NAME,     /* one of the names */
+    PICKLE_NAME,     /* one of the known names */
     PICKLE_SEQUENCE, /* a tuple or a list */
-    PICKLE_DTYPE,    /* of objects */
+    PICKLE_DTYPE,    /* the dtype of objects */
     PICKLE_ARRAY,
     PICKLE_MARK
 } pickle_kind;
@@ -25,12 +25,12 @@ typedef enum pickle_name { NAME_RECONSTRUCT, NAME_NDARRAY, NAME_DTYPE } pickle_n
 
 typedef struct pickle_value {
     pickle_kind kind;
-    uint32_t size;  /* of a text */
-    int64_t number; /* an integer; where a text begins; which name; which sequence, also of an array */
+    uint32_t size;  /* size of a text */
+    int64_t number; /* integer: value; text: where it begins; name: which; sequence, array: index in `sequence` */
 } pickle_value;
 
 typedef struct pickle_sequence {
-    pickle_value *item; /* of an array: its length and its list, once it has its state */
+    pickle_value *item; /* for an array, once its state is set: its length and its list */
     int64_t count, capacity;
 } pickle_sequence;
 
@@ -38,7 +38,7 @@ typedef struct pickle {
     const char *name;
     const unsigned char *data;
     size_t size, at;
-    size_t instruction; /* where it begins */
+    size_t instruction; /* where the current instruction begins */
     pickle_value *stack;
     int64_t depth, stack_capacity;
     pickle_value *memo;
@@ -62,7 +62,7 @@ static mst_status take_bytes(pickle *p, size_t size, const unsigned char **out) 
     return MST_OK;
 }
 
-/* An unsigned number of SIZE bytes, at most 8, little-endian. */
+/* Reads an unsigned little-endian number of SIZE bytes, at most 8. */
 static mst_status take_number(pickle *p, size_t size, uint64_t *out) {
     const unsigned char *bytes;
     MST_TRY(take_bytes(p, size, &bytes));
@@ -79,7 +79,7 @@ static mst_status push_value(pickle *p, pickle_value value) {
     return MST_OK;
 }
 
-/* The value that is DOWN below the top, which an instruction takes. */
+/* Finds the value that is DOWN places below the top of the stack, for an instruction that uses it. */
 static mst_status peek(const pickle *p, int64_t down, pickle_value **out) {
     if (down >= p->depth || p->stack[p->depth - 1 - down].kind == PICKLE_MARK)
         return pickle_corrupt(p, "a value that is missing");
@@ -87,7 +87,7 @@ static mst_status peek(const pickle *p, int64_t down, pickle_value **out) {
     return MST_OK;
 }
 
-/* How many values are above the newest mark. */
+/* Counts the values above the newest mark. */
 static mst_status count_to_mark(const pickle *p, int64_t *out) {
     int64_t i = p->depth;
     while (i > 0 && p->stack[i - 1].kind != PICKLE_MARK) i--;
@@ -113,7 +113,7 @@ static mst_status push_long(pickle *p) {
                     p->instruction);
 }
 
-/* A text whose size is in the SIZE bytes before it. */
+/* Pushes a text whose length is in the SIZE bytes before it. */
 static mst_status push_text(pickle *p, size_t size) {
     uint64_t length;
     const unsigned char *text;
@@ -125,7 +125,7 @@ static mst_status push_text(pickle *p, size_t size) {
 
 /* ---- tuples and lists ---- */
 
-/* Appends the N values at the top of the stack, which stay there. */
+/* Appends the N values at the top of the stack to a sequence. They also stay on the stack. */
 static mst_status append(pickle *p, int64_t sequence, int64_t n) {
     pickle_sequence *s = &p->sequence[sequence];
     if (!n) return MST_OK;
@@ -135,7 +135,8 @@ static mst_status append(pickle *p, int64_t sequence, int64_t n) {
     return MST_OK;
 }
 
-/* The N values at the top, and what is below them as far as DROPPED says, become a sequence with these. */
+/* Replaces the N values at the top of the stack, and DROPPED marks or values below them, by a sequence of the N
+ * values. */
 static mst_status collect_values(pickle *p, int64_t n, int64_t dropped, pickle_kind kind) {
     const int64_t number = p->num_sequences;
     pickle_value *last;
@@ -153,7 +154,8 @@ static mst_status collect_to_mark(pickle *p) {
     return collect_values(p, n, 1, PICKLE_SEQUENCE);
 }
 
-/* Appends the N values at the top of the stack to the list below them. MARKS marks lie between the list and them. */
+/* Appends the N values at the top of the stack to the list below them, and removes them. MARKS marks lie between the
+ * list and the values. */
 static mst_status append_top(pickle *p, int64_t n, int64_t marks) {
     const int64_t list = p->depth - 1 - n - marks;
     if (list < 0 || !p->stack || p->stack[list].kind != PICKLE_SEQUENCE)
@@ -169,9 +171,10 @@ static mst_status append_to_mark(pickle *p) {
     return append_top(p, n, 1);
 }
 
-/* ---- what is used again ---- */
+/* ---- memoized values ---- */
 
-/* NUMBER is below that of the bytes so far, so that the memory is no more than a multiple of them. */
+/* Stores the value at the top as memo NUMBER. NUMBER must be below the count of bytes read so far, so that memory is
+ * limited to a multiple of that. */
 static mst_status memoize(pickle *p, uint64_t number) {
     pickle_value *top;
     MST_TRY(peek(p, 0, &top));
@@ -195,13 +198,13 @@ static mst_status use_memo(pickle *p, size_t size, mst_status (*use)(pickle *p, 
     return use(p, number);
 }
 
-/* ---- names and what is made by them ---- */
+/* ---- names and calls ---- */
 
 static bool is_text(const char *text, size_t size, const char *expected) {
     return size == strlen(expected) && memcmp(text, expected, size) == 0;
 }
 
-/* Puts printable letters of a text of the file in SHOWN. */
+/* Copies a text from the file to SHOWN, with '?' for characters that cannot be printed. */
 static const char *show_text(const char *text, size_t size, char shown[NAME_SHOWN + 1]) {
     size_t i = 0;
     for (; i < size && i < NAME_SHOWN; i++) shown[i] = isprint((unsigned char)text[i]) ? text[i] : '?';
@@ -226,7 +229,7 @@ static mst_status push_name(pickle *p, const char *module, size_t module_size, c
         p->name, show_text(module, module_size, shown[0]), show_text(name, size, shown[1]), p->instruction);
 }
 
-/* A line of the bytes, without its end. */
+/* Takes a line from the bytes, without its end. */
 static mst_status take_line(pickle *p, const char **line, size_t *size) {
     const unsigned char *begin = p->data + p->at, *end = memchr(begin, '\n', p->size - p->at);
     if (!end) return pickle_corrupt(p, "an end within a name");
@@ -254,14 +257,14 @@ static mst_status stack_global(pickle *p) {
     return push_name(p, text + module->number, module->size, text + name->number, name->size);
 }
 
-/* Item I of the sequence VALUE if it is of KIND; NULL: it is not. */
+/* Item I of the sequence VALUE if it is of KIND; else NULL. */
 static const pickle_value *item_of(const pickle *p, const pickle_value *value, int64_t i, pickle_kind kind) {
     if (value->kind != PICKLE_SEQUENCE || i >= p->sequence[value->number].count) return NULL;
     const pickle_value *item = &p->sequence[value->number].item[i];
     return item->kind == kind ? item : NULL;
 }
 
-/* A call: of _reconstruct with a class and more, or of dtype with its text. */
+/* Performs a call: of _reconstruct with a class and more, or of dtype with its text. Any other is refused. */
 static mst_status reduce(pickle *p) {
     pickle_value *arguments, *callee;
     char shown[NAME_SHOWN + 1];
@@ -285,7 +288,8 @@ static mst_status reduce(pickle *p) {
     return push_value(p, (pickle_value){.kind = PICKLE_DTYPE});
 }
 
-/* Gives an array its state: (1, (length,), dtype, False, [...]). That of a dtype says nothing new. */
+/* Sets the state of an array: (1, (length,), dtype, False, [...]). The state of a dtype is ignored, since it adds
+ * nothing. */
 static mst_status build(pickle *p) {
     pickle_value *state, *object;
     MST_TRY(peek(p, 0, &state));
@@ -385,7 +389,8 @@ static mst_status copy_list(const pickle *p, const pickle_value *item, int64_t i
     return MST_OK;
 }
 
-/* Lists that are used again could be many more integers than bytes; those of NumPy are not. */
+/* Counts the integers of the result. Lists that occur several times could make many more integers than there are bytes;
+ * NumPy does not write such. */
 static mst_status count_integers(const pickle *p, const pickle_sequence *list, int64_t *out) {
     *out = 0;
     for (int64_t i = 0; i < list->count; i++) {

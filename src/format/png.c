@@ -10,14 +10,14 @@
 
 /* ---- reading ---- */
 
-/* Gray as tf.io.decode_png makes it: by libpng's png_set_rgb_to_gray with 0.299 and 0.587, in 15 bits of fraction. A
- * pixel whose three values are one keeps it. Where the file has a gamma (gAMA, sRGB), and it is not near 1, the sum is
- * made of linear light; nothing else is changed by it. Source: libpng, pngrtran (png_do_rgb_to_gray), png.c
- * (png_build_8bit_table). */
+/* Gray as tf.io.decode_png makes it: by libpng's png_set_rgb_to_gray with 0.299 and 0.587, in fixed point with 15 bits
+ * of fraction. A pixel whose three values are equal keeps that value. If the file has a gamma (gAMA, sRGB) that is not
+ * near 1, the sum is computed in linear light. The gamma has no other effect. Source: libpng, pngrtran
+ * (png_do_rgb_to_gray), png.c (png_build_8bit_table). */
 enum { RED = 9797, GREEN = 19234, BLUE = 32768 - RED - GREEN, HALF = 16384, SRGB_GAMMA = 45455 };
 
 typedef struct light {
-    bool is_linear; /* the values are: there are no tables */
+    bool is_linear; /* the values are linear already, and there are no tables */
     uint8_t to_linear[256], from_linear[256];
 } light;
 
@@ -50,7 +50,7 @@ static void make_gray(uint8_t *gray, const uint8_t *rgb, int64_t count, const li
     }
 }
 
-/* Of 16 bits, the sum is made before it is cut to 8. */
+/* For 16 bits, the sum is computed before it is cut to 8 bits. */
 static void make_gray_of_16(uint8_t *gray, const uint16_t *rgba, int64_t count) {
     for (int64_t i = 0; i < count; i++, rgba += 4)
         gray[i] =
@@ -75,7 +75,7 @@ static mst_status decode(spng_ctx *context, const char *name, const void *data, 
     const int64_t count = (int64_t)header.height * header.width;
     failed = spng_decode_image(context, to->pixels, (size_t)(to->channels * count),
                                wide ? SPNG_FMT_RGBA16 : SPNG_FMT_RGB8, 0);
-    /* The image is complete at its last row, before the check sum of the chunk that holds it: read on to the end. */
+    /* The image is complete with its last row, before the checksum of the chunk is read: read to the end. */
     if (!failed) failed = spng_decode_chunks(context);
     mst_status status = failed ? png_damaged(name, failed) : MST_OK;
     if (!status && gray) status = mst_image_alloc(name, size, header.height, header.width, out);
@@ -93,7 +93,7 @@ static mst_status decode(spng_ctx *context, const char *name, const void *data, 
 
 static mst_status decode_png(const char *name, const void *data, size_t size, const mst_image_want *want,
                              mst_image *out) {
-    (void)want; /* OUT has its channels, and there is no smaller size to decode at */
+    (void)want; /* OUT has its channels already, and PNG cannot be decoded at a smaller size */
     spng_ctx *context = spng_ctx_new(0);
     if (!context) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to read '%s'", name);
     const mst_status status = decode(context, name, data, size, out);

@@ -1,7 +1,7 @@
-/* Opening reads the header only, and checks that the tensors, sorted by where they begin, fill the data from its
- * first byte to its last; reading copies one tensor from its place. A tensor whose dtype Muster does not have is
- * listed, and fails when it is read. Written files put tensors with larger elements first, so that each is aligned
- * to its own elements. */
+/* Opening reads only the header. It checks that the tensors, sorted by where they begin, fill the data from the first
+ * byte to the last. Reading copies one tensor from its place. A tensor whose dtype Muster does not have is listed, but
+ * cannot be read. Written files have tensors with larger elements first, so that each is aligned to its element
+ * size. */
 #include "format/safetensors.h"
 
 #include <jansson.h>
@@ -19,7 +19,7 @@ static const char metadata_key[] = "__metadata__", our_key[] = "muster";
 
 static const struct {
     const char *name;
-    mst_dtype dtype; /* MST_NO_DTYPE: Muster has none for it */
+    mst_dtype dtype; /* MST_NO_DTYPE: Muster has no dtype for it */
     int size;
 } dtypes[] = {
     {"F32", MST_F32, 4},      {"F64", MST_F64, 8},          {"I32", MST_I32, 4},         {"I64", MST_I64, 8},
@@ -29,8 +29,8 @@ static const struct {
 enum { NUM_DTYPES = sizeof dtypes / sizeof *dtypes };
 
 typedef struct item {
-    const char *name; /* of the JSON */
-    int type;         /* in dtypes */
+    const char *name; /* points into the JSON */
+    int type;         /* index in dtypes */
     mst_shape shape;
     uint64_t begin, end;
 } item;
@@ -38,9 +38,9 @@ typedef struct item {
 struct mst_safetensors {
     mst_bytes bytes;
     json_t *header;
-    item *item; /* by where they begin */
+    item *item; /* [count] sorted by where they begin */
     int64_t count;
-    uint64_t data; /* where it begins in the file */
+    uint64_t data; /* where the data begins in the file */
 };
 
 /* ---- reading ---- */
@@ -117,7 +117,7 @@ static mst_status read_header(mst_safetensors *f) {
     uint64_t size = 0;
     size_t got;
     json_error_t error;
-    MST_TRY(mst_bytes_read(&f->bytes, 0, &size, sizeof size, &got)); /* little-endian, as the machine is */
+    MST_TRY(mst_bytes_read(&f->bytes, 0, &size, sizeof size, &got)); /* little-endian, like the machine */
     if (got < sizeof size || size > HEADER_MOST || size > f->bytes.size - sizeof size)
         return safetensors_corrupt(f, NULL, "the size of the header is impossible");
     char *text = malloc((size_t)size + 1);
@@ -205,7 +205,7 @@ static const char *name_of(mst_dtype dtype) {
     return "";
 }
 
-/* -1 where memory is out, or the name is no UTF-8. */
+/* Returns -1 if there is no memory, or if the name is not UTF-8. */
 static int add_tensor(json_t *header, const mst_named_tensor *t, uint64_t *offset) {
     const mst_shape shape = mst_tensor_shape(t->tensor);
     const uint64_t end = *offset + mst_tensor_bytes(t->tensor);
@@ -217,7 +217,7 @@ static int add_tensor(json_t *header, const mst_named_tensor *t, uint64_t *offse
     return json_object_set_new(header, t->name, value);
 }
 
-/* The size and the header, padded with spaces so that the data is aligned; to be freed. */
+/* Makes the size and the header, padded with spaces so that the data is aligned. Free the result. */
 static char *make_header(const mst_named_tensor *const *order, int64_t count, const char *metadata, size_t *size) {
     json_t *header = json_object();
     uint64_t offset = 0;
@@ -236,7 +236,7 @@ static char *make_header(const mst_named_tensor *const *order, int64_t count, co
     return bytes;
 }
 
-/* Larger elements first, so that each tensor is aligned to its own; then by name. */
+/* Orders larger elements first, so that each tensor is aligned to its element size; then by name. */
 static int by_alignment(const void *a, const void *b) {
     const mst_named_tensor *x = *(const mst_named_tensor *const *)a, *y = *(const mst_named_tensor *const *)b;
     const size_t size_x = mst_dtype_size(mst_tensor_dtype(x->tensor)),

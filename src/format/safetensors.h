@@ -4,7 +4,8 @@
  *      {"__metadata__": {"k": "v"},
  *       "layer1/weights": {"dtype": "F32", "shape": [784, 500], "data_offsets": [0, 1568000]}}
  *
- *  Offsets count from the begin of the data; tensors neither overlap nor leave holes. All is little-endian, row-major.
+ *  Offsets count from the beginning of the data. Tensors do not overlap and leave no gaps. Everything is little-endian
+ *  and row-major.
  *  Source: github.com/huggingface/safetensors, README.md.
  */
 #ifndef MUSTER_FORMAT_SAFETENSORS_H
@@ -14,24 +15,26 @@
 
 typedef struct mst_safetensors mst_safetensors;
 
-/** Opens the file at PATH. *OUT is NULL on failure: MST_NOT_FOUND, MST_IO or MST_INVALID where it is not a file that
- *  can be read, MST_CORRUPT where it is not of this format. */
+/** Opens the file at PATH. *OUT is NULL on failure: MST_NOT_FOUND, MST_IO or MST_INVALID if PATH is not a file that can
+ *  be read, MST_CORRUPT if it is not of this format. */
 MST_CHECKED mst_status mst_safetensors_open(const char *path, mst_safetensors **out);
-/** The same from SIZE bytes at DATA, which the caller keeps until the close; NAME stands for the path in messages. */
+/** The same from SIZE bytes at DATA, which the caller keeps until mst_safetensors_close; NAME stands for the path in
+ *  messages. */
 MST_CHECKED mst_status mst_safetensors_parse(const char *name, const void *data, size_t size, mst_safetensors **out);
 /** NULL is allowed. */
 void mst_safetensors_close(mst_safetensors *file);
 
 int64_t mst_safetensors_count(const mst_safetensors *file);
-/** Name of tensor I, in the order of the data. */
+/** The name of tensor I, in the order of the data. */
 const char *mst_safetensors_name(const mst_safetensors *file, int64_t i);
 bool mst_safetensors_has(const mst_safetensors *file, const char *name);
-/** Text under KEY of the metadata, or NULL. */
+/** The text under KEY in the metadata; NULL: there is none. */
 const char *mst_safetensors_metadata(const mst_safetensors *file, const char *key);
-/** Reads tensor I. MST_UNIMPLEMENTED where Muster has no such dtype; *OUT is NULL on failure. */
+/** Reads tensor I. MST_UNIMPLEMENTED if Muster has no such dtype. *OUT is NULL on failure. */
 MST_CHECKED mst_status mst_safetensors_read(const mst_safetensors *file, int64_t i, mst_tensor **out);
 
-/** Writes COUNT tensors to PATH, whole or not at all, with METADATA (may be NULL) as JSON text under "muster". */
+/** Writes COUNT tensors to PATH, either completely or not at all. METADATA (may be NULL) is stored as JSON text under
+ *  "muster". */
 MST_CHECKED mst_status mst_safetensors_write(const char *path, const mst_named_tensor *tensors, int64_t count,
                                              const char *metadata);
 

@@ -8,12 +8,12 @@
 
 enum { CHUNK_SIZE = 256 * 1024, GZIP_MAGIC = 0x1f };
 
-/* The decompressor counts in 32 bits. */
+/* The decompressor has 32-bit counters. */
 static const size_t most_at_once = (size_t)1 << 30;
 
 struct mst_stream {
     const mst_bytes *bytes;
-    uint64_t offset; /* of what is read from the file next */
+    uint64_t offset; /* where the file is read next */
     uint64_t end;
     mst_stream_kind kind;
     bool finished;
@@ -68,7 +68,7 @@ static const char *inflate_error(mst_stream_kind kind, int code) {
     }
 }
 
-/* Makes sure that the decompressor has input, except at the end of the part. */
+/* Gives the decompressor input if it has none left and the part has more. */
 static mst_status stream_fill(mst_stream *s) {
     if (s->inflate.avail_in || s->offset == s->end) return MST_OK;
     uint64_t left = s->end - s->offset;
@@ -81,7 +81,7 @@ static mst_status stream_fill(mst_stream *s) {
     return MST_OK;
 }
 
-/* After a member comes another one, the end, or data that does not belong there. */
+/* Called at the end of a member. Another member follows, or the end, or bytes that do not belong there. */
 static mst_status next_member(mst_stream *s) {
     MST_TRY(stream_fill(s));
     s->finished = s->inflate.avail_in == 0;

@@ -1,7 +1,7 @@
-/** A part of a file read from front to back, decompressed on the way, straight into the reader's memory.
+/** Reads a part of a file from front to back, decompressed on the way, straight into the reader's memory.
  *
- *  Needs 256 KiB for what is read ahead and about 100 KB for the state of the decompressor, whatever the file's
- *  size; plain streams need neither.
+ *  Whatever the size of the file, a compressed stream needs 256 KiB for reading ahead and about 100 KB for the state of
+ *  the decompressor. A plain stream needs neither.
  */
 #ifndef MUSTER_FORMAT_STREAM_H
 #define MUSTER_FORMAT_STREAM_H
@@ -20,18 +20,18 @@ typedef struct mst_stream mst_stream;
 /** No deflate stream is longer than this many times its compressed size (RFC 1951: 258 bytes from two bits). */
 enum { MST_DEFLATE_MAX_RATIO = 1032 };
 
-/** A stream over SIZE bytes at OFFSET of BYTES, which must outlive it. Destroy also after a failure. */
+/** Makes a stream over SIZE bytes at OFFSET of BYTES, which must outlive it. Destroy it also after a failure. */
 MST_CHECKED mst_status mst_stream_create(const mst_bytes *bytes, uint64_t offset, uint64_t size, mst_stream_kind kind,
                                          mst_stream **out);
 /** NULL is allowed. */
 void mst_stream_destroy(mst_stream *stream);
 
 /** Reads the next SIZE bytes to DST; *GOT is less only at the end of the stream. Fails with MST_CORRUPT, naming the
- *  file and the offset in it, where the compressed data is damaged, cut off, or followed by something else: reading
- *  until *GOT < SIZE checks the whole part. */
+ *  file and the offset in it, if the compressed data is damaged, cut off, or followed by something else. Reading until
+ *  *GOT < SIZE checks the whole part. */
 MST_CHECKED mst_status mst_stream_read(mst_stream *stream, void *dst, size_t size, size_t *got);
 
-/** Offset in the file of what will be read next. */
+/** The offset in the file at which reading continues. */
 uint64_t mst_stream_offset(const mst_stream *stream);
 
 #endif

@@ -1,10 +1,10 @@
 /* Framing of records, and a reader from front to back (records by number: tfrecord_index.c).
  *
- * The reader holds a window of the file, plain or decompressed, in a buffer that a record of any length makes grow;
- * a record is given out as a pointer into it, after both of its check sums agree. A length is not trusted: at most
- * twice as much is allocated as has been read. After an error mst_tfrecord_reader_recover finds the next record. If
- * only the data was damaged, it begins right after them. If the length was damaged, every byte is tried until one
- * begins a length with the right check sum. */
+ * The reader holds a window of the file, plain or decompressed, in a buffer that grows with the longest record. A
+ * record is given out as a pointer into the buffer after both of its checksums were found right. A length is not
+ * trusted: at most twice as much memory is allocated as has been read. After an error mst_tfrecord_reader_recover finds
+ * the next record. If only the data was damaged, that begins right after the data. If the length was damaged, every
+ * byte is tried until one begins a length with the right checksum. */
 #include "format/tfrecord.h"
 
 #include <endian.h>
@@ -59,7 +59,7 @@ mst_status mst_tfrecord_corrupt(const char *name, uint64_t offset, const char *w
 
 /* ---- reading from front to back ---- */
 
-/* Half of a second level cache: the check sum then reads what the copy has just written. */
+/* Half of a level 2 cache, so that the checksum reads what the copy has just written. */
 enum { CHUNK = 256 * 1024 };
 
 typedef enum damage { NO_DAMAGE, OF_LENGTH, OF_DATA, OF_STREAM } damage;
@@ -69,13 +69,13 @@ typedef enum damage { NO_DAMAGE, OF_LENGTH, OF_DATA, OF_STREAM } damage;
 struct mst_tfrecord_reader {
     mst_bytes bytes;
     mst_tfrecord_compression compression;
-    mst_stream *stream; /* NULL: plain */
+    mst_stream *stream; /* NULL for a plain file */
     uint8_t *buffer;
     size_t capacity, begin, end;
-    uint64_t offset;     /* of buffer[begin] in the file, or in the decompressed data */
-    bool is_over;        /* nothing comes after buffer[end] */
-    damage damage;       /* of the record at buffer[begin] */
-    mst_failure failure; /* of reading: comes out where the bytes before it end */
+    uint64_t offset;     /* offset of buffer[begin] in the file, or in the decompressed data */
+    bool is_over;        /* no bytes follow buffer[end] */
+    damage damage;       /* damage of the record at buffer[begin] */
+    mst_failure failure; /* an error of reading; reported when the bytes before it are used up */
 };
 
 static size_t available(const mst_tfrecord_reader *r) {
@@ -98,8 +98,8 @@ static void read_more(mst_tfrecord_reader *r) {
     r->is_over = status || got < want;
 }
 
-/* Makes SIZE bytes available, fewer only at the end. A length may claim anything: the buffer at most doubles before
- * more bytes are there. */
+/* Makes SIZE bytes available, fewer only at the end. A damaged length may be huge, so the buffer only doubles before
+ * more bytes have been read. */
 static mst_status need(mst_tfrecord_reader *r, size_t size) {
     while (available(r) < size && !r->is_over) {
         if (r->begin) memmove(r->buffer, r->buffer + r->begin, available(r));
@@ -127,7 +127,7 @@ static mst_status tfrecord_corrupt(mst_tfrecord_reader *r, damage which, const c
     return mst_tfrecord_corrupt(r->bytes.name, r->offset, r->stream ? " of the decompressed data" : "", what);
 }
 
-/* The error of a record that is cut off: of the stream where reading failed, else of the file. */
+/* The error of an incomplete record: that of the stream if reading failed, else that the file ends too early. */
 static mst_status ended(mst_tfrecord_reader *r) {
     if (!r->failure.code) return tfrecord_corrupt(r, OF_LENGTH, "the file ends within it");
     r->damage = OF_STREAM;
@@ -137,7 +137,7 @@ static mst_status ended(mst_tfrecord_reader *r) {
 static const char length_is_wrong[] = "the check sum of its length is wrong";
 static const char data_is_wrong[] = "the check sum of its data is wrong";
 
-/* The length of the next record; *SIZE is SIZE_MAX at the end. */
+/* Reads the length of the next record; *SIZE is SIZE_MAX at the end. */
 static mst_status next_length(mst_tfrecord_reader *r, size_t *size) {
     uint64_t length;
     MST_TRY(need(r, MST_TFRECORD_HEADER));
@@ -170,7 +170,7 @@ mst_status mst_tfrecord_reader_next(mst_tfrecord_reader *reader, mst_record *rec
     return MST_OK;
 }
 
-/* Passes over COUNT bytes; fewer only at the end. */
+/* Skips COUNT bytes; fewer only at the end. */
 static mst_status pass(mst_tfrecord_reader *r, size_t count) {
     if (!r->stream && count > available(r)) {
         r->offset += count;
@@ -222,7 +222,8 @@ mst_status mst_tfrecord_reader_recover(mst_tfrecord_reader *reader) {
     return MST_OK;
 }
 
-/* A plain file may begin like a compressed one: the length 0x8b1f, or 0x9c78. */
+/* Finds out how the file is compressed. A plain file may begin like a compressed one, if its first length is 0x8b1f or
+ * 0x9c78. */
 static mst_status find_compression(mst_tfrecord_reader *r) {
     uint8_t head[MST_TFRECORD_HEADER];
     uint64_t length;

@@ -10,15 +10,15 @@
 
 enum { BUFFER_SIZE = 256 * 1024, LEVEL = 1 };
 
-/* The compressor counts in 32 bits. */
+/* The compressor has 32-bit counters. */
 static const size_t most_at_once = (size_t)1 << 30;
 
 struct mst_tfrecord_writer {
     mst_file file;
     bool committed;
-    mst_status failed; /* an earlier call */
+    mst_status failed; /* error of an earlier call */
     size_t used;
-    uint8_t *buffer; /* what goes to the file */
+    uint8_t *buffer; /* bytes that are not yet in the file */
     bool compressed;
     struct isal_zstream deflate;
     uint8_t *level_memory;
@@ -60,7 +60,7 @@ static mst_status flush(mst_tfrecord_writer *w) {
     return used ? mst_file_append(&w->file, w->buffer, used) : MST_OK;
 }
 
-/* Feeds what is in next_in; with END also what the compressor holds back. */
+/* Compresses all input in next_in; with END also what the compressor still holds back. */
 static mst_status deflate(mst_tfrecord_writer *w, bool end) {
     w->deflate.end_of_stream = end;
     for (;;) {

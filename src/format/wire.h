@@ -1,10 +1,10 @@
 /** Protocol buffers' wire format, read in place.
  *
- *  A message is fields: a tag, which is number * 8 + wire type, and a value. Each function returns false where the
- *  bytes end too early or cannot be such a thing; nothing is read past the end.
+ *  A message consists of fields: a tag, which is number * 8 + wire type, and a value. Each function returns false if
+ *  the bytes end too early or are not of the expected form. Nothing is read past the end.
  *
  *  Source: protobuf.dev, "Encoding".
- */
+ *  / */
 #ifndef MUSTER_FORMAT_WIRE_H
 #define MUSTER_FORMAT_WIRE_H
 
@@ -17,7 +17,7 @@ enum { MST_WIRE_VARINT = 0, MST_WIRE_FIXED64 = 1, MST_WIRE_BYTES = 2, MST_WIRE_F
 /** The tag of field NUMBER. */
 #define MST_WIRE_TAG(number, type) ((uint64_t)(number) << 3 | (type))
 
-/** What is left of a message. */
+/** The rest of a message that is not yet read. */
 typedef struct mst_wire {
     const uint8_t *at, *end;
 } mst_wire;
@@ -54,7 +54,7 @@ static inline bool mst_wire_pass(mst_wire *wire, size_t size) {
     return true;
 }
 
-/** Passes over the value of a field of tag TAG; groups, which nothing writes any more, are refused. */
+/** Skips the value of a field with tag TAG. Groups, which are obsolete, are refused. */
 static inline bool mst_wire_skip(mst_wire *wire, uint64_t tag) {
     uint64_t number;
     mst_wire bytes;

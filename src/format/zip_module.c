@@ -7,9 +7,9 @@
 #include "base/no_memory.h"
 #include "module/module.h"
 
-enum { DATE = 33 /* 1980-01-01, as MS-DOS counts */ };
+enum { DATE = 33 /* 1980-01-01 in the format of MS-DOS */ };
 
-/* Where libzip is in an archive, and the first failure there. */
+/* libzip's position in an archive, and the first failure there. */
 typedef struct place {
     uint64_t at, size;
     mst_status status;
@@ -21,8 +21,8 @@ static zip_int64_t fail_at(place *p, int code) {
     return -1;
 }
 
-/* Answers libzip's questions that are the same for an archive that is read and one that is written: SUPPORTS, how many
- * bytes there ARE, and where it is. */
+/* Answers those commands of libzip that are the same for reading and writing. SUPPORTS are the supported commands, and
+ * ARE is the size of the archive. */
 static zip_int64_t answer(place *p, zip_int64_t supports, uint64_t are, void *data, zip_uint64_t size,
                           zip_source_cmd_t command) {
     zip_int64_t at;
@@ -47,8 +47,7 @@ static zip_int64_t answer(place *p, zip_int64_t supports, uint64_t are, void *da
 
 /* ---- writing ---- */
 
-/* What libzip writes to. It goes back in an archive to complete the header of a file whose check sum it did not
- * know. */
+/* Where libzip writes. It moves back to complete the header of a file whose checksum it did not know before. */
 typedef struct target {
     place place;
     mst_zip_put put;
@@ -64,7 +63,7 @@ static zip_int64_t put_bytes(target *t, const void *data, zip_uint64_t size) {
     return (zip_int64_t)size;
 }
 
-/* A new archive has nothing to read. */
+/* Answers libzip's commands for a new archive, which has nothing to read. */
 static zip_int64_t answer_writer(void *context, void *data, zip_uint64_t size, zip_source_cmd_t command) {
     target *t = context;
     if (command == ZIP_SOURCE_WRITE) return put_bytes(t, data, size);
@@ -117,7 +116,7 @@ struct mst_zip_archive {
     const void *source;
     mst_zip_get get;
     zip_t *zip;
-    zip_file_t *file; /* that is read; may be NULL */
+    zip_file_t *file; /* the file being read; may be NULL */
 };
 
 static zip_int64_t get_bytes(mst_zip_archive *a, void *data, zip_uint64_t size) {
@@ -136,12 +135,12 @@ static zip_int64_t answer_reader(void *context, void *data, zip_uint64_t size, z
     return answer(&a->place, ZIP_SOURCE_SUPPORTS_SEEKABLE, a->place.size, data, size, command);
 }
 
-/* What libzip says of an archive, or GET of its source. */
+/* The error that GET returned, or else libzip's error. */
 static mst_status cannot_read(const mst_zip_archive *a, zip_error_t *error) {
     if (a->place.status) return a->place.status;
     switch (zip_error_code_zip(error)) {
         case ZIP_ER_MEMORY: return MST_NO_MEMORY("to read an archive");
-#ifdef ZIP_ER_TRUNCATED_ZIP /* from libzip 1.11 on; before, such an archive gives ZIP_ER_NOZIP */
+#ifdef ZIP_ER_TRUNCATED_ZIP /* from libzip 1.11 on; earlier versions give ZIP_ER_NOZIP */
         case ZIP_ER_TRUNCATED_ZIP:
 #endif
         case ZIP_ER_NOZIP: return MST_FAIL(MST_CORRUPT, "this is not a zip archive, or it is cut off");
@@ -167,7 +166,7 @@ static mst_status open_archive(const void *source, mst_zip_get get, uint64_t siz
     *a = (mst_zip_archive){.place = {.size = size}, .source = source, .get = get};
     zip_error_init(&a->place.error);
     zip_error_init(&error);
-    if (!size) zip_error_set(&error, ZIP_ER_NOZIP, 0); /* libzip takes no bytes for no entries */
+    if (!size) zip_error_set(&error, ZIP_ER_NOZIP, 0); /* libzip would take no bytes for an archive without entries */
     zip_source_t *from = size ? zip_source_function_create(answer_reader, a, &error) : NULL;
     a->zip = from ? zip_open_from_source(from, ZIP_RDONLY, &error) : NULL;
     const mst_status status = a->zip ? MST_OK : cannot_read(a, &error);

@@ -13,15 +13,15 @@ static mst_status get(const void *source, uint64_t offset, void *dst, size_t siz
     return mst_bytes_read(source, offset, dst, size, got);
 }
 
-/* The module's error of STATUS, with the name of the file. */
+/* Adds the name of the file to the module's error STATUS. */
 static mst_status in_file(const mst_bytes *bytes, mst_status status) {
     if (status != MST_CORRUPT) return mst_error_prefix("'%s'", bytes->name);
     return MST_FAIL(MST_CORRUPT, "'%s': %s: the archive is damaged or incomplete, get it again", bytes->name,
                     mst_error()->message);
 }
 
-/* How many bytes the archive's entries say that they hold. Few bytes cannot become many without a bound: entries that
- * lie in each other count each. */
+/* Reads the names and sizes of all entries. *BYTES gets the sum of the sizes. It counts overlapping entries separately,
+ * so its limit also prevents a few bytes from becoming arbitrarily many. */
 static mst_status read_entries(mst_zip *zip, uint64_t *bytes) {
     for (int64_t i = 0; i < zip->num_entries; i++) {
         mst_zip_stat stat;
@@ -111,7 +111,7 @@ void mst_zip_reader_close(mst_zip_reader *reader) {
     pthread_mutex_unlock(reader->zip->lock);
 }
 
-/* The module's error of STATUS, with the names of the file and the entry. */
+/* Adds the names of the file and of the entry to the module's error STATUS. */
 static mst_status in_entry(const mst_zip_reader *r, mst_status status) {
     (void)!mst_error_prefix("entry '%s'", r->entry->name);
     return in_file(r->zip->bytes, status);

@@ -1,4 +1,4 @@
-/* A checkpoint: its prefix, or one of its files. */
+/* A checkpoint, given by its prefix or by one of its files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +19,8 @@ bool mst_checkpoint_is_there(const char *prefix) {
     return there;
 }
 
-/* The prefix of the checkpoint that PATH may be: PATH without the end of an index or data file, if it has that. The
- * caller frees it. */
+/* The prefix of the checkpoint to which PATH may belong: PATH without the suffix of an index or data file, if it has
+ * one. The caller frees it. */
 static char *prefix_of(const char *path) {
     const size_t size = strlen(path), suffix = sizeof index_suffix - 1;
     const char *data = strstr(path, ".data-");
@@ -29,7 +29,8 @@ static char *prefix_of(const char *path) {
     return data ? strndup(path, (size_t)(data - path)) : strdup(path);
 }
 
-/* The footer of a table ends with a number; a data file has nothing of its own, and is known by its name. */
+/* Whether PATH ends with the magic number in the footer of a table. Data files have none, and are known by their
+ * name. */
 static bool has_magic(const char *path) {
     static const uint8_t magic[8] = {0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb};
     uint8_t end[8] = {0};
@@ -62,7 +63,7 @@ static json_t *print_other(mst_report *r, const mst_bundle_entry *e, const char 
     return item;
 }
 
-/* The sums of all its strings are checked with the first. */
+/* Prints a tensor of strings. Reading the first string checks the checksums of all. */
 static mst_status print_strings(mst_report *r, const mst_bundle *b, int64_t i, bool list) {
     char note[NOTE_SIZE], shown[MST_REPORT_NAME], *text = NULL;
     size_t size = 0;
@@ -103,7 +104,7 @@ static mst_status print_tensor(mst_report *r, const mst_bundle *b, int64_t i, bo
 static mst_status print_entry(mst_report *r, const mst_bundle *b, int64_t i, bool list) {
     const mst_bundle_entry *e = mst_bundle_at(b, i);
     char dtype[MST_BUNDLE_TYPE_TEXT];
-    if (e->slice) return MST_OK; /* it is read with its variable */
+    if (e->slice) return MST_OK; /* slices are read with their variable */
     if (e->type == MST_BUNDLE_STRING) return print_strings(r, b, i, list);
     if (e->dtype) return print_tensor(r, b, i, list);
     if (list) print_other(r, e, mst_bundle_type_name(e->type, dtype), ", which is not read here");

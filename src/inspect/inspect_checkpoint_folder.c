@@ -1,4 +1,4 @@
-/* A folder of checkpoints: all of them are checked, the newest that is not damaged is shown. */
+/* A folder of checkpoints: all of them are checked, and the newest one without damage is shown. */
 #include <string.h>
 
 #include "inspect/inspector.h"
@@ -20,7 +20,7 @@ static mst_inspect_match inspect_checkpoint_folder_knows(const mst_inspect_sourc
     return found ? MST_INSPECT_SURE : MST_INSPECT_NO;
 }
 
-/* Whether it is not damaged. */
+/* Checks and prints a checkpoint. Returns whether it exists without damage. */
 static bool print_item(mst_report *r, const mst_checkpoint_item *item) {
     char shown[MST_REPORT_NAME], step[48] = "";
     const int64_t before = r->num_damage;
@@ -51,7 +51,7 @@ static mst_status inspect_checkpoint_folder_print(const mst_inspect_source *sour
         mst_report inner = {.path = newest->path, .text = report->text, .json = json_object(), .damage = json_array()};
         status = mst_report_checkpoint(&inner, newest->path, true);
         mst_report_set(report, NULL, "newest", inner.json);
-        json_decref(inner.damage); /* none: it was read just now */
+        json_decref(inner.damage); /* empty: this checkpoint has just been checked */
     }
     mst_checkpoint_list_free(&list);
     return status;

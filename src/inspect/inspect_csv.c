@@ -1,8 +1,7 @@
-/* Tables with a header: the delimiter is guessed, and each column is told with its type, its range or its
- * categories.
+/* Tables with a header. The report has each column with its type, and its range or categories.
  *
- * The delimiter is the one of ',', ';' and tab that stands most often in the first line. The file is known by its
- * ending or by its first two lines, if both have equally many of them; columns are read as training reads them
+ * The delimiter is guessed: it is the most frequent of ',', ';' and tab in the first line. A file is recognised by its
+ * suffix, or by its first two lines if they have equally many delimiters. Columns are read as in training
  * (data/sources/csv_column.h). */
 #include "format/csv.h"
 
@@ -16,7 +15,7 @@
 
 enum { SHOWN_CATEGORIES = 8, LISTED_CATEGORIES = 100 };
 
-/* The separators of the line at TEXT outside of quotes; *NEXT is where the next one begins. */
+/* Counts the delimiters outside of quotes in the line at TEXT; *NEXT is where the next line begins. */
 static size_t count(const char *text, const char *end, char delimiter, const char **next) {
     size_t found = 0;
     bool quoted = false;
@@ -46,7 +45,7 @@ static char delimiter_of(const mst_inspect_source *s, bool *regular) {
 static mst_inspect_match inspect_csv_knows(const mst_inspect_source *s) {
     bool regular = false;
     mst_inspect_source plain = *s;
-    plain.is_packed = false; /* tables may be gzip, whose head is already decompressed */
+    plain.is_packed = false; /* tables may be gzip, and the head is already decompressed */
     if (!mst_inspect_is_text(&plain)) return MST_INSPECT_NO;
     (void)delimiter_of(s, &regular);
     return regular ? MST_INSPECT_LIKELY : MST_INSPECT_NO;
@@ -55,7 +54,7 @@ static mst_inspect_match inspect_csv_knows(const mst_inspect_source *s) {
 /* ---- columns ---- */
 
 typedef struct column_row {
-    int64_t of[MST_CSV_NUM_CELLS]; /* how many cells of each kind */
+    int64_t of[MST_CSV_NUM_CELLS]; /* number of cells of each kind */
     mst_statistics numbers;
 } column_row;
 
@@ -133,7 +132,7 @@ static mst_status print_categories(mst_report *r, json_t *item, const mst_csv *c
     return status;
 }
 
-/* False also if two notations fit, which training refuses: then cells are shown as they are. */
+/* Returns false also if two notations fit, which training refuses: then cells are shown as they are. */
 static bool find_notation(const mst_csv *csv, int column, mst_csv_notation *out) {
     bool found = false;
     return !mst_csv_notation_find(csv, column, NULL, out, &found) && found;

@@ -1,7 +1,6 @@
-/* Event files, and folders of logs. A run is a folder with event files; its name is its path below the folder that
- * is inspected. Files of a run are read in their order, and each tag gets one row: its kind, how many values it has,
- * the first and the last step, and of a scalar the last value. Files that end within a record are counted as cut
- * off. */
+/* Event files, and folders of logs. A run is a folder with event files; its name is its path below the inspected
+ * folder. The files of a run are read in order. Each tag gets one row: its kind, the number of its values, the first
+ * and the last step, and for a scalar the last value. Files that end within a record are counted as cut off. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
@@ -22,16 +21,16 @@ enum { MOST_DEPTH = 16 };
 typedef struct tag_row {
     char *run, *tag;
     const char *kind; /* "scalar", ... */
-    char plugin[32];  /* said with the first value */
+    char plugin[32];  /* TensorBoard's plugin, which is stored only with the first value */
     int64_t count, first, last;
-    double value; /* the last of a scalar */
+    double value; /* for a scalar: the last one */
 } tag_row;
 
 typedef struct log_summary {
     mst_report *report;
     tag_row *row;
     int64_t count, capacity, num_files, num_events, num_torn;
-    int64_t begin; /* rows of the run that is read */
+    int64_t begin; /* index of the first row of the current run */
 } log_summary;
 
 static bool is_event_file(const mst_inspect_source *s) {

@@ -9,7 +9,8 @@
 #include "inspect/inspector.h"
 #include "muster/graph.h"
 
-/* A message has no magic number. This one begins with a node (field 1), and the node with its name (field 1). */
+/* A message has no magic number. A GraphDef is recognised because it begins with a node (field 1), and the node with
+ * its name (field 1). */
 static mst_inspect_match inspect_graphdef_knows(const mst_inspect_source *s) {
     size_t at = 1, length;
     if (!s->is_file || s->is_packed || s->size < 6 || s->head[0] != 0x0a || mst_inspect_is_text(s))
@@ -92,7 +93,7 @@ static mst_status print_graph(const Muster__GraphDef *graph, const void *data, s
     print_nodes(r, graph);
     MST_TRY(print_ops(r, graph));
     const mst_status status = mst_graph_decode(data, size, &read);
-    if (status) { /* another program's: no damage */
+    if (status) { /* a graph of another program, which is no damage */
         mst_report_line(r, "cannot be run here: %s", mst_error()->message);
         mst_report_set(r, NULL, "not_run_here", mst_report_string(mst_error()->message, strlen(mst_error()->message)));
     }

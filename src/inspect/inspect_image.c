@@ -21,7 +21,7 @@ static mst_inspect_match inspect_image_knows(const mst_inspect_source *s) {
 
 /* ---- headers ---- */
 
-/* What the header says: the decoder makes red, green and blue of all. */
+/* What the header says. The decoder cannot tell, since it converts everything to red, green and blue. */
 typedef struct picture {
     int channels, bits;
     bool palette;
@@ -33,7 +33,8 @@ static picture png_header(const uint8_t *data, size_t size) {
     return (picture){.channels = channels[data[25]], .bits = data[24], .palette = data[25] == 3};
 }
 
-/* Markers with their lengths, up to the one of a frame (SOF0 to SOF15, without DHT, JPG and DAC). */
+/* Skips markers with their lengths up to that of a frame (SOF0 to SOF15, which are C0 to CF without DHT, JPG and
+ * DAC). */
 static picture jpeg_header(const uint8_t *data, size_t size) {
     for (size_t at = 2; at + 10 <= size && data[at] == 0xff;) {
         const int marker = data[at + 1];

@@ -13,7 +13,7 @@
 
 static const char *const parts[] = {"train", "test"};
 
-/* The pictures of FOLDER, or of its part PART. After an error OUT has no files, but may have has_pictures. */
+/* Lists the pictures of FOLDER, or of its part PART. After an error OUT has no files, but has_pictures may be set. */
 static mst_status list(const char *folder, const char *part, mst_image_folder *out) {
     char *path = NULL;
     *out = (mst_image_folder){0};
@@ -26,12 +26,13 @@ static mst_status list(const char *folder, const char *part, mst_image_folder *o
     return status;
 }
 
-/* Whether STATUS, of listing FOLDER, says that it has pictures which training refuses. */
+/* Whether listing FOLDER failed with STATUS because it has pictures that training refuses. */
 static bool are_refused(mst_status status, const mst_image_folder *folder) {
     return status == MST_INVALID && folder->has_pictures;
 }
 
-/* Pictures that training refuses may be beside what the folder is for, such as plots beside checkpoints. */
+/* Pictures that training refuses may be there by the way, such as plots beside checkpoints: then the match is only
+ * likely. */
 static mst_inspect_match match_of(const char *folder, const char *part) {
     mst_image_folder found;
     const mst_status status = list(folder, part, &found);
@@ -110,7 +111,7 @@ static void print_part(mst_report *r, const mst_image_folder *folder, const char
     print_classes(r, folder, part);
 }
 
-/* What training refuses is no damage. */
+/* Makes the last error one that is no damage: training refuses the pictures, but the files are intact. */
 static mst_status refused(void) {
     return MST_FAIL(MST_UNIMPLEMENTED, "%s", mst_error()->message);
 }

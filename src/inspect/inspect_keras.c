@@ -1,4 +1,4 @@
-/* Files of Keras: .keras, .h5 and the JSON of networks. */
+/* Files of Keras: .keras, .h5, and networks as JSON. */
 #include <string.h>
 
 #include "format/zip_read.h"
@@ -6,10 +6,10 @@
 #include "model_file/keras/keras_file.h"
 #include "model_file/keras/weights.h"
 
-/* Bytes of an archive before the name of its first entry, and where the length of that name stands. */
+/* In a ZIP archive: the byte at which the name of its first entry begins, and the byte with the length of that name. */
 enum { ARCHIVE_NAME = 30, ARCHIVE_LENGTH = 26 };
 
-/* Whether the archive contains a network; its entries may have any order. */
+/* Whether the archive contains a network. Its entries may have any order. */
 static bool has_network(const char *path) {
     mst_bytes bytes;
     mst_zip zip = {0};
@@ -19,7 +19,8 @@ static bool has_network(const char *path) {
     return has;
 }
 
-/* If the archive is damaged so that its list of entries cannot be read, the name of its first entry decides. */
+/* Whether the file is an archive of Keras. If damage makes its list of entries unreadable, the name of the first entry
+ * decides. */
 static bool is_archive(const mst_inspect_source *s) {
     static const char *const names[] = {"metadata.json", "config.json"};
     if (s->size < ARCHIVE_NAME || memcmp(s->head, "PK\3\4", 4) != 0) return false;
@@ -46,14 +47,14 @@ static mst_inspect_match inspect_keras_knows(const mst_inspect_source *s) {
     return is_network ? MST_INSPECT_SURE : MST_INSPECT_NO;
 }
 
-/* ---- what is told ---- */
+/* ---- the report ---- */
 
 static const char *text_of(const json_t *object, const char *key, const char *otherwise) {
     const char *text = json_string_value(json_object_get(object, key));
     return text ? text : otherwise;
 }
 
-/* The name of an object with class_name, or a name alone. */
+/* The class_name of an object; or the text, if VALUE is a name alone. */
 static const char *keras_class_name(const json_t *value) {
     const char *name = json_string_value(value);
     return name ? name : json_string_value(json_object_get(value, "class_name"));
@@ -110,7 +111,7 @@ static void tell_title(mst_report *report, const mst_keras_file *file) {
                      layers, layers == 1 ? "" : "s", arrays, s);
 }
 
-/* Whether Muster takes the network with its weights: what it cannot is no damage. */
+/* Reports whether Muster can read the network and its weights. If it cannot, that is no damage. */
 static mst_status try_network(const mst_inspect_source *source, const mst_keras_file *file, mst_report *report) {
     mst_model *model;
     mst_keras_network network;

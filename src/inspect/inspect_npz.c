@@ -9,7 +9,8 @@ static mst_inspect_match inspect_npz_knows(const mst_inspect_source *s) {
                                                                                                     : MST_INSPECT_NO;
 }
 
-/* Lists of integers, such as the numbers of words of texts. What else Python pickled is not read, and no damage. */
+/* Reports an array of integer lists, such as texts as word numbers. Other Python objects are not read, and are no
+ * damage. */
 static mst_status tell_objects(const mst_npz *npz, const char *name, mst_report *report) {
     char shown[MST_REPORT_NAME], numbers[MST_STATISTICS_TEXT];
     mst_integer_lists lists;
@@ -52,7 +53,7 @@ static mst_status tell_array(const mst_npz *npz, const char *name, mst_report *r
     return MST_OK;
 }
 
-/* Every array, also those after one that is damaged. */
+/* Reports all arrays, also those after a damaged one. */
 static mst_status inspect_npz_print(const mst_inspect_source *source, mst_report *report) {
     mst_npz *npz;
     const mst_status opened = mst_npz_open(source->path, &npz);

@@ -4,7 +4,7 @@
 
 #include "inspect/inspector.h"
 
-/* The size of the header, then its first character. */
+/* A file begins with the size of the header, and the header with '{'. */
 static mst_inspect_match inspect_safetensors_knows(const mst_inspect_source *s) {
     uint64_t header = 0;
     if (s->is_packed || s->size < 9 || s->head[8] != '{') return MST_INSPECT_NO;
@@ -25,7 +25,7 @@ static mst_status inspect_safetensors_print(const mst_inspect_source *source, ms
         const mst_status status = mst_safetensors_read(file, i, &tensor);
         if (!status)
             mst_report_tensor(report, name, tensor, "");
-        else if (status == MST_UNIMPLEMENTED) /* of a dtype that is not known: no damage */
+        else if (status == MST_UNIMPLEMENTED) /* Muster has no such dtype, which is no damage */
             mst_report_line(report, "%-24s %s", mst_report_name(name, strlen(name), shown), mst_error()->message);
         else
             mst_report_damage(report, status);

@@ -1,7 +1,7 @@
-/* Reads a file of records from front to back and adds up what is told of it: how many records, their sizes, and of
- * tf.train.Examples each feature with its kind, its lengths and, where it has numbers, their statistics. A damaged
- * place is reported, and reading goes on after it. Memory does not grow with the file: one row for each feature, at
- * most MOST_FEATURES, and the numbers of one record. */
+/* Reads a file of records from front to back. The report has the number of records and their sizes. For
+ * tf.train.Examples it also has each feature with its kind, its lengths and, if it has numbers, their statistics.
+ * Damage is reported, and reading continues after it. Memory does not grow with the file: it holds one row per feature,
+ * at most MOST_FEATURES, and the numbers of one record. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ typedef struct feature_row {
     size_t name_size;
     mst_feature_kind kind;
     bool sequence, mixed;
-    int64_t records, least, most; /* values, or bytes */
+    int64_t records, least, most; /* records that have it; fewest and most values, or bytes */
     mst_statistics numbers;
 } feature_row;
 
@@ -32,7 +32,7 @@ typedef struct summary {
     feature_row feature[MOST_FEATURES];
     int num_features;
     bool more_features;
-    void *numbers; /* of one feature */
+    void *numbers; /* those of one feature in one record */
     int64_t numbers_capacity;
 } summary;
 
@@ -54,7 +54,7 @@ static mst_status find_feature(summary *s, const mst_feature_value *value, featu
     s->more_features |= !*out && s->num_features == MOST_FEATURES;
     if (*out || s->more_features) return MST_OK;
     *out = &s->feature[s->num_features];
-    /* a name may hold zero bytes */
+    /* a name may contain zero bytes */
     **out = (feature_row){.name = malloc(value->name_size + 1),
                           .name_size = value->name_size,
                           .kind = value->kind,

@@ -22,7 +22,8 @@ static bool is_gzip(const mst_inspect_source *s) {
     return s->size > 2 && s->head[0] == 0x1f && s->head[1] == 0x8b && !record;
 }
 
-/* Damaged gzip data still shows its beginning, and the inspector will say what is wrong. */
+/* Reads the first bytes of the file, decompressed if it is gzip. Damaged gzip still gives its beginning; the inspector
+ * will report the damage. */
 static mst_status read_head(mst_inspect_source *s) {
     mst_bytes bytes;
     mst_stream *stream = NULL;
@@ -107,7 +108,7 @@ static mst_status end_report(mst_report *r, FILE *out) {
     return status;
 }
 
-/* What is newer than Muster, or what it does not know, is no damage. */
+/* Reports that the contents are newer than Muster or not known to it, which is no damage. */
 static void tell_not_taken(mst_report *r, mst_status status) {
     const char *message = mst_error()->message;
     mst_report_line(r, "not taken: %s", message);
@@ -127,7 +128,7 @@ static mst_status report(const mst_inspector *inspector, const mst_inspect_sourc
     return end_report(&r, out);
 }
 
-/* Of a folder, what inspectors find in it that are at least as sure of it as LEAST. */
+/* Prints the reports of all inspectors whose match is at least LEAST. False if there are none. */
 static bool report_matches(const mst_inspect_source *s, mst_inspect_match least, bool json, FILE *out,
                            mst_failure *first) {
     bool found = false;

@@ -1,5 +1,5 @@
-/** What is in files: one file of this folder for each format, NAME.c, with its mst_inspector; the build makes the table
- *  of them. An inspector fills a report, which is text for people and an object of JSON for programs at once. */
+/** Inspectors report what is in files. This folder has one file for each format, NAME.c, with its mst_inspector; the
+ *  build makes a table of them. An inspector fills a report, which is text for people or a JSON object for programs. */
 #ifndef MUSTER_INSPECT_INSPECTOR_H
 #define MUSTER_INSPECT_INSPECTOR_H
 
@@ -14,89 +14,90 @@
 
 /** ---- which format ------------------------------------------------------------------------------------- */
 
-/** Bytes from the beginning of a file that are enough to know any format. */
+/** How many bytes from the beginning of a file are enough to recognise any format. */
 enum { MST_INSPECT_HEAD = 4096 };
 
-/** What is at a path. */
+/** The file or folder at a path. */
 typedef struct mst_inspect_source {
     const char *path;
     bool is_folder;
-    bool is_file;                   /**< neither: it may be the prefix of a checkpoint */
+    bool is_file;                   /**< if neither is set, PATH may be the prefix of a checkpoint */
     bool is_packed;                 /**< gzip: the head is decompressed */
-    uint8_t head[MST_INSPECT_HEAD]; /**< of a file: its first bytes */
-    size_t size;                    /**< of the head: less where the file is shorter */
-    uint64_t bytes;                 /**< of the file */
+    uint8_t head[MST_INSPECT_HEAD]; /**< the first bytes of a file */
+    size_t size;                    /**< number of bytes in head: fewer if the file is shorter */
+    uint64_t bytes;                 /**< size of the file */
 } mst_inspect_source;
 
-/** Whether a source is of a format; the inspector that is most sure of a file has it. Of a folder, all inspectors that
- *  are sure of something in it, or if none is, all that know something. */
+/** How likely a source is of a format. A file is reported by the inspector with the best match. A folder is reported by
+ *  all inspectors that are sure; if none is, by all that do not answer MST_INSPECT_NO. */
 typedef enum mst_inspect_match {
     MST_INSPECT_NO = 0,
-    MST_INSPECT_POSSIBLE, /**< nothing speaks against it, or only the name speaks for it */
+    MST_INSPECT_POSSIBLE, /**< nothing contradicts it, or only the name suggests it */
     MST_INSPECT_LIKELY,
-    MST_INSPECT_SURE /**< by a magic number, or a check sum */
+    MST_INSPECT_SURE /**< because of a magic number or a checksum */
 } mst_inspect_match;
 
-/** Whether all bytes of the head may stand in a text of UTF-8. */
+/** Whether the head may be UTF-8 text. */
 bool mst_inspect_is_text(const mst_inspect_source *source);
 
-/** ---- what is told of it ------------------------------------------------------------------------------- */
+/** ---- reports ------------------------------------------------------------------------------------------- */
 
 typedef struct mst_report {
     const char *path;
-    FILE *text;   /**< NULL where JSON is wanted */
-    json_t *json; /**< the object of this file */
+    FILE *text;   /**< NULL: the report is JSON */
+    json_t *json; /**< the object for this file */
     json_t *damage;
     int64_t num_damage;
-    mst_failure first; /**< damage */
+    mst_failure first; /**< the first damage */
     bool no_memory;
 } mst_report;
 
-/** "PATH: FORMAT, and what the arguments print", the first line; in JSON the format alone. */
+/** Writes the first line: "PATH: FORMAT, " and the formatted arguments. JSON gets only the format. */
 void mst_report_title(mst_report *report, const char *format, const char *form, ...)
     __attribute__((format(printf, 3, 4)));
-/** A line of text below it. */
+/** Adds a line of text to the report. */
 void mst_report_line(mst_report *report, const char *form, ...) __attribute__((format(printf, 2, 3)));
 
-/** Member KEY of OBJECT (NULL: the file's) becomes VALUE, which is taken. */
+/** Sets member KEY of OBJECT (NULL: the object for the file) to VALUE, which is then owned by it. */
 void mst_report_set(mst_report *report, json_t *object, const char *key, json_t *value);
-/** A new object at the end of the list KEY of the file's object. */
+/** Adds a new object to the list KEY in the object for the file, and returns it. */
 json_t *mst_report_item(mst_report *report, const char *key);
-/** A number; null where it is NaN or infinite, which JSON does not have. */
+/** A number in JSON; null for NaN and infinities, which JSON does not have. */
 json_t *mst_report_number(double value);
-/** SIZE bytes as a string; what is not UTF-8 as "\xff". */
+/** SIZE bytes as a JSON string; bytes that are not UTF-8 become "\xff". */
 json_t *mst_report_string(const char *data, size_t size);
 json_t *mst_report_shape(mst_shape shape);
 
-/** Bytes that hold a name as text. */
+/** Size of a text for a name. */
 enum { MST_REPORT_NAME = 256 };
-/** SIZE bytes on one line, cut off where they are too many; returns TEXT. */
+/** Writes SIZE bytes of a name to TEXT on one line, cut off if they are too many. Returns TEXT. */
 const char *mst_report_name(const char *data, size_t size, char text[MST_REPORT_NAME]);
 
-/** "  NAME  f32 [10, 3]  0 to 1, mean 0.5, 2 NaN" and NOTE ("" for none), and an item of the list "tensors", which is
- *  returned. */
+/** Adds the line "  NAME  f32 [10, 3]  0 to 1, mean 0.5, 2 NaN" followed by NOTE, which may be "". Adds an object to
+ *  the list "tensors", and returns it. */
 json_t *mst_report_tensor(mst_report *report, const char *name, const mst_tensor *tensor, const char *note);
 
-/** The calling thread's error, whose code is STATUS, is damage of the file, whose path goes before a message without
- *  it; it is told below all else. */
+/** Adds the calling thread's error, whose code is STATUS, as damage of the file. The path is prefixed to a message
+ *  without it. Damage is printed at the end of the report. */
 void mst_report_damage(mst_report *report, mst_status status);
 
 /** ---- formats ------------------------------------------------------------------------------------------ */
 
 typedef struct mst_inspector {
     const char *name;     /**< "safetensors", for the list of all formats */
-    const char *suffixes; /**< of files whose bytes say nothing, as they are damaged: ".png .PNG"; may be NULL */
+    const char *suffixes; /**< suffixes by which damaged files are recognised: ".png .PNG"; may be NULL */
     mst_inspect_match (*knows)(const mst_inspect_source *source);
-    /** A failure is damage as well, and the end of the report. */
+    /** Fills the report. A failure ends the report and counts as damage, except MST_UNIMPLEMENTED: then the contents
+     *  are not supported. */
     mst_status (*print)(const mst_inspect_source *source, mst_report *report);
 } mst_inspector;
 
 /** All of them, ended by NULL. */
 extern const mst_inspector *const mst_inspector_table[];
 
-/** Whether there is an index of the checkpoint PREFIX. */
+/** Whether the checkpoint PREFIX has an index file. */
 bool mst_checkpoint_is_there(const char *prefix);
-/** The tensors of the checkpoint PREFIX. LIST: a line for each; else they are only checked. */
+/** Reports the tensors of the checkpoint PREFIX: with LIST a line for each; otherwise they are only checked. */
 MST_CHECKED mst_status mst_report_checkpoint(mst_report *report, const char *prefix, bool list);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reports: what inspectors tell of a file. */
+/* Fills reports about files. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { KEPT_DAMAGE = 100 };
 
 /* ---- text ---- */
 
-/* Prints BEFORE and the formatted text as one line, whatever characters the names of the file contain. */
+/* Prints BEFORE and the formatted text as one line, whatever characters are in the names from the file. */
 static void __attribute__((format(printf, 3, 0)))
 print_line(mst_report *report, const char *before, const char *form, va_list arguments) {
     char *text;

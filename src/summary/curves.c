@@ -1,8 +1,9 @@
-/* The curves of a log: every folder below the given one that has event files is a run, and each scalar tag of a run
- * is a series of points sorted by step.
+/* The curves of a log: every folder with event files, at or below the given one, is a run. Each scalar tag of a run is
+ * a series of points sorted by step.
  *
- * Where training went on from an earlier step, points of later steps are from the part that was lost: a new point
- * removes those of its step and later, and the event of a start those of all series of the run. */
+ * If training continued from an earlier step, points of later steps belong to the part that was lost. So a new point
+ * removes points of its own and later steps from its series, and the event of a start does so in all series of the
+ * run. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,12 +31,12 @@ struct mst_curves {
     series *series;
     int64_t count, capacity;
     int64_t num_files;
-    int num_links; /* folders that links have led to */
+    int num_links; /* folders that were reached through links */
 };
 
 /* ---- points ---- */
 
-/* The series of a tag in the run whose series begin at FIRST, or NULL where memory is out. */
+/* Finds or makes the series of a tag in the run whose series begin at FIRST; NULL if there is no memory. */
 static series *curves_find(mst_curves *c, int64_t first, const char *run, const char *tag) {
     for (int64_t i = first; i < c->count; i++)
         if (strcmp(c->series[i].tag, tag) == 0) return &c->series[i];
@@ -113,7 +114,7 @@ static mst_status read_files(mst_curves *c, const char *folder, const char *run)
     return status;
 }
 
-/* Two links a level lead to 2^n folders n levels below. */
+/* Limits the number of links that are followed: two links per level lead to 2^n folders n levels below. */
 static mst_status count_link(mst_curves *c, const char *folder) {
     struct stat info;
     c->num_links += lstat(folder, &info) == 0 && S_ISLNK(info.st_mode);

@@ -1,6 +1,6 @@
-/* Makes events of entries of the queue, one function for each kind in a table. Scalars and histograms are written as
- * TensorFlow 1 does, other kinds as TensorFlow 2 does, as tensors with the name of TensorBoard's plugin: every
- * version of TensorBoard reads these. */
+/* Makes events from the entries of the queue, with a table that has one function for each kind. Scalars and histograms
+ * are written as by TensorFlow 1. Other kinds are written as by TensorFlow 2: tensors with the name of TensorBoard's
+ * plugin. Every version of TensorBoard can read these. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +35,8 @@ static mst_status append_value(const mst_entry *entry, mst_event_file *file, Mus
     return mst_event_file_append(file, &event);
 }
 
-/* A tensor for a plugin of TensorBoard: STRINGS in one dimension, COUNT < 0: one string and no dimension; none: an
- * empty list of numbers. */
+/* Appends a tensor for a plugin of TensorBoard. STRINGS has COUNT strings in one dimension; COUNT < 0 is one string
+ * without a dimension. If STRINGS is NULL, the tensor is an empty list of numbers. */
 static mst_status append_tensor(const mst_entry *entry, mst_event_file *file, const char *plugin,
                                 ProtobufCBinaryData content, ProtobufCBinaryData *strings, int64_t count) {
     Muster__Summary__Value value = MUSTER__SUMMARY__VALUE__INIT;
@@ -87,8 +87,8 @@ static mst_status write_histogram(const mst_entry *entry, mst_event_file *file) 
     return append_value(entry, file, &value);
 }
 
-/* The bucket of number i goes from i - 0.5 to i + 0.5: none has no width, where TensorBoard cuts the first and the last
- * at the smallest and the largest number. */
+/* Writes a histogram of whole numbers. The bucket of number i goes from i - 0.5 to i + 0.5. TensorBoard cuts the first
+ * bucket at the smallest number and the last one at the largest. With these limits, no bucket is cut to width 0. */
 static mst_status write_counts(const mst_entry *entry, mst_event_file *file) {
     const int64_t *from = mst_tensor_data(entry->tensor), n = mst_tensor_count(entry->tensor);
     double *limit = calloc(2 * (size_t)n, sizeof *limit), *count = limit + n;
@@ -97,7 +97,7 @@ static mst_status write_counts(const mst_entry *entry, mst_event_file *file) {
     if (!limit) return MST_NO_MEMORY("for a histogram");
     for (int64_t i = 0; i < n; i++) {
         const double number = (double)i;
-        if (proto.num == 0 && from[i] == 0) continue; /* before the smallest */
+        if (proto.num == 0 && from[i] == 0) continue; /* below the smallest number */
         if (proto.num == 0) proto.min = number;
         if (from[i] > 0) {
             proto.max = number;
@@ -143,7 +143,7 @@ static mst_status encode_one(const mst_tensor *images, int64_t first, const mst_
     return MST_OK;
 }
 
-/* The plugin wants the width and the height as text, and then a PNG for each image. */
+/* The plugin expects the width and the height as text, and then a PNG for each image. */
 static mst_status write_images(const mst_entry *entry, mst_event_file *file) {
     const mst_shape shape = mst_tensor_shape(entry->tensor);
     const int64_t n = shape.ndim == 4 ? shape.dim[0] : 1, *dim = shape.dim + shape.ndim - 3;

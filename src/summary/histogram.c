@@ -1,9 +1,9 @@
-/* Counting into 1551 buckets whose limits grow by 10%, without a search for most numbers.
+/* Counts numbers in 1551 buckets whose limits grow by 10%, without a search for most numbers.
  *
- * For f32 a table maps the upper 16 bits of a number (sign, exponent, 7 bits of the fraction) to its bucket: numbers
- * with the same 16 bits are less than 1% apart, so they are in that bucket or in the next, and a comparison of the
- * lower 16 bits decides. Chunks are counted with vector instructions; one that has a NaN or an infinity is counted
- * number by number, as other dtypes are. */
+ * For f32, a table maps the upper 16 bits of a number (sign, exponent, 7 bits of the fraction) to its bucket. Numbers
+ * with the same 16 bits are less than 1% apart, so they are in that bucket or the next, and comparing the lower 16 bits
+ * decides. Chunks are counted with vector instructions. A chunk that has a NaN or an infinity is counted number by
+ * number, like other dtypes. */
 #include "summary/histogram.h"
 
 #include <float.h>
@@ -16,8 +16,8 @@
 
 enum { POSITIVE = 775, PREFIXES = 1 << 16, RANK_BITS = 17, CHUNK = 1024, LANES = 16, TABLES = 4 };
 
-/* Vectors of LANES numbers, which the compiler cuts to those of the processor; a mask has all bits where it is
- * true. */
+/* Vectors of LANES numbers, which the compiler splits into those of the processor. In a mask, all bits of an element
+ * are set if it is true. */
 typedef float narrow __attribute__((vector_size(LANES * sizeof(float))));
 typedef int32_t mask __attribute__((vector_size(LANES * sizeof(float))));
 typedef double wide __attribute__((vector_size(LANES * sizeof(double))));
@@ -25,13 +25,13 @@ typedef double wide __attribute__((vector_size(LANES * sizeof(double))));
 /* ---- limits ---- */
 
 static double limits[MST_HISTOGRAM_BUCKETS];
-/* By the upper 16 bits of an f32, which are sign, exponent and 7 bits: the bucket of the smallest number that begins
- * with them, and in the lower RANK_BITS bits how many of these numbers are in it. The numbers are less than 1% apart
- * and limits 10%, so each is in that bucket or in the next. */
+/* Indexed by the upper 16 bits of an f32, which are sign, exponent and 7 bits of the fraction. An element has the
+ * bucket of the smallest number that begins with these bits. Its lower RANK_BITS bits say how many numbers that begin
+ * with them are in this bucket. Numbers are less than 1% apart and limits 10%, so all others are in the next bucket. */
 static uint32_t place[PREFIXES];
 
 static int bucket_of(double x) {
-    int low = 0, high = MST_HISTOGRAM_BUCKETS - 1; /* the first limit that is larger than x is one of these */
+    int low = 0, high = MST_HISTOGRAM_BUCKETS - 1; /* range of the first limit that is larger than x */
     while (low < high) {
         const int middle = (low + high) / 2;
         if (limits[middle] > x)
@@ -48,7 +48,7 @@ static float from_bits(uint32_t bits) {
     return x;
 }
 
-/* Of the numbers that begin with the 16 bits of PREFIX, the one of this RANK: 0 is the smallest. */
+/* The number with rank RANK among those that begin with the 16 bits of PREFIX; rank 0 is the smallest. */
 static double number_of(uint32_t prefix, uint32_t rank) {
     const bool negative = prefix >> 15;
     return (double)from_bits(prefix << 16 | (negative ? rank ^ 0xffff : rank));
@@ -57,7 +57,7 @@ static double number_of(uint32_t prefix, uint32_t rank) {
 static uint32_t place_of(uint32_t prefix) {
     if (!isfinite(number_of(prefix, 0))) return 0;
     const int first = bucket_of(number_of(prefix, 0));
-    uint32_t low = 0, high = PREFIXES; /* the first rank that is not in this bucket */
+    uint32_t low = 0, high = PREFIXES; /* range of the first rank that is not in this bucket */
     while (low < high) {
         const uint32_t middle = (low + high) / 2;
         if (number_of(prefix, middle) >= limits[first])
@@ -111,7 +111,7 @@ static void add_lanes(mst_histogram *h, const double *sum, const double *squares
     h->num += CHUNK;
 }
 
-/* Adds the sums and extremes of a chunk; false, and nothing is added, where it has a NaN or an infinity. */
+/* Adds the sums and extremes of a chunk. If it has a NaN or an infinity, adds nothing and returns false. */
 MST_SIMD static bool add_sums(mst_histogram *h, const float *x) {
     wide sum = {0}, squares = {0};
     narrow min, max, zero = {0}; /* x * 0 is 0 for numbers, NaN for NaN and Inf */
@@ -135,7 +135,7 @@ MST_SIMD static bool add_sums(mst_histogram *h, const float *x) {
     return true;
 }
 
-/* The buckets of a chunk, whose numbers have these BITS. */
+/* Finds the buckets of the numbers of a chunk, given as BITS. */
 MST_SIMD static void find_buckets(const uint32_t *restrict bits, int32_t *restrict bucket) {
     const uint32_t ranks = (1u << RANK_BITS) - 1;
     for (int i = 0; i < CHUNK; i++) {
@@ -145,7 +145,7 @@ MST_SIMD static void find_buckets(const uint32_t *restrict bits, int32_t *restri
     }
 }
 
-/* Counts a chunk in several tables by turns, so that a number need not wait until the one before is counted. */
+/* Counts a chunk in several tables in turn, so that counting a number need not wait for the one before. */
 static void add_buckets(uint32_t table[TABLES][MST_HISTOGRAM_BUCKETS], const float *x) {
     uint32_t bits[CHUNK];
     int32_t bucket[CHUNK];
@@ -156,7 +156,7 @@ static void add_buckets(uint32_t table[TABLES][MST_HISTOGRAM_BUCKETS], const flo
 }
 
 static void count_f32(mst_histogram *h, const float *x, int64_t count) {
-    static const int64_t MOST = INT64_C(1) << 30; /* that the tables can count */
+    static const int64_t MOST = INT64_C(1) << 30; /* as many as the tables can count */
     uint32_t table[TABLES][MST_HISTOGRAM_BUCKETS];
     int64_t i = 0;
     while (i + CHUNK <= count) {

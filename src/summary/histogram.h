@@ -1,4 +1,4 @@
-/** Histograms as TensorFlow's summaries have them: buckets whose limits are 10% apart. */
+/** Histograms as in TensorFlow's summaries: buckets whose limits are 10% apart. */
 #ifndef MUSTER_SUMMARY_HISTOGRAM_H
 #define MUSTER_SUMMARY_HISTOGRAM_H
 
@@ -9,17 +9,18 @@
 enum { MST_HISTOGRAM_BUCKETS = 1551 };
 
 typedef struct mst_histogram {
-    double min, max;         /**< of no numbers: the largest and the smallest there are */
-    double num;              /**< of numbers counted */
-    double sum, sum_squares; /**< of these */
+    double min, max;         /**< if no numbers were counted: the largest and the smallest f64 */
+    double num;              /**< how many numbers were counted */
+    double sum, sum_squares; /**< of the counted numbers */
     double bucket[MST_HISTOGRAM_BUCKETS];
 } mst_histogram;
 
-/** The limits of the buckets. */
+/** The limits of the buckets, MST_HISTOGRAM_BUCKETS of them. */
 const double *mst_histogram_limits(void);
-/** Counts the elements of VALUES, of any dtype. NaN and infinities are left out. */
+/** Counts the elements of VALUES, of any dtype. NaN and infinities are ignored. */
 void mst_histogram_count(const mst_tensor *values, mst_histogram *out);
-/** What is written: runs of empty buckets are one. LIMIT and COUNT have room for all buckets; returns their number. */
+/** Makes the form in which a histogram is written: runs of empty buckets become one bucket. LIMIT and COUNT have room
+ *  for all buckets; returns the number of buckets. */
 int mst_histogram_compress(const mst_histogram *histogram, double *limit, double *count);
 
 #endif

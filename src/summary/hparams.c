@@ -1,6 +1,6 @@
-/* Hyperparameters for TensorBoard's plugin: an event when a run starts, with their values, and one when it ends,
- * with its outcome; for a folder of runs the columns of the table, hyperparameters and metrics. Runs with the same
- * values are one group, whose name is a hash of them. */
+/* Hyperparameters for TensorBoard's plugin. A run writes an event with their values when it starts, and one with its
+ * outcome when it ends. A folder of runs gets the columns of the table: hyperparameters and metrics. Runs with the same
+ * values form a group, whose name is a hash of the values. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,14 +27,14 @@ static mst_entry *entry_of(mst_summary_writer *writer, const char *tag, const Mu
     return entry;
 }
 
-/* FNV-1a. Runs with the same hyperparameters are one group in TensorBoard: their group has a name made from them. */
+/* FNV-1a, for the name of a group: runs with the same hyperparameters get the same name. */
 static uint64_t hash(uint64_t seed, const char *text) {
     for (; *text; text++) seed = (seed ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
     return (seed ^ 0xff) * UINT64_C(0x100000001b3);
 }
 
 static void name_group(const mst_hparam *hparams, int count, char *name) {
-    uint64_t sum = 0; /* in any order */
+    uint64_t sum = 0; /* a sum, so that the order does not matter */
     for (int i = 0; i < count; i++) {
         char number[32];
         snprintf(number, sizeof number, "%a", hparams[i].number);

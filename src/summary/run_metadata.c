@@ -1,4 +1,4 @@
-/* The last run of a trace as TensorFlow's RunMetadata: what colours the graph in TensorBoard by time, memory and
+/* The last run of a trace as TensorFlow's RunMetadata. TensorBoard uses it to color the graph by time, memory and
  * device. */
 #include <stdlib.h>
 
@@ -8,10 +8,10 @@
 #include "run/trace.h"
 #include "summary/writer.h"
 
-/* Messages are made in an arena and refer to the strings of the trace. */
+/* Messages are allocated in the arena and refer to the strings of the trace. */
 typedef struct writer {
     mst_arena arena;
-    int64_t wall_began; /* microseconds since 1970 when the trace began */
+    int64_t wall_began; /* when the trace began, in microseconds since 1970 */
 } writer;
 
 static int64_t microseconds(int64_t nanoseconds) {
@@ -69,7 +69,7 @@ static mst_status fill_stats(writer *w, const mst_traced *did, Muster__NodeExecS
     b->stats.memory = b->list;
     b->stats.node_name = b->stats.timeline_label = (char *)(uintptr_t)did->name;
     b->stats.all_start_micros = w->wall_began + microseconds(did->begin);
-    /* what takes less than a microsecond has taken time all the same */
+    /* less than a microsecond is rounded up to 1: the node did take time */
     const int64_t length = microseconds(did->end) - microseconds(did->begin);
     b->stats.op_end_rel_micros = b->stats.all_end_rel_micros = length || did->end == did->begin ? length : 1;
     *out = &b->stats;
@@ -91,7 +91,7 @@ static mst_status fill_device(writer *w, const mst_traced_device *device, Muster
     for (int64_t i = 0; i < device->num_did; i++)
         if (is_of_node(&device->did[i]))
             MST_TRY(fill_stats(w, &device->did[i], &stats->node_stats[stats->n_node_stats++]));
-    /* TensorBoard hatches the nodes that a step does not use: these it does use */
+    /* TensorBoard hatches nodes without an entry as not used by the step, but these are used */
     for (int64_t i = 0; i < device->num_held; i++)
         MST_TRY(fill_stats(w, &device->held[i], &stats->node_stats[stats->n_node_stats++]));
     *out = stats;

@@ -1,4 +1,4 @@
-/* What callers put on the queue. */
+/* What callers can put on the queue of a summary writer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ void mst_summary_image(mst_summary_writer *writer, const char *tag, mst_tensor *
         push_tensor(writer, MST_ENTRY_IMAGE, tag, images, step);
 }
 
-/* Takes DATA over. */
+/* Pushes an entry that owns DATA; frees DATA on failure. */
 static void push_data(mst_summary_writer *writer, mst_entry_kind kind, const char *tag, void *data, size_t size,
                       int64_t step) {
     mst_entry *entry = mst_entry_create(writer, kind, tag, step);
@@ -80,7 +80,7 @@ void mst_summary_text(mst_summary_writer *writer, const char *tag, const char *t
         mst_summary_fail(writer, text ? MST_NO_MEMORY("for a summary") : MST_INVALID);
 }
 
-/* TensorBoard shows no tensor of more bytes than this: a graph is written without their contents. */
+/* A larger tensor than this, in bytes, is not shown by TensorBoard: the graph is written without its contents. */
 enum { MOST_SHOWN = 1024 };
 
 static void drop_tensors(Muster__NodeDef *node) {
@@ -99,7 +99,7 @@ static mst_status encode_graph(const mst_graph *graph, void **data, size_t *size
         return MST_NO_MEMORY("for a graph");
     }
     for (size_t i = 0; i < def->n_node; i++) drop_tensors(def->node[i]);
-    *size = muster__graph_def__pack(def, *data); /* no more than there was */
+    *size = muster__graph_def__pack(def, *data); /* at most as many bytes as before */
     muster__graph_def__free_unpacked(def, NULL);
     return MST_OK;
 }

@@ -1,8 +1,8 @@
 /* The queue and the thread of a summary writer (writer.h).
  *
- * Callers append an entry under the lock and wait only where the queue holds more than queue_bytes. The thread takes
- * the whole list at once and writes it without the lock. Its first error is kept, and comes out of the next flush or
- * close. Writers that are open when the program exits are written to their end by atexit, for at most EXIT_SECONDS. */
+ * Callers append an entry under the lock, and wait only if the queue has more than queue_bytes. The thread takes the
+ * whole list at once and writes it without the lock. The first error is kept, and returned by the next flush or close.
+ * If writers are open when the program exits, atexit writes what is on their queues, for at most EXIT_SECONDS. */
 #include "summary/writer.h"
 
 #include <pthread.h>
@@ -26,23 +26,23 @@ struct mst_summary_writer {
     int64_t queue_bytes;
     uint64_t process;
     pthread_t thread;
-    pthread_mutex_t lock; /* of all that follows */
-    pthread_cond_t wake;  /* the thread waits: for a first entry, and then for `urgent` */
-    pthread_cond_t moved; /* callers wait: for room, and for what they put there to be written */
+    pthread_mutex_t lock; /* protects all members that follow */
+    pthread_cond_t wake;  /* for the thread: the queue is not empty any more, or `urgent` or `closing` was set */
+    pthread_cond_t moved; /* for callers: there is room, or entries were written */
     mst_entry *first, **last;
-    int64_t bytes;            /* on the queue and in the thread's hands */
-    uint64_t pushed, written; /* entries */
+    int64_t bytes;            /* of entries on the queue and those that the thread is writing */
+    uint64_t pushed, written; /* numbers of entries */
     bool urgent, closing, has_hparams, hparams_failed;
-    mst_failure failure; /* the first, until it is told */
+    mst_failure failure; /* the first error that was not returned yet */
     mst_summary_writer *next_open;
 };
 
-/* ---- open writers: what is on their queues is written when the program exits ---- */
+/* ---- open writers, whose queues are written when the program exits ---- */
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static mst_summary_writer *open_writers;
 
-/* Waits until what was pushed before is written, at most until DEADLINE (NULL: for ever). Under the lock. */
+/* Waits until everything pushed so far is written, or until DEADLINE (NULL: no limit). Call it with the lock held. */
 static void drain(mst_summary_writer *w, const struct timespec *deadline) {
     const uint64_t target = w->pushed;
     int late = 0;
@@ -55,7 +55,7 @@ static void drain(mst_summary_writer *w, const struct timespec *deadline) {
 
 static void drain_all(void) {
     const struct timespec deadline = mst_clock_timespec((int64_t)(EXIT_SECONDS * 1e9));
-    if (pthread_mutex_trylock(&open_lock)) return; /* the thread that exits is just opening or closing one */
+    if (pthread_mutex_trylock(&open_lock)) return; /* the exiting thread is opening or closing a writer */
     for (mst_summary_writer *w = open_writers; w; w = w->next_open) {
         if (w->process != mst_process_number()) continue;
         pthread_mutex_lock(&w->lock);
@@ -94,7 +94,8 @@ void mst_summary_fail(mst_summary_writer *w, mst_status status) {
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Writes the entries of a list and frees them; the first error is kept, and what follows it is dropped. */
+/* Writes the entries of a list and frees them. The first error is kept. After an I/O error, *BROKEN is set, and all
+ * further entries are dropped. */
 static void write_list(mst_summary_writer *w, mst_entry *entry, bool *broken) {
     uint64_t count = 0;
     int64_t bytes = 0;
@@ -118,7 +119,7 @@ static void write_list(mst_summary_writer *w, mst_entry *entry, bool *broken) {
     pthread_mutex_unlock(&w->lock);
 }
 
-/* The whole queue, when it is time; NULL at the end. */
+/* Takes the whole queue when it is time to write it; NULL when the writer is closed and the queue is empty. */
 static mst_entry *writer_take(mst_summary_writer *w) {
     pthread_mutex_lock(&w->lock);
     while (!w->first && !w->closing) pthread_cond_wait(&w->wake, &w->lock);
@@ -169,10 +170,10 @@ void mst_entry_free(mst_entry *entry) {
     free(entry);
 }
 
-/* Waits while the queue is full. An entry larger than the whole queue is let through when the queue is empty. */
+/* Waits while the queue is full. An entry larger than the whole queue is admitted when the queue is empty. */
 void mst_summary_push(mst_summary_writer *w, mst_entry *entry, size_t bytes) {
     entry->bytes = (int64_t)(sizeof *entry + bytes);
-    if (mst_process_check(w->process, "summary writer")) { /* its thread is not in this process */
+    if (mst_process_check(w->process, "summary writer")) { /* after a fork, the thread is in another process */
         mst_entry_free(entry);
         return;
     }
@@ -290,13 +291,13 @@ mst_status mst_summary_writer_create(const char *folder, const mst_summary_optio
     if (status) {
         mst_failure failure;
         mst_failure_keep(&failure, status);
-        if (mst_event_file_close(w->file)) { /* the first error counts */
+        if (mst_event_file_close(w->file)) { /* its error is ignored: the first error counts */
         }
         free_writer(w);
         return mst_failure_restore(&failure);
     }
     add_open(w);
-    /* twice: TensorBoard takes the first start that it sees in a folder for the beginning */
+    /* twice: TensorBoard takes the first start event in a folder for the beginning of the run */
     for (int i = 0; i < 2 && o.resume_step; i++) {
         mst_entry *entry = mst_entry_create(w, MST_ENTRY_START, "start", o.resume_step);
         if (entry) mst_summary_push(w, entry, 0);

@@ -27,9 +27,9 @@ typedef struct mst_csv_options {
                            train part. It has the label. A category that it lacks is an error */
     const char
         *schema;    /**< used instead of like and label: the text that mst_dataset_schema returned for the train part. A
-                             file without the column of labels gives only the inputs */
+                         file without the column of labels gives only the inputs */
     bool separate;  /**< each column is a component of its own, in the order of the file, the label last; integers and
-                           categories are i64, floats f32 */
+                         categories are i64, floats f32 */
     char delimiter; /**< between cells; 0: ',' */
     const char *const *texts; /**< columns that stay strings; needs .separate, except for the label */
     int num_texts;
@@ -37,10 +37,10 @@ typedef struct mst_csv_options {
                                   says itself which columns are used */
     int num_drop;
     mst_missing missing; /**< for f32 inputs; missing labels and i64 are always an error. A column of integers with a
-                                  missing cell becomes floats */
+                              missing cell becomes floats */
     const char *text;    /**< a column that stays strings, as component 0. Component 1 is the label; other columns are
-                                  ignored. With the schema of such a table, .text and .label rename its columns:
-                                  they are the names in this file; "": the name in the schema */
+                              ignored. With the schema of such a table, .text and .label rename its columns:
+                              they are the names in this file; "": the name in the schema */
     bool unknown_categories; /**< with like or schema: an unknown category of an input, or an empty cell, becomes -1 */
     char decimal;   /**< decimal mark, '.' or ','; 0: what fits all cells of the column, or what the schema says */
     char thousands; /**< between groups of three digits: ',', '.', '\'', or ' ' for any space; 0: as for decimal */

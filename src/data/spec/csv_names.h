@@ -1,8 +1,8 @@
 /** Columns of a table that are found by the names of a model's inputs and outputs:
  *
- *      left_0,left_1,left_2,words,kind,price        inputs: `left`, of three columns, and `words`, of one; outputs, which
- *                                                   are labels: `kind`, `price`; other columns are ignored
- *  / */
+ *      left_0,left_1,left_2,words,kind,price        inputs: `left`, with three columns, and `words`, with one; outputs,
+ *                                                   which are labels: `kind`, `price`; other columns are ignored
+ */
 #ifndef MUSTER_DATA_SPEC_CSV_NAMES_H
 #define MUSTER_DATA_SPEC_CSV_NAMES_H
 

@@ -17,7 +17,7 @@ typedef struct mst_padding {
     int zero_;
     mst_shape
         shape;    /**< of a row; a dimension of -1 is padded to the longest row of the batch. No dimensions: the shape
-                          that the dataset has */
+                       that the dataset has */
     double value; /**< the value of padding in components of numbers */
     mst_string text; /**< the value of padding in components of strings; its bytes are copied */
 } mst_padding;
