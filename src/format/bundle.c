@@ -50,7 +50,7 @@ static mst_status take_header(indexer *x, const mst_table_entry *e) {
     return MST_OK;
 }
 
-/* Fills an entry, and checks what the index alone can show to be wrong. */
+/* Fills an entry, and checks it as far as the index alone allows. */
 static mst_status fill_entry(const indexer *x, const Muster__BundleEntry *proto, mst_bundle_entry *entry) {
     int64_t count;
     entry->type = proto->dtype;

@@ -4,7 +4,8 @@
  *  The first key of the index is empty, and its value a BundleHeader. Every other key is a tensor's name, and its value
  *  a BundleEntry (src/format/bundle.proto) with the masked CRC-32C of the tensor's bytes. tf.train.Checkpoint names its
  *  tensors by paths of Python objects; a string tensor, "_CHECKPOINTABLE_OBJECT_GRAPH", says which variables they are.
- *  Source: tensorflow/core/util/tensor_bundle/tensor_bundle.cc. / */
+ *  Source: tensorflow/core/util/tensor_bundle/tensor_bundle.cc.
+ */
 #ifndef MUSTER_FORMAT_BUNDLE_H
 #define MUSTER_FORMAT_BUNDLE_H
 

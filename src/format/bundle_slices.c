@@ -45,9 +45,8 @@ static bool read_name(key_reader *k, const char *name, size_t size) {
     return false;
 }
 
-/* Reads a signed number. n leading ones mean that it has n bytes, and the bits after them are its lower bits:
- * 1xxxxxxx, 11xxxxxx xxxxxxxx, 111xxxxx ..., where the first x is the sign bit, 0. For a negative number all bits are
- * inverted. */
+/* Reads a signed number. n ones and then a zero mean that it has n bytes; the remaining bits are the number:
+ * 10xxxxxx, 110xxxxx xxxxxxxx, 1110xxxx ... If the number is negative, all bits are inverted. */
 static bool read_signed(key_reader *k, int64_t *out) {
     if (k->at == k->end) return false;
     const uint8_t flip = *k->at & 0x80 ? 0 : 0xff;

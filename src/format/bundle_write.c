@@ -132,9 +132,9 @@ mst_status mst_bundle_writer_add(mst_bundle_writer *w, const char *key, const ms
     return MST_OK;
 }
 
-/* A string tensor is stored as the lengths as varints, the masked checksum of the lengths as u32 (each as u64 if it is
- * too long for that), and the bytes. The checksum of the entry continues that of the lengths over the stored checksum
- * and the bytes. */
+/* A string is stored as its length, as a varint; the masked checksum of the length; and its bytes. The first checksum
+ * is over the length as u32, or as u64 if it needs more bits. The checksum of the entry continues it over the stored
+ * checksum and the bytes. */
 mst_status mst_bundle_writer_add_string(mst_bundle_writer *w, const char *key, const void *data, size_t size) {
     written *entry;
     uint8_t head[MST_VARINT_MOST + 4];

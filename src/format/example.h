@@ -11,7 +11,7 @@
  *  not.
  *
  *  Source: tensorflow/core/example/example.proto, feature.proto.
- *  / */
+ */
 #ifndef MUSTER_FORMAT_EXAMPLE_H
 #define MUSTER_FORMAT_EXAMPLE_H
 

@@ -13,7 +13,7 @@ typedef struct first_bytes {
 
 static const first_bytes formats[] = {{"jpeg", "\xff\xd8\xff", 3}, {"png", "\x89PNG\r\n\x1a\n", 8}, {0}};
 
-/* The format that the bytes at DATA begin; its codec is NULL if there is none. */
+/* The format of files that begin with the bytes at DATA; its codec is NULL if there is none. */
 static const first_bytes *find_format(const void *data, size_t size) {
     const first_bytes *format = formats;
     while (format->codec && (size < format->length || memcmp(data, format->bytes, format->length) != 0)) format++;

@@ -1,7 +1,8 @@
 /** Reads text line by line, plain or gzip (recognised by the first bytes).
  *
  *  A line ends with "\n" or "\r\n", which is not part of it, or at the end of the file. After the last line end there
- *  is another line only if bytes follow. Bytes are as they are in the file, in any encoding, zero bytes too. / */
+ *  is another line only if bytes follow. Bytes are as they are in the file, in any encoding, zero bytes too.
+ */
 #ifndef MUSTER_FORMAT_LINES_H
 #define MUSTER_FORMAT_LINES_H
 

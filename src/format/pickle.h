@@ -9,7 +9,7 @@
  *  other do no harm: only two levels of lists are read.
  *
  *  Source: Lib/pickletools.py of CPython; numpy/_core/src/multiarray/methods.c (array_reduce), protocols 2 to 5.
- *  / */
+ */
 #ifndef MUSTER_FORMAT_PICKLE_H
 #define MUSTER_FORMAT_PICKLE_H
 

@@ -4,7 +4,7 @@
  *  the bytes end too early or are not of the expected form. Nothing is read past the end.
  *
  *  Source: protobuf.dev, "Encoding".
- *  / */
+ */
 #ifndef MUSTER_FORMAT_WIRE_H
 #define MUSTER_FORMAT_WIRE_H
 

@@ -31,8 +31,7 @@ static bool are_refused(mst_status status, const mst_image_folder *folder) {
     return status == MST_INVALID && folder->has_pictures;
 }
 
-/* Pictures that training refuses may be there by the way, such as plots beside checkpoints: then the match is only
- * likely. */
+/* Refused pictures may not be what the folder is for, such as plots beside checkpoints: the match is only likely. */
 static mst_inspect_match match_of(const char *folder, const char *part) {
     mst_image_folder found;
     const mst_status status = list(folder, part, &found);

@@ -1,4 +1,4 @@
-/** The position of an iterator as numbers: what mst_iterator_save gives, and what a cursor reads back. */
+/** The position of an iterator as numbers: mst_iterator_save returns them, and cursors read them back. */
 #ifndef MUSTER_DATA_CURSORS_BOOKMARK_H
 #define MUSTER_DATA_CURSORS_BOOKMARK_H
 

@@ -2,8 +2,8 @@
  *
  *      items A B C D, 2 slots, blocks of 2:   A A B B A A B B ...   A has ended:   C C B B C C ...
  *
- *  As many items as there are slots are open. Each gives a block of elements when its turn comes; a slot whose item has
- *  ended takes the next item at its next turn. This is tf.data's deterministic interleave
+ *  Each slot has one open item. When its turn comes, the item gives a block of elements. A slot whose item has ended
+ *  takes the next item at its next turn. This is tf.data's deterministic interleave
  *  (core/kernels/data/interleave_dataset_op.cc). */
 #ifndef MUSTER_DATA_CURSORS_TURNS_H
 #define MUSTER_DATA_CURSORS_TURNS_H

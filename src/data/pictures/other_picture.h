@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The kind of picture that the SIZE bytes at DATA begin: "GIF", "BMP", "TIFF" or "WebP"; NULL: none of these. They are
- *  the first bytes of a file of WHOLE bytes. */
+/** "GIF", "BMP", "TIFF" or "WebP": the kind of a picture file of WHOLE bytes that begins with the SIZE bytes at DATA;
+ *  NULL: none of these. */
 const char *mst_other_picture(const void *data, size_t size, uint64_t whole);
 
 #endif

@@ -36,8 +36,8 @@ MST_CHECKED mst_status mst_picture_derive_random(const mst_dataset_type *type, s
                                                  void *out);
 /** MST_INVALID, naming TRANSFORM, unless component COMPONENT of DATASET is pictures of u8 or f32. */
 MST_CHECKED mst_status mst_picture_want_values(const mst_dataset *dataset, const char *transform, int component);
-/** MST_INVALID, naming TRANSFORM, unless component COMPONENT of DATASET is pictures that, after PADDING more pixels on
- *  each side, contain a box of HEIGHT x WIDTH pixels whose first pixel is [TOP, LEFT]. */
+/** MST_INVALID, naming TRANSFORM, unless component COMPONENT of DATASET is pictures that contain a box. The box has
+ *  HEIGHT x WIDTH pixels, the first at [TOP, LEFT]. PADDING pixels on each side count as part of the pictures. */
 MST_CHECKED mst_status mst_picture_want_box(const mst_dataset *dataset, const char *transform, int component,
                                             int64_t padding, int64_t top, int64_t left, int64_t height, int64_t width);
 /** MST_INVALID, naming TRANSFORM, if X is not from LEAST to MOST. */

@@ -121,7 +121,7 @@ static mst_status add_path(mst_record_files *s, const char *path) {
     return MST_OK;
 }
 
-/* Adds the files that match PATTERN. If there is a file of exactly that name, it is taken as a name. */
+/* Adds the files that match PATTERN. If it has no wildcard, it is the name of one file; a '[' without ']' is none. */
 static mst_status add_paths(mst_record_files *s, const char *pattern) {
     glob_t found;
     if (!strpbrk(pattern, "*?[")) return add_path(s, pattern);

@@ -42,7 +42,7 @@ static const size_t MOST_BYTES = (size_t)1 << 34; /* limit for a file */
 
 typedef struct texts {
     mst_arena arena;   /* names and paths */
-    mst_schema schema; /* that of the options; empty if they have none */
+    mst_schema schema; /* schema of the options; empty if they have none */
     const char **class_name;
     int64_t num_classes, name_capacity;
     bool has_labels;

@@ -3,7 +3,7 @@
  *
  *  Source: numpy/random/src/mt19937/mt19937.c, numpy/random/src/distributions/distributions.c (random_interval),
  *  mtrand.pyx (shuffle).
- *  / */
+ */
 #ifndef MUSTER_DATA_TEXT_NUMPY_RANDOM_H
 #define MUSTER_DATA_TEXT_NUMPY_RANDOM_H
 

@@ -378,7 +378,7 @@ static int64_t sum(int64_t a, int64_t b) {
     return __builtin_add_overflow(a, b, &total) ? INT64_MAX : total;
 }
 
-/* Moves to row POSITION. If this cursor is writing a file, it goes on writing it later. */
+/* Moves to row POSITION. A file that this cursor is writing stays open. */
 static mst_status start_at(cursor *c, int64_t position) {
     c->position = position;
     return c->whole || c->writes ? MST_OK : find_file(c);

@@ -56,7 +56,7 @@ static mst_status take_rows(mst_joined_cursor *c, int p, int64_t *rows, int64_t 
     return MST_OK;
 }
 
-/* Moves over MAX elements and writes them to ROWS; if ROWS is NULL, they are skipped. */
+/* Moves over up to MAX elements and writes them to ROWS; if ROWS is NULL, they are skipped. */
 static mst_status advance(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *done) {
     interleave_cursor *c = (interleave_cursor *)cursor;
     int p = 0;

@@ -10,7 +10,8 @@
  *  Elements of strings are mst_string, empty if FUNCTION does not write them. What they refer to must last until the
  *  row has been copied: bytes of IN, of a constant, or from mst_map_alloc. Before mst_dataset_batch and
  *  mst_dataset_padded_batch, dimensions of an output may be -1, which means that FUNCTION determines them. Then the
- *  data of OUT is NULL, and FUNCTION sets data (which must last as strings must), count and shape. / */
+ *  data of OUT is NULL, and FUNCTION sets data (which must last as strings must), count and shape.
+ */
 #ifdef MST_DATASET_HEADER
 typedef mst_status (*mst_map_function)(const mst_array *in, mst_array *out, void *context);
 /** For map functions: SIZE zero bytes, aligned to 16, for results whose length the function determines. They last until

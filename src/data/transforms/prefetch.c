@@ -190,7 +190,7 @@ static mst_status make_all_room(prefetch_cursor *c) {
     return MST_OK;
 }
 
-/* Starts again while the thread is paused. STATUS tells whether upstream reached its position. */
+/* Starts again while the thread is paused. STATUS says whether upstream reached its position. */
 static mst_status prefetch_begin(prefetch_cursor *c, mst_status status, int64_t passed) {
     if (!status) status = make_all_room(c);
     c->start.count = 0;
@@ -212,8 +212,8 @@ static mst_status prefetch_start(mst_cursor *cursor, int64_t epoch) {
     return prefetch_begin(c, cursor->upstream->type->start(cursor->upstream, epoch), 0);
 }
 
-/* Upstream is further than the caller. So the position has where upstream began, and how far the caller is from
- * there. */
+/* Upstream is ahead of the caller. So the saved position consists of the position at which upstream began, and the
+ * number of elements that the caller has passed since. */
 static void prefetch_save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     const prefetch_cursor *c = (const prefetch_cursor *)cursor;
     mst_bookmark_put(bookmark, c->passed);

@@ -146,7 +146,7 @@ static mst_status restore_begun(mst_cursor *cursor) {
 }
 
 /* Copies the rows that were given out, to hold them until settling. A permutation downstream that is restored too may
- * have taken all rows of this one and then started it again. */
+ * take all rows of this one, and then start this one again. */
 static mst_status keep_given(shuffle_cursor *c) {
     const size_t bytes = (size_t)c->given * sizeof *c->restored;
     c->restored = malloc(bytes + 1);

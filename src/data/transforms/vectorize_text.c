@@ -28,8 +28,8 @@ typedef struct mst_text_options {
     mst_text_split split;
     bool pad_front;      /**< pad short texts in front, as Keras' pad_sequences does */
     bool truncate_front; /**< remove the beginning of long texts, as Keras' pad_sequences does */
-    const char *schema;  /**< mst_dataset_schema of other texts: its vocabulary and options are used, and of these only
-                          *   .component */
+    const char *schema;  /**< mst_dataset_schema of other texts: its vocabulary and options are used; of these options,
+                          *   only .component counts */
 } mst_text_options;
 MST_API MST_CHECKED mst_status mst_dataset_vectorize_text(mst_dataset *dataset, const mst_text_options *options,
                                                           mst_dataset **out);
