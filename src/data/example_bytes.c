@@ -60,8 +60,8 @@ static const char *serialized_dtype(const uint8_t *data, size_t size) {
 
 /* ---- other files ---- */
 
-/* The kind of array file that the bytes begin like; NULL: none. CERTAIN: only kinds whose first bytes numbers are very
- * unlikely to have. */
+/* The kind of array file that begins like the bytes; NULL: none. CERTAIN: only kinds whose first bytes are very
+ * unlikely to occur as numbers. */
 static const char *array_file(const char *data, size_t size, bool certain) {
     enum { CERTAIN = 6 };
     static const struct {

@@ -17,8 +17,8 @@ MST_CHECKED mst_status mst_example_form_find(const void *data, size_t size, mst_
                                              char text[2][MST_FORM_TEXT], int *count);
 
 /** The same for features with the N given NAMES: the first NUM_INPUTS are inputs, rows of numbers, the others labels.
- *  *COUNT is N, or NUM_INPUTS if the Example has no label. MST_NOT_FOUND, naming the features that there are, if
- *  another name is missing. */
+ *  *COUNT is N, or NUM_INPUTS if the Example has none of the labels. Any other missing feature is MST_NOT_FOUND; the
+ *  message names the features that there are. */
 MST_CHECKED mst_status mst_example_form_named(const void *data, size_t size, const char *const *names, int num_inputs,
                                               int n, mst_feature *features, int *count);
 

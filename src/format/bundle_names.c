@@ -21,7 +21,7 @@ enum {
 };
 static const char variable_value[] = "VARIABLE_VALUE";
 
-/* If object I is a variable with an entry, returns its key and sets *ENTRY; else NULL. */
+/* If object I is a variable with an entry, returns the message that has its key, and sets *ENTRY; else NULL. */
 static const Muster__TrackableObjectGraph__TrackableObject__SerializedTensor *value_of(
     const mst_bundle *b, const Muster__TrackableObjectGraph *graph, int64_t i, int64_t *entry) {
     if (i < 0 || (size_t)i >= graph->n_nodes) return NULL;

@@ -318,7 +318,7 @@ static mst_status read_hdf5(const char *name, const void *data, size_t size, con
 enum { RECORD_ARRAY = 1, RECORD_DATA, RECORD_OWNER, RECORD_LIST, RECORD_STRING, RECORD_END };
 /* The resources that a child may use. */
 enum { LEAST_SECONDS = 5, BYTES_A_SECOND = 10000000 }; /* processor time, since some damage makes it loop */
-enum { MORE_MEMORY = 1 << 30, MEMORY_RATIO = 16 };     /* bytes of memory, and the same per byte of the file */
+enum { MORE_MEMORY = 1 << 30, MEMORY_RATIO = 16 };     /* bytes of memory: a fixed part, and per byte of the file */
 
 typedef struct record {
     uint64_t kind, size;

@@ -1,10 +1,10 @@
 /* Framing of records, and a reader from front to back (records by number: tfrecord_index.c).
  *
  * The reader holds a window of the file, plain or decompressed, in a buffer that grows with the longest record. A
- * record is given out as a pointer into the buffer after both of its checksums were found right. A length is not
+ * record is given out as a pointer into the buffer, after both of its checksums were found right. A length is not
  * trusted: at most twice as much memory is allocated as has been read. After an error mst_tfrecord_reader_recover finds
- * the next record. If only the data was damaged, that begins right after the data. If the length was damaged, every
- * byte is tried until one begins a length with the right checksum. */
+ * the next record. If only the data was damaged, the next record begins right after it. If the length was damaged,
+ * every byte is tried until one begins a length with the right checksum. */
 #include "format/tfrecord.h"
 
 #include <endian.h>

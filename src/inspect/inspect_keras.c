@@ -6,7 +6,7 @@
 #include "model_file/keras/keras_file.h"
 #include "model_file/keras/weights.h"
 
-/* In a ZIP archive: the byte at which the name of its first entry begins, and the byte with the length of that name. */
+/* In a ZIP archive: where the name of the first entry begins, and where the length of that name is stored. */
 enum { ARCHIVE_NAME = 30, ARCHIVE_LENGTH = 26 };
 
 /* Whether the archive contains a network. Its entries may have any order. */

@@ -48,7 +48,7 @@ typedef struct mst_report {
     json_t *json; /**< the object for this file */
     json_t *damage;
     int64_t num_damage;
-    mst_failure first; /**< the first damage */
+    mst_failure first; /**< the first damage, or else that the contents are not supported */
     bool no_memory;
 } mst_report;
 

@@ -80,7 +80,8 @@ void mst_summary_text(mst_summary_writer *writer, const char *tag, const char *t
         mst_summary_fail(writer, text ? MST_NO_MEMORY("for a summary") : MST_INVALID);
 }
 
-/* A larger tensor than this, in bytes, is not shown by TensorBoard: the graph is written without its contents. */
+/* TensorBoard does not show tensors of more bytes than this. A graph is written without the contents of such
+ * tensors. */
 enum { MOST_SHOWN = 1024 };
 
 static void drop_tensors(Muster__NodeDef *node) {

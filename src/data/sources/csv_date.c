@@ -11,7 +11,7 @@ const char *const mst_csv_date_part_names[MST_CSV_NUM_DATE_PARTS] = {
 };
 
 typedef struct date {
-    int64_t year, month, day, seconds; /* seconds: of the day; a time zone may move them out of it */
+    int64_t year, month, day, seconds; /* seconds since midnight; a time zone may move them to another day */
 } date;
 
 /* Reads up to MOST digits at *AT. Returns how many there were. */

@@ -12,9 +12,10 @@ int64_t mst_csv_month_named(const char *text, size_t *size);
 /** How much a text looks like a date or a time. */
 typedef enum mst_csv_date_look {
     MST_CSV_NO_DATE_LOOK,
-    MST_CSV_DATE_LOOK_BESIDE, /**< if all texts look like this or more, and at least one more: 1.2.13, else a version;
-                                   2010/11, else a season */
-    MST_CSV_DATE_LOOK_IF_ALL, /**< if all texts of the column look like dates: 12-10-33, else a code; 3:16, a score */
+    MST_CSV_DATE_LOOK_BESIDE, /**< a date if all texts of the column look like this or more, and one of them more:
+                                   1.2.13 may also be a version, 2010/11 a season */
+    MST_CSV_DATE_LOOK_IF_ALL, /**< a date if all texts of the column look like one: 12-10-33 may also be a code, 3:16
+                                   a score */
     MST_CSV_DATE_LOOK         /**< 1/10/2020, Jan 2020, 2020-01, 20200110T0507, 05:07, Fri 10 Jan */
 } mst_csv_date_look;
 mst_csv_date_look mst_csv_date_look_of(const char *cell);

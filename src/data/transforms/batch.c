@@ -1,7 +1,7 @@
-/** Batches of SIZE consecutive rows. The last one has the rows that are left; with DROP_REMAINDER it is dropped if it
- *  has fewer. If SIZE is more than mst_dataset_num_rows, there is one batch of all rows, or none with DROP_REMAINDER;
- *  callers for whom that is a mistake must check it. Fails with MST_INVALID for SIZE below 1, or if the elements of
- *  DATASET are batches. */
+/** Batches of SIZE consecutive rows. The last one has the rows that are left; with DROP_REMAINDER it is dropped if
+ *  these are fewer than SIZE. If SIZE is more than mst_dataset_num_rows, there is one batch of all rows, or none with
+ *  DROP_REMAINDER; callers for whom that is a mistake must check it. Fails with MST_INVALID for SIZE below 1, or if the
+ *  elements of DATASET are batches. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_batch(mst_dataset *dataset, int64_t size, bool drop_remainder,
                                                  mst_dataset **out);

@@ -298,13 +298,13 @@ mst_status mst_joined_values(const mst_dataset *source, mst_cursor *base, int64_
     return MST_OK;
 }
 
-/* The number of a row depends on the order in which rows were given out. The records that it is made of do not. */
 mst_dataset *const *mst_joined_parts(const mst_dataset *dataset, int *n) {
     const mst_joined *d = (const mst_joined *)dataset;
     *n = d->num_parts;
     return d->part;
 }
 
+/* The number of a row depends on the order in which rows were given out. The records that it is made of do not. */
 uint64_t mst_joined_record(const mst_dataset *source, mst_cursor *base, int64_t row) {
     const mst_joined_cursor *c = (const mst_joined_cursor *)base;
     const mst_pooled *entry = mst_record_pool_find(&c->pool, row);

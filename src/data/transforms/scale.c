@@ -1,6 +1,9 @@
-/** Component COMPONENT as DTYPE(value) * DTYPE(FACTOR). To scale pixels to [0, 1]: mst_dataset_scale(ds, 0, MST_F32,
- *  1.0 / 255, &out). Needs no extra pass over the data. DTYPE may be f32 or f64. For a component of integers or bool,
- *  it may also be an integer dtype or bool (value != 0), with FACTOR 1. Fails with MST_INVALID otherwise. */
+/** Component COMPONENT as DTYPE(value) * DTYPE(FACTOR). Needs no extra pass over the data. To scale pixels to [0, 1]:
+ *
+ *      mst_dataset_scale(ds, 0, MST_F32, 1.0 / 255, &out)
+ *
+ *  DTYPE may be f32 or f64. For a component of integers or bool, it may also be an integer dtype or bool (value != 0),
+ *  with FACTOR 1. Fails with MST_INVALID otherwise. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_scale(mst_dataset *dataset, int component, mst_dtype dtype, double factor,
                                                  mst_dataset **out);
