@@ -176,9 +176,9 @@ static long parent_of(pid_t pid) {
     return name_end && strlen(name_end) > strlen(") S ") ? strtol(name_end + strlen(") S "), NULL, 10) : 0;
 }
 
-/* A number that is the same for the processes of one mpiexec, and different for those of another. With Open MPI it
- * comes from the name of the job; with MPICH from the helper process, which starts each process as a session. 0: there
- * is none. */
+/* A number that is the same for all processes of one mpiexec, and differs from that of another mpiexec. With Open MPI
+ * it comes from the name of the job. With MPICH it is the process that has started the leader of this process' session.
+ * 0: there is none. */
 static uint64_t number_of_mpiexec(void) {
     const char *name = value_of("PMIX_NAMESPACE");
     return *name ? mst_rng_hash_name(name) : (uint64_t)parent_of(getsid(0));

@@ -158,8 +158,8 @@ static mst_status gather_from_each(call *c, const size_t *bytes, char *data) {
     return call_wait_all(c);
 }
 
-/* COUNT neighbouring parts from that of FIRST on; after the last member comes member 0. The parts therefore lie in one
- * or two places, and travel as one or two messages. */
+/* The parts of COUNT consecutive members from FIRST on; member 0 follows the last member. The parts lie in one or two
+ * places, and travel as one or two messages. */
 typedef struct parts {
     mst_iov place[2];
     int32_t num_places;
@@ -178,7 +178,7 @@ static parts find_parts(const mst_task_group *g, const size_t *bytes, char *data
 
 /* Rounds of the algorithm of Bruck and others, "Efficient Algorithms for All-to-All Communications in Multiport
  * Message-Passing Systems", 1997. In round r each member sends all parts that it has to the member 2^r places before
- * it: its own part and those of the 2^r - 1 members after it. Each is thus connected with 2 log2 N others, not all. */
+ * it: its own part and those of the 2^r - 1 members after it. A member thus needs connections to 2 log2 N members. */
 static mst_status gather_in_rounds(call *c, const size_t *bytes, char *data) {
     const mst_task_group *g = c->group;
     const int32_t n = g->num_members;
@@ -284,8 +284,8 @@ mst_status mst_group_reduce_scatter(mst_task_group *group, mst_dtype dtype, cons
 
 /* ---- all_reduce ---- */
 
-/* Every member gets the data of all, and adds them up itself: one message after another instead of two. SIZE: bytes of
- * each member. */
+/* Every member gets the data of all members, and adds them up itself. That takes one message after another instead of
+ * two. SIZE[m]: bytes of member m. */
 static mst_status gather_and_sum(mst_task_group *g, mst_dtype dtype, int64_t count, size_t *size, mst_array *value,
                                  void *data, int64_t deadline) {
     const size_t bytes = (size_t)count * mst_dtype_size(dtype);
@@ -320,7 +320,7 @@ static mst_status sum_parts(mst_task_group *g, mst_dtype dtype, int64_t count, s
 }
 
 mst_status mst_group_all_reduce(mst_task_group *group, mst_dtype dtype, void *data, int64_t count, int64_t deadline) {
-    enum { SMALL = 128 * 1024 }; /* bytes of all members together, as in exchange.c */
+    enum { SMALL = 128 * 1024 }; /* bytes of the data of all members together, as in exchange.c */
     const size_t n = (size_t)group->num_members;
     const bool at_once = (size_t)count * mst_dtype_size(dtype) <= SMALL / n;
     size_t *size = calloc(n, sizeof *size);

@@ -92,7 +92,7 @@ typedef struct mst_group_progress {
     int64_t at;                   /**< time of the start (base/clock.h) */
     char name[MST_EXCHANGE_NAME]; /**< what is summed; "": not known. Cut off if it is too long */
 } mst_group_progress;
-/** Fills LAST with those started last since the generation began, the newest first. Returns their number. */
+/** Fills LAST with the exchanges that were started last in this generation, the newest first. Returns their number. */
 int32_t mst_group_started(mst_task_group *group, mst_group_progress last[MST_GROUP_LAST]);
 
 /** A value that is summed over the shards. */

@@ -103,10 +103,10 @@ static void *group_run(void *context) {
 
 /* ---- threads that wait help ---- */
 
-/* On an Intel Xeon under KVM, waking a thread on another core takes up to 50 microseconds; there two processes that
- * spin add up 1.6 MB in two thirds of the time. A thread that finds nothing to do yields its core after each look, and
- * sleeps soon. If another thread has had the core for long, it sleeps at once, since a sleeping thread is then woken
- * sooner. From then on it rarely spins, as also after it has spun in vain several times. */
+/* On an Intel Xeon under KVM, waking a thread on another core takes up to 50 microseconds. Two processes that spin
+ * there add up 1.6 MB in two thirds of the time. A thread that finds nothing to do yields its core after each look,
+ * and sleeps soon. If another thread has had the core for long, it sleeps at once, since a sleeping thread is woken
+ * sooner than one that yields. From then on it rarely spins; so too after it has spun in vain several times. */
 static const int64_t MOST_IDLE = 200000, LONG_YIELD = 50000; /* nanoseconds */
 enum { TIMES_IN_VAIN = 4, RARELY = 32 };
 

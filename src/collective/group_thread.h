@@ -75,7 +75,7 @@ struct mst_exchange {
     mst_dtype_span *span;
     mst_routes routes;
     char *memory;         /**< divided as the routes say */
-    int64_t sum_at;       /**< offset of the sum in it; of a scatter: at which the whole sum would begin */
+    int64_t sum_at;       /**< offset of the sum in `memory`; for a scatter: where the whole sum would begin */
     bool is_shared;       /**< the memory belongs to the transport */
     mst_iov *iov;         /**< of the routes' pieces */
     mst_array *value;     /**< [largest number of terms of a sum] */
@@ -102,8 +102,8 @@ void mst_group_thread_stop(mst_task_group *group);
  *  and makes steps. No other thread must be woken for them. LINE has the group's event. */
 bool mst_group_help(mst_task_group *group, mst_timeline *line, uint64_t value, int64_t deadline);
 
-/** Makes the sums of STEP. False: the generation had ended at a member whose message was added up in place. The sums
- *  are of no use then, and the message counts as missing until the generation ends here. */
+/** Makes the sums of STEP. Returns false if a message was added up in place whose sender's generation had ended. The
+ *  sums are then of no use, and the message counts as missing until the generation ends here. */
 bool mst_exchange_sum_step(mst_exchange *exchange, int32_t step);
 /** Gives back the lent memory of messages FIRST to END - 1. */
 void mst_exchange_return(mst_exchange *exchange, int32_t first, int32_t end);
@@ -128,9 +128,9 @@ MST_CHECKED mst_status mst_group_enter(mst_task_group *group, uint32_t *out);
 MST_CHECKED mst_status mst_group_check_generation(mst_task_group *group, uint32_t generation);
 /** As mst_timeline_wait, for a step that waits for other members. */
 bool mst_group_wait(mst_task_group *group, mst_timeline *line, uint64_t value, int64_t deadline);
-/** These post memory for a message of MEMBER, and send one to it (transport/transport.h). If the transport cannot do
- *  so, KEY's generation ends, and DONE rises all the same. LENT: borrows if the transport can; NULL: does not
- *  borrow. */
+/** The first posts memory for a message of MEMBER, the second sends a message to it (transport/transport.h). If the
+ *  transport refuses, the generation of KEY ends, and DONE rises all the same. LENT: where a borrowed message goes, if
+ *  the transport can lend it; NULL: the message is never borrowed. */
 void mst_group_post(mst_task_group *group, int32_t member, mst_key key, void *into, size_t bytes, mst_kept_part **lent,
                     mst_timeline *done);
 void mst_group_send(mst_task_group *group, int32_t member, mst_key key, const mst_iov *piece, int n,

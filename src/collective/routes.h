@@ -80,8 +80,8 @@ MST_CHECKED mst_status mst_routes_make(const mst_stages *stages, int32_t self, i
  *  Otherwise as mst_routes_make. */
 MST_CHECKED mst_status mst_routes_make_scatter(const mst_stages *stages, int32_t self, int64_t size, const int64_t *cut,
                                                mst_routes *out, int64_t *at);
-/** Makes the routes of an exchange in which member M gives these bytes. The block is one leaf, which becomes complete.
- *  Otherwise as mst_routes_make. */
+/** Makes the routes of an exchange in which member M gives the bytes CUT[m] to CUT[m + 1] - 1 to all others. The block
+ *  is one leaf, which becomes complete. Otherwise as mst_routes_make. */
 MST_CHECKED mst_status mst_routes_make_gather(const mst_stages *stages, int32_t self, int64_t size, const int64_t *cut,
                                               mst_routes *out);
 void mst_routes_free(mst_routes *routes);

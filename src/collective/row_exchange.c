@@ -11,8 +11,8 @@
 #include "kernel/row_merge.h"
 #include "tensor/buffer.h"
 
-/* Most bytes of all variables of an exchange: far beyond any memory, but products with numbers of leaves do not
- * overflow. */
+/* Upper limit for the bytes of all variables of an exchange. It is far beyond any memory, and small enough that
+ * products with numbers of leaves do not overflow. */
 static const int64_t MOST_BYTES = (int64_t)1 << 46;
 
 /* The two messages from each member to each other one. */
@@ -22,7 +22,7 @@ struct mst_row_exchange {
     mst_exchange_base base;
     int32_t num_values, num_leaves;
     mst_row_exchange_value *value;
-    int64_t leaf_bytes, sum_bytes; /* of all arrays of a leaf; of the sum */
+    int64_t leaf_bytes, sum_bytes; /* bytes of all arrays: of a leaf; of the sum */
     int64_t *offset;               /* [2 * num_values]: of each array in a leaf */
     int64_t *sum_offset;           /* [2 * num_values]: of each array in the sum */
     char *memory;                  /* this member's leaves, then the sum */

@@ -40,8 +40,8 @@ MST_CHECKED mst_status mst_row_exchange_create(mst_task_group *group, const mst_
                                                mst_row_exchange **out);
 /** As mst_exchange_destroy. NULL is allowed. */
 void mst_row_exchange_destroy(mst_row_exchange *exchange);
-/** The memory in which ARRAY of leaf LEAF is written, and in which that of the sum is read; aligned to 64. It is the
- *  same in all runs. */
+/** The memory in which ARRAY of leaf LEAF is written, and the memory in which ARRAY of the sum is read. Both are
+ *  aligned to 64 bytes, and the same in all runs. */
 void *mst_row_exchange_leaf(const mst_row_exchange *exchange, int32_t leaf, int32_t array);
 void *mst_row_exchange_sum(const mst_row_exchange *exchange, int32_t array);
 /** As mst_exchange_start. */

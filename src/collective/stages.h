@@ -59,8 +59,8 @@ void mst_stages_free(mst_stages *stages);
 int32_t mst_stage_owner(const mst_stage *stage, const mst_stage_node *node, int32_t slot);
 /** The slot of the previous stage that contains SLOT of stage S. */
 int32_t mst_stage_slot_before(const mst_stages *stages, int32_t s, int32_t slot);
-/** Of UNITS in all, the first one and the number of those in SLOT of stage S. The number is 0 for some slots if there
- *  are more slots than units. */
+/** Divides UNITS among the slots of stage S: SLOT has *COUNT of them, from *FIRST on. *COUNT is 0 for some slots if
+ *  there are more slots than units. */
 void mst_stage_range(const mst_stages *stages, int32_t s, int32_t slot, int64_t units, int64_t *first, int64_t *count);
 /** The member that sends the sum in SLOT of stage S to MEMBER on the way back; -1: nobody, because MEMBER has it or
  *  gets it in another stage. */

@@ -55,7 +55,7 @@ static void tell_all(mst_leader *leader, mst_member_message *message) {
     tell_self(leader, message);
 }
 
-/* Sends to those that take part in the generation. This task is one of them, or it would not lead. */
+/* Sends MESSAGE to the tasks that take part in the generation. This task leads, so it is one of them. */
 void mst_leader_tell_members(mst_leader *leader, mst_member_message *message) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
         if (i != leader->options->self && leader->entry[i].takes_part)
@@ -70,7 +70,7 @@ static void await_acknowledgements(mst_leader *leader, phase phase) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->entry[i].acknowledged = false;
 }
 
-/* Whether all that take part have acknowledged. A verdict is for all that are there, applicants too. */
+/* Whether all that take part have acknowledged. A verdict goes to every process that is there, applicants too. */
 static bool all_acknowledged(const mst_leader *leader) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
         const mst_member_entry *entry = &leader->entry[i];
@@ -193,8 +193,9 @@ static bool has_run(const mst_leader *leader) {
     return has;
 }
 
-/* The task with the greatest state number, the lowest among several; -1: nobody has a state. In a job that begins anew
- * the chief, if it has made or restored any step: a later checkpoint in another task may be of another job. */
+/* The task whose state counts: the one with the greatest state number, and among several the lowest. -1: nobody has a
+ * state. In a job that begins anew it is the chief, if the chief has made or restored any step: a later checkpoint in
+ * another task may be of another job. */
 static int32_t find_source(const mst_leader *leader) {
     const int32_t chief = leader->options->chief;
     const mst_member_entry *first = &leader->entry[chief];
@@ -380,7 +381,7 @@ static void hear_here(mst_leader *leader, int32_t from, uint64_t instance, const
     become_member(leader, from, &p);
 }
 
-/* ---- failures whose cause is looked for ---- */
+/* ---- failures that are held until their cause is known ---- */
 
 static void tell_cause(mst_leader *leader) {
     if (leader->held.code == MST_DEADLINE) mst_leader_explain(leader, &leader->held);
@@ -472,9 +473,9 @@ void mst_cannot_join_failure(const mst_members_options *options, int32_t from, c
     mst_task_failure_prefix(failure, prefix);
 }
 
-/* Once the job has run, a process that cannot join may be one too many; or it was lost, and is waited for until it can
- * join. This process may itself have been started again, and not know yet that the job has run: tasks that know it have
- * some time to come. */
+/* Decides about a process that cannot join. Once the job has run, that process may be one too many; or its task was
+ * lost, and is waited for until it can join. This process may itself have been started again, and not know yet that the
+ * job has run: tasks that know it have some time to come. */
 static void judge_kept_out(mst_leader *leader) {
     const int32_t task = leader->kept_out.task;
     const bool goes_on = leader->has_run || leader->entry[task].present;
@@ -537,8 +538,8 @@ static void hear_link_lost(mst_leader *leader, int32_t from, const mst_member_me
                               mst_leader_member_text(leader, task, second), why);
 }
 
-/* If neither of the two members has been lost in time, only the connection between them has broken. It is needed until
- * all have left. If they have not, the generation ends for that reason. */
+/* Ends the claim in time. If neither of the two members has been lost by now, only the connection between them has
+ * broken. Unless all tasks have left, that connection is needed, and the generation ends for that reason. */
 static void judge_claim(mst_leader *leader) {
     const mst_task_failure failure = leader->claim;
     if (leader->now <= leader->claim_until) return;

@@ -46,7 +46,8 @@ void mst_leader_tick(mst_leader *leader, int64_t now);
 bool mst_leader_is_ending(const mst_leader *leader);
 uint64_t mst_leader_ignored(const mst_leader *leader);
 
-/** Fills FAILURE: WHO, which is TASK and was lost for the reason WHY, has not come back in time. In members.c. */
+/** Fills FAILURE: TASK, which messages call WHO, was lost for the reason WHY and has not come back in time. In
+ *  members.c. */
 void mst_gone_for_good_failure(const mst_members_options *options, int32_t task, const char *who, const char *why,
                                int64_t state_number, mst_task_failure *failure);
 

@@ -1,5 +1,5 @@
-/* What keeps a task waiting: which tasks have not come to the exchange, what they did last, and which tasks have
- * come. */
+/* Explains what keeps a waiting task: which tasks have not started its exchange, what they did last, and which tasks
+ * have started it. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static uint64_t num_started(const mst_started_exchanges *s) {
     return s->count ? s->last[0].count : 0;
 }
 
-/* The first exchange, as far as is known, that LATE has started and a task with COUNT exchanges has not. */
+/* The first exchange that LATE has started and a task with COUNT exchanges has not, as far as LATE remembers. */
 static const mst_started_exchange *first_missed(const mst_started_exchanges *late, uint64_t count) {
     int32_t i = late->count - 1;
     while (i > 0 && late->last[i].count <= count) i--;
@@ -51,8 +51,8 @@ static void add_come(const mst_leader *leader, uint64_t count, mst_task_failure 
     if (come) add(failure, " %s come", come == 1 ? "has" : "have");
 }
 
-/* If TASK is behind the task that has waited too long: adds what TASK has not come to. SAYS: also which tasks have come
- * to it. */
+/* If TASK is behind the task that has waited too long: adds the exchange that TASK has not started. SAYS: also adds
+ * which tasks have started it. */
 static bool explain(const mst_leader *leader, int32_t task, bool says, mst_task_failure *failure) {
     const mst_started_exchanges *late = &leader->entry[failure->task].started, *s = &leader->entry[task].started;
     const char *name = leader->options->name[task];

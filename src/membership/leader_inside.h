@@ -97,7 +97,7 @@ void mst_leader_refuse(mst_leader *leader, int32_t task, uint64_t instance, cons
 /** A newcomer that differs from those that have been in a generation is refused. If nobody has been in one, a
  *  difference ends the job. */
 void mst_leader_compare_fingerprints(mst_leader *leader);
-/** The instructions of oneDNN that all tasks have that take part. */
+/** The instructions of oneDNN that all tasks that take part have in common. */
 uint64_t mst_leader_common_instructions(const mst_leader *leader);
 /** Warns of the first member with a different machine, if it or this one has come since the last generation. */
 void mst_leader_warn_of_machines(mst_leader *leader);

@@ -180,7 +180,7 @@ static mst_status take(mst_checkup *c, const mst_task_message *message) {
             c->ended = true;
             c->num_links = 0; /* the leader's list includes those of this task */
             return take_links(c, message, -1);
-        default: return MST_OK; /* what has happened to a task that is no part of this */
+        default: return MST_OK; /* an event of a connection that changes nothing here */
     }
 }
 
@@ -251,8 +251,8 @@ static mst_status compare_clocks(mst_checkup *c, int32_t task, int64_t *ahead) {
     return MST_OK;
 }
 
-/* TIME is that of a large message and its small answer, LATENCY that of two small messages. Returns the part of the
- * large message, at least half: on a busy machine LATENCY may be too long. */
+/* The time of a large message alone. TIME: round trip of the large message with its small answer. LATENCY: half the
+ * round trip of a small message. The result is at least half of TIME: on a busy machine LATENCY may be too long. */
 static int64_t without_answer(int64_t time, int64_t latency) {
     return time - latency > time / 2 ? time - latency : time / 2;
 }

@@ -100,7 +100,7 @@ static uint64_t range_of(uint64_t kind) {
     return kind / MST_TASK_MESSAGE_CHECKUP;
 }
 
-/* A kind of another protocol, such as of `muster doctor` for a task that trains. */
+/* Whether KIND belongs to another protocol. Example: `muster doctor` sends its messages to a task that trains. */
 static bool is_of_other(const mst_protocol *protocol, uint64_t kind) {
     return kind >= MST_TASK_MESSAGE_CHECKUP && kind < MST_TASK_MESSAGE_RANGES_END &&
            range_of(kind) != range_of((uint64_t)protocol->first);

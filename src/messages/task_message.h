@@ -9,8 +9,8 @@
  *      head (kind, number, step, bytes) ---- control ---->    memory for the body, posted
  *      body ----------------------------------- data ---->    the message is complete, and can be taken
  *
- *  Messages of each step may go by a faster way, on which they may overtake others or be overtaken. A message that
- *  answers another one still comes after it.
+ *  Messages that are sent in each step may take a faster way, on which they may overtake others or be overtaken. An
+ *  answer still comes after the message that it answers.
  *
  *  Events of the connections come from the same queue: a task is connected, or is lost, and why. A task that was
  *  started again has another instance. */
@@ -82,8 +82,8 @@ typedef struct mst_task_message_head {
 enum { MST_TASK_MESSAGE_HEAD = 56 };
 void mst_task_message_head_encode(const mst_task_message_head *head, uint64_t bytes, uint64_t run,
                                   unsigned char at[MST_TASK_MESSAGE_HEAD]);
-/** From SIZE bytes that have come. Returns NULL, or why that is no head of a task message, half a sentence: a kind in
- *  the range of PROTOCOL is one of its kinds. */
+/** Decodes a head from SIZE received bytes. Returns NULL, or, as half a sentence, why they are not the head of a task
+ *  message. A kind must be one of PROTOCOL's, or lie in the range of another protocol. */
 const char *mst_task_message_head_decode(const mst_protocol *protocol, const void *data, size_t size, size_t most_bytes,
                                          mst_task_message_head *head, size_t *bytes, uint64_t *run);
 
@@ -102,10 +102,10 @@ typedef struct mst_task_message {
 
 typedef struct mst_mail_options {
     const mst_cluster *cluster;
-    const mst_protocol *protocol;   /**< of all that is sent and received; what comes of another one is left out */
+    const mst_protocol *protocol;   /**< of all messages; those of another protocol are dropped */
     const char *bind, *key_file;    /**< as in mst_task_options */
     const char *transport;          /**< as in mst_task_options */
-    const mst_transport_type *type; /**< a transport to use instead, without a key; NULL: the one of the option */
+    const mst_transport_type *type; /**< a transport to use instead of `transport`, without a key; NULL: none */
     bool insecure;
     /** Number of programs that are not tasks and may connect. They are numbered after the training tasks, and get
      *  messages by the connections that they have made. */
@@ -118,10 +118,10 @@ typedef struct mst_mail_options {
     void *context;
     double timeout;             /**< seconds */
     FILE *log;                  /**< gets lines about how data go, and who is refused; NULL: no lines */
-    const char *const *address; /**< of all training tasks; NULL: those of the cluster */
+    const char *const *address; /**< addresses of all training tasks; NULL: as in the cluster */
     size_t most_bytes;          /**< most bytes of a body; 0: 16 GiB */
     bool borrows;               /**< gradients and values may be lent; free all of them before the mail is closed */
-    mst_task_status *status;    /**< reported to those who ask, as long as the mail is open; NULL: nothing is */
+    mst_task_status *status;    /**< reported to those who ask while the mail is open; NULL: no report */
 } mst_mail_options;
 
 /** The mail options of a task, or of a parameter server, that was opened with OPTIONS, a pointer. */

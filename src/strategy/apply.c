@@ -1,9 +1,9 @@
-/* Builds the update of variables in the graph. Each variable gets its slots, moving average and f32 master (for bf16),
- * as variables of their own. One apply_gradients node has all of these, and the gradients of every shard, as sources.
- * Which device updates what is decided later, by the plan (plan/update_lowering.c).
+/* Builds the update of variables in the graph. The slots, the moving average and (for bf16) the f32 master of each
+ * variable are variables of their own. One apply_gradients node has all of them as sources, and the gradients of every
+ * shard. The plan decides later which device updates what (plan/update_lowering.c).
  *
- * The node does not count steps: global_step is raised by a node of its own in the same step. What a second update
- * of the same graph makes gets names with a suffix, but a moving average is shared by all updates of its variable. */
+ * The node does not count steps: another node of the same step raises global_step. The slots and rates of a second
+ * update in the same graph get names with a suffix. A moving average is shared by all updates of its variable. */
 #include "strategy/apply.h"
 
 #include <stdio.h>
@@ -30,8 +30,8 @@ bool mst_resolve_optimizer(mst_graph *graph, const mst_optimizer *optimizer, mst
     return false;
 }
 
-/* BASE or, where that is taken, BASE_1, ...: several updates in one graph have slots and rates of their own. To be
- * freed; NULL where memory runs out. */
+/* Returns BASE, or BASE_1, BASE_2, ... if that name is taken: several updates in one graph have slots and rates of
+ * their own. The caller frees the name. NULL: memory runs out. */
 static char *free_name(const mst_graph *graph, const char *base) {
     char *name = strdup(base);
     for (int i = 1; name && mst_graph_find(graph, name); i++) {
@@ -41,7 +41,7 @@ static char *free_name(const mst_graph *graph, const char *base) {
     return name;
 }
 
-/* A new variable beside another one: a slot, an average. */
+/* Makes a variable that belongs to another one, such as a slot or an average. */
 static mst_value beside(mst_value variable, const char *suffix, mst_value initial, mst_state_kind kind) {
     mst_graph *graph = variable.node->graph;
     char *base = NULL;
@@ -51,7 +51,7 @@ static mst_value beside(mst_value variable, const char *suffix, mst_value initia
     if (!name) return MST_VALUE_NO_MEMORY(graph, "for an update");
     const mst_variable_options *o = mst_node_options(variable.node);
     mst_value slot = MST_NONE;
-    mst_with_device (graph, NULL) /* where the variable asks for nothing, it must not be where the update is made */
+    mst_with_device (graph, NULL) /* a variable without a device must not get that of the update */
         mst_with_device (graph, variable.node->device)
             slot = mst_variable(graph, name, initial, .not_trainable = true, .hidden = true, .kind = (int)kind,
                                 .container = o->container);
@@ -88,7 +88,7 @@ mst_value mst_moving_average(mst_value variable) {
     return node ? (mst_value){.node = node} : MST_NONE;
 }
 
-/* The moving average of VARIABLE, of DTYPE: made by the first update of it, and shared by others. */
+/* The moving average of VARIABLE, of DTYPE. The first update of the variable makes it, and the others share it. */
 static mst_value average_of(mst_value variable, mst_dtype dtype) {
     mst_value average = mst_moving_average(variable);
     if (!mst_value_is_none(average)) return average;
@@ -99,7 +99,8 @@ static mst_value average_of(mst_value variable, mst_dtype dtype) {
     return average;
 }
 
-/* The parts of all variables; NULL where the slots are whole, or memory runs out, with the error on the graph. */
+/* The parts into which the slots of each variable are cut. NULL: the slots are whole, or memory runs out and the graph
+ * has the error. */
 static int64_t *find_parts(const mst_update *u, const mst_apply_options *o) {
     if (!o->num_parts) return NULL;
     mst_shape *shape = malloc((size_t)u->num_variables * sizeof *shape);
@@ -114,11 +115,11 @@ static int64_t *find_parts(const mst_update *u, const mst_apply_options *o) {
     return parts;
 }
 
-/* The sources of one variable: itself, its slots, its average, its master, its gradients by shard. */
+/* Lists the sources of one variable: itself, its slots, average and master, and its gradient of each shard. */
 static int add_variable(const mst_update *u, const mst_apply_options *o, const int64_t *parts, int v, mst_value *src) {
     const mst_value variable = u->variables[v];
     const mst_spec spec = mst_value_spec(variable);
-    const mst_dtype dtype = o->masters ? MST_F32 : spec.dtype; /* in which the update computes */
+    const mst_dtype dtype = o->masters ? MST_F32 : spec.dtype; /* the update computes in it */
     int n = 0;
     src[n++] = variable;
     mst_shape shape = spec.shape;
@@ -192,7 +193,7 @@ static int by_node(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Variables of one dtype, each once; the error on the graph where they are not. */
+/* Whether the sources are variables of one dtype, each listed once. If not, sets an error on the graph. */
 static bool check_variables(const mst_update *u) {
     const mst_dtype dtype = mst_value_spec(u->variables[0]).dtype;
     for (int v = 0; v < u->num_variables; v++) {

@@ -4,6 +4,6 @@ enum { MST_STRATEGY_DEFAULT = 0 };
 #endif
 #include "strategy/strategy.h"
 
-/* mst_strategy_resolve makes another one of it. */
+/* mst_strategy_resolve replaces it by another strategy. */
 const mst_strategy_form mst_strategy_form_auto = {
     .help = "mirrored, or one where there is one device", .scope = "replica", .device = mst_strategy_device_first};

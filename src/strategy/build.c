@@ -1,13 +1,13 @@
 /* Builds the step of all shards in a graph:
  *
- *      for each shard: a name scope on the device that the strategy gives it, in it the replica's function
- *      gradients of (sum of the shard's losses / number of examples of all shards), for each shard
+ *      for each shard: a name scope on the shard's device, and in it what the replica's function builds
+ *      for each shard: gradients of (sum of the shard's losses / number of examples of all shards)
  *      one update from all gradients (apply.c)
  *      updates that the replicas ask for, such as moving statistics, joined over the shards
  *      what is reported: loss, metrics, penalty, examples
  *
- * The gradients of the shards add up to that of the mean over the global batch, also where batches are partial. A
- * shard takes its random seeds from its number and not from its scope, so each strategy draws the same numbers.
+ * The gradients of the shards add up to the gradient of the mean over the global batch, even if the batch is partial. A
+ * shard takes its random seeds from its number, not from its scope. Each strategy therefore draws the same numbers.
  *
  * In a cluster each task builds the shards of its own window, and sums are over the shards of all tasks. */
 #include <stdio.h>
@@ -27,13 +27,13 @@ typedef struct builder {
     mst_graph *graph;
     const mst_strategy *strategy;
     const mst_strategy_form *form;
-    int first, count;          /* shards that are built here: all or, in a cluster, those of this task */
+    int first, count;          /* shards that are built here: all; in a cluster those of this task */
     mst_replica *replicas;     /* [count] */
     mst_value *loss_sums;      /* [count] */
     mst_replica_place *places; /* [count] */
 } builder;
 
-/* What layers have put among the updates of the graph, from number FIRST on, are updates of the replica. */
+/* Takes the updates that layers have collected in the graph since number FIRST: they belong to the replica. */
 static void take_updates(mst_replica *replica, mst_graph *graph, int first) {
     const int count = mst_collection(graph, MST_UPDATES, NULL, NULL, 0);
     mst_value *pairs = calloc((size_t)count + 1, sizeof *pairs);
@@ -44,7 +44,7 @@ static void take_updates(mst_replica *replica, mst_graph *graph, int first) {
     free(pairs);
 }
 
-/* The I-th replica of those that are built here. */
+/* Builds the replica with index I among those that are built here. */
 static void build_replica(builder *b, int i, mst_replica_function replica, void *context) {
     mst_graph *graph = b->graph;
     const int shard = b->first + i;
@@ -63,8 +63,8 @@ static void build_replica(builder *b, int i, mst_replica_function replica, void 
         }
 }
 
-/* Where the shards are, for what sums over them while they are built. Numbers of sums are above those of what was built
- * in the graph before. */
+/* Tells the replicas where the shards are, for ops that sum over them while they are built. The numbers of these sums
+ * begin above those used earlier in the graph. */
 static void number_shards(builder *b) {
     for (int i = 0; i < b->count; i++)
         b->places[i] = b->form->apart ? (mst_replica_place){.shard = i, .num_shards = b->count, .window = {0, b->count}}
@@ -79,7 +79,7 @@ static void number_shards(builder *b) {
 
 /* ---- how variables are kept ---- */
 
-/* "/device:CPU:0,/device:CPU:1" of all devices of the strategy; NULL where memory runs out. */
+/* Lists all devices of the strategy: "/device:CPU:0,/device:CPU:1". The caller frees it. NULL: memory runs out. */
 static char *list_devices(const mst_strategy *strategy) {
     char text[64], *list = NULL;
     size_t used = 0;
@@ -96,7 +96,7 @@ static char *list_devices(const mst_strategy *strategy) {
     return list;
 }
 
-/* The variables that the replicas have made, from number FIRST on, are mirrored over all devices. */
+/* Mirrors the variables that the replicas have made, those from number FIRST on, over all devices. */
 static void mirror_variables(builder *b, int first) {
     const int count = mst_collection(b->graph, MST_VARIABLES, NULL, NULL, 0);
     mst_value *variables = calloc((size_t)count + 1, sizeof *variables);
@@ -145,7 +145,7 @@ void mst_replica_update(mst_replica *replica, mst_value variable, mst_value valu
     replica->updates[replica->num_updates++] = (mst_state_update){variable, value, join};
 }
 
-/* Replaces the values of all shards but the first one by -0, which changes no bit of what it is added to. */
+/* Replaces the values of all shards except shard 0 by -0. Adding -0 to a value does not change its bits. */
 static void keep_first(const builder *b, mst_value *values) {
     for (int i = b->first == 0; i < b->count; i++) values[i] = mst_scale(mst_zeros_like(values[i]), -1);
 }
@@ -165,7 +165,7 @@ static mst_value join_values(builder *b, const mst_state_update *update, mst_val
     return mst_div(sum, mst_scalar(b->graph, mst_value_spec(sum).dtype, shards));
 }
 
-/* Whether the replicas ask for updates of the same variables; else the error is on the graph. */
+/* Whether all replicas ask for updates of the same variables. If not, sets an error on the graph. */
 static bool are_updates_alike(const builder *b) {
     const int count = b->replicas[0].num_updates;
     bool alike = true;
@@ -214,8 +214,8 @@ static mst_value count_examples(builder *b) {
     return count;
 }
 
-/* Fills the gradients of each shard, of sum of losses / number of examples of all shards: added up they are the
- * gradient of the mean over the global batch. */
+/* Computes for each shard the gradients of (sum of its losses / number of examples of all shards). Added up over the
+ * shards they are the gradient of the mean over the global batch. */
 static void differentiate(builder *b, mst_value num_examples, const mst_value *variables, int n, mst_value *gradients) {
     mst_value one = mst_ones_like(b->loss_sums[0]);
     for (int i = 0; i < b->count; i++) {
@@ -230,7 +230,7 @@ static void differentiate(builder *b, mst_value num_examples, const mst_value *v
     }
 }
 
-/* Adds the gradient of variable V, summed over SHARDS, to the values of the step: one value, or rows and numbers. */
+/* Adds the gradient of variable V, summed over SHARDS, to OUT: one value, or for a sparse gradient rows and numbers. */
 static void give_gradient(const mst_update *u, int v, mst_shards shards, mst_value *terms, mst_step_values *out) {
     mst_value *to = (mst_value *)(uintptr_t)out->gradient + out->num_gradients;
     if (out->sparse[v]) {
@@ -246,8 +246,9 @@ static void give_gradient(const mst_update *u, int v, mst_shards shards, mst_val
     out->num_gradients++;
 }
 
-/* Adds what the shards of LEAF propose for update K, in the place of a gradient: their sum, or without steps in common
- * what they change. Of MST_JOIN_FIRST the values of other shards than the first are -0. */
+/* Adds the update K that the shards of LEAF ask for, in place of a gradient. If workers are in step, it is the sum of
+ * their values; with MST_JOIN_FIRST all values but that of shard 0 are -0. Otherwise it is the change of the
+ * variable. */
 static void give_update(builder *b, int k, mst_shards leaf, mst_value *terms, mst_step_values *out) {
     const mst_state_update *update = &b->replicas[0].updates[k];
     for (int i = 0; i < b->count; i++) terms[i] = b->replicas[i].updates[k].value;
@@ -263,12 +264,12 @@ static void give_update(builder *b, int k, mst_shards leaf, mst_value *terms, ms
     ((mst_value *)(uintptr_t)out->gradient)[out->num_gradients++] = sum;
 }
 
-/* The leaf that begins with shard AT. */
+/* The leaf that begins with shard AT. END: end of the shards here. */
 static mst_shards leaf_at(const builder *b, int at, int end) {
     return b->strategy->synchronous ? mst_shards_within(at, end, b->strategy->num_shards) : (mst_shards){at, end - at};
 }
 
-/* Gives the gradients, added up over each leaf, as values of the step, and so the updates that the replicas ask for. */
+/* Adds the gradients, and the updates that the replicas ask for, to OUT: one value for each leaf. */
 static void give_gradients(builder *b, const mst_update *u, mst_step_values *out) {
     const int end = b->first + b->count, trained = u->num_variables, n = trained + b->replicas[0].num_updates;
     if (!are_updates_alike(b)) return;
@@ -304,8 +305,8 @@ static void give_gradients(builder *b, const mst_update *u, mst_step_values *out
     out->train = mst_group((const mst_value[]){mst_group(out->gradient, out->num_gradients), counted}, 2);
 }
 
-/* What is added up over the shards, at SUM: of the shards that are built here for each metric its sums and its counts,
- * then of the losses and of the examples, [count] each. */
+/* Lists in SUM the terms of everything that is added up over the shards: for each metric its sums and its counts; then
+ * the losses; then the examples. Each is [count]: one value for each shard that is built here. */
 static void list_reported(const builder *b, mst_value *sum) {
     const int count = b->count, num_metrics = b->replicas[0].num_metrics;
     mst_value *loss = sum + (ptrdiff_t)2 * num_metrics * count, *examples = loss + count;
@@ -320,14 +321,14 @@ static void list_reported(const builder *b, mst_value *sum) {
     }
 }
 
-/* LOSS_SUM of so many EXAMPLES with the penalty, which counts as a part of the loss of each. It is added to the sum and
- * not to its terms, since it may be known only behind the gate, where no sum over devices and tasks is made. */
+/* Returns LOSS_SUM, the loss of EXAMPLES examples, with PENALTY added for each example. The penalty is added to the sum
+ * and not to its terms: it may be known only behind the gate, where no sums over devices and tasks are made. */
 static mst_value add_penalty(mst_value loss_sum, mst_value penalty, mst_value examples) {
     if (mst_value_is_none(penalty)) return loss_sum;
     return mst_add(loss_sum, mst_mul(mst_cast(penalty, MST_F64), examples));
 }
 
-/* The same of each leaf, for those who add up the leaves of all workers. */
+/* Gives the reported sums of each leaf, for parameter servers, which add up the leaves of all workers. */
 static void give_reported(const builder *b, const mst_value *sum, int num_sums, mst_value penalty,
                           mst_step_values *out) {
     const int end = b->first + b->count;

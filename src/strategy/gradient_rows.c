@@ -13,7 +13,8 @@ static bool is_sum(const mst_node *node) {
     return node->op == &mst_op_add || node->op == &mst_op_add_n;
 }
 
-/* As the plan decides it for an update in the same graph. */
+/* Whether the gradient is of gathered rows, or a sum of such gradients. The plan decides in the same way for an update
+ * in the same graph. */
 static bool is_row_gradient(mst_value gradient) {
     const mst_node *node = gradient.node;
     if (mst_value_is_none(gradient) || node->num_control > 0) return false;
@@ -27,7 +28,7 @@ static mst_value gradient_of(const mst_update *u, int v, int shard) {
     return u->gradients[(ptrdiff_t)(shard - u->window.first) * u->num_variables + v];
 }
 
-/* How many sources leaf_rows has of GRADIENT, which are written to SRC where that is not NULL. */
+/* Returns how many sources GRADIENT gives to leaf_rows. Writes them to SRC unless that is NULL. */
 static int list_sources(mst_value gradient, mst_value *src) {
     const mst_node *node = gradient.node;
     int count = 0;

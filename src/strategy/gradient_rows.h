@@ -1,17 +1,17 @@
-/** Sparse gradients, of tables that are looked up, which another task applies: only their rows travel. */
+/** Sparse gradients of tables that are looked up, for an update in another task: only their rows are sent. */
 #ifndef MUSTER_STRATEGY_GRADIENT_ROWS_H
 #define MUSTER_STRATEGY_GRADIENT_ROWS_H
 
 #include "op/state/sparse_gradient.h"
 #include "strategy/apply.h"
 
-/** Whether the gradients of variable V of U are those of gathers of rows, or sums of such, on all shards: then one
- *  process updates by their rows too (plan/update_gradients.c). */
+/** Whether the gradient of variable V of U, on all shards, is one of gathered rows or a sum of such gradients. An
+ *  update in the same process then works by rows too (plan/update_gradients.c). */
 bool mst_has_gradient_rows(const mst_update *u, int v);
-/** The rows of the sum of the gradients of variable V of U over SHARDS, a node of the tree within its window. */
+/** The rows of the gradient of variable V of U, summed over SHARDS. SHARDS is a node of the tree in the window of U. */
 mst_row_values mst_sum_gradient_rows(const mst_update *u, int v, mst_shards shards);
-/** The gradient of VARIABLE that these rows are: fed to two new placeholders, "NAME" for the rows and "NAME_rows" for
- *  their numbers. OPTIMIZER is checked, with its defaults. */
+/** The gradient of VARIABLE whose rows are fed. Makes two placeholders: "NAME" for the rows, and "NAME_rows" for their
+ *  numbers. OPTIMIZER is checked, with its defaults. */
 mst_value mst_given_gradient_rows(const mst_optimizer *optimizer, mst_value variable, const char *name);
 
 #endif

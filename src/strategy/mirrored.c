@@ -6,6 +6,6 @@ enum { MST_STRATEGY_MIRRORED = 3 };
 #endif
 #include "strategy/strategy.h"
 
-/* The plan makes of an update what suits the devices (plan/update_lowering.c). */
+/* How the devices share an update is decided by the plan (plan/update_lowering.c). */
 const mst_strategy_form mst_strategy_form_mirrored = {
     .help = "each device has a copy", .scope = "replica", .mirrored = true, .device = mst_strategy_device_spread};

@@ -6,6 +6,6 @@ enum { MST_STRATEGY_MULTI_WORKER = 4 };
 #endif
 #include "strategy/strategy.h"
 
-/* In the graph it is mirrored: which shards are here is said beside (first_shard, num_shards_here). */
+/* In the graph it is like mirrored; first_shard and num_shards_here of the strategy say which shards are here. */
 const mst_strategy_form mst_strategy_form_multi_worker = {
     .help = "mirrored over all workers", .scope = "replica", .mirrored = true, .device = mst_strategy_device_spread};

@@ -5,7 +5,7 @@ enum { MST_STRATEGY_PARAMETER_SERVER = 5 };
 #endif
 #include "strategy/strategy.h"
 
-/* In the graph of a worker the variables are copies, mirrored over its devices, and there is no update. */
+/* In a worker's graph the variables are copies, mirrored over the worker's devices. There is no update. */
 const mst_strategy_form mst_strategy_form_parameter_server = {.help = "workers compute, parameter servers update",
                                                               .scope = "replica",
                                                               .mirrored = true,

@@ -4,10 +4,10 @@
 
 #include "muster/strategy.h"
 
-/** True where VARIABLE has a penalty. */
+/** Whether VARIABLE has a penalty. */
 bool mst_has_penalty(mst_value variable);
-/** The sum of the penalties of all trainable variables of GRAPH; MST_NONE where none has one. An update computes the
- *  same on its way (kernel/cpu/update_unit.inc): this is for graphs without one. */
+/** The sum of the penalties of all trainable variables of GRAPH, for graphs without an update; an update computes the
+ *  same sum on its way (kernel/cpu/update_unit.inc). MST_NONE if no variable has a penalty. */
 mst_value mst_penalties(mst_graph *graph);
 
 #endif

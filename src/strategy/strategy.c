@@ -62,7 +62,7 @@ mst_status mst_strategy_resolve(mst_strategy *strategy) {
     if (MST_IS_NULL(strategy)) return MST_INVALID;
     if ((unsigned)strategy->kind >= MST_NUM_STRATEGIES)
         return MST_FAIL(MST_INVALID, "strategy: kind is %d, must be one of mst_strategy_kind", (int)strategy->kind);
-    enum { MOST = 1 << 20 }; /* as many gradients as one update can take */
+    enum { MOST = 1 << 20 }; /* the most gradients of one update */
     if (strategy->num_devices < 0 || strategy->num_devices > MOST)
         return MST_FAIL(MST_INVALID, "strategy: %d devices, must be from 1 to %d", strategy->num_devices, MOST);
     if (strategy->num_devices == 0) strategy->num_devices = 1;

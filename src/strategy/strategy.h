@@ -22,15 +22,15 @@ extern const mst_strategy_form *const mst_strategy_table[];
 
 /** The form of STRATEGY, after mst_strategy_resolve. */
 const mst_strategy_form *mst_strategy_form_of(const mst_strategy *strategy);
-/** The shards that are built here: all, or in a cluster those of this task. */
+/** The shards that are built here: all; in a cluster those of this task. */
 mst_shards mst_strategy_window(const mst_strategy *strategy);
 /** A `device` function: all shards on the first device. */
 int mst_strategy_device_first(const mst_strategy *strategy, int shard);
-/** A `device` function: consecutive shards of those here on each device, equally many. */
+/** A `device` function: divides the shards here evenly among the devices, consecutive shards together. */
 int mst_strategy_device_spread(const mst_strategy *strategy, int shard);
-/** The sum of VALUES, one of each shard that is built here, over the shards of all tasks. */
+/** The sum, over the shards of all tasks, of VALUES, which has one value for each shard that is built here. */
 mst_value mst_strategy_sum(const mst_strategy *strategy, const mst_value *values);
-/** The name of device I: as it was given or, where none were, made in TEXT. */
+/** The name of device I: the one that was given, or if none was given, a default name written to TEXT. */
 const char *mst_strategy_device_name(const mst_strategy *strategy, int i, char *text, size_t size);
 
 #endif

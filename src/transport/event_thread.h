@@ -1,6 +1,6 @@
 /** The thread on which a transport calls its owner (mst_transport_events), in the order of the events. A slow owner
- *  therefore does not hold up bytes, and no function of the transport calls the owner. An owner that handles messages
- *  quickly can receive them without this thread (mst_event_thread_direct). */
+ *  therefore does not hold up the receiving of bytes, and no function of the transport calls the owner. An owner that
+ *  handles messages quickly can receive them without this thread (mst_event_thread_direct). */
 #ifndef MUSTER_TRANSPORT_EVENT_THREAD_H
 #define MUSTER_TRANSPORT_EVENT_THREAD_H
 
@@ -15,8 +15,8 @@ MST_CHECKED mst_status mst_event_thread_start(const mst_transport_events *events
 void mst_event_thread_stop(mst_event_thread *thread);
 
 /** From now on a control message is passed on by the thread that has received it, if no earlier event waits. The
- *  owner's `control` does not wait, and calls no function of the transport except `post`. It takes no lock that may be
- *  held by the thread that received the message. */
+ *  owner's `control` must not wait, and must call no function of the transport except `post`. It must take no lock that
+ *  the receiving thread may hold. */
 void mst_event_thread_direct(mst_event_thread *thread);
 
 /** Copies the message. False: there is no memory for it, or more than 64 MiB of messages wait because the owner is too

@@ -218,7 +218,7 @@ static void compare_with_post(const mst_mailbox *box, entry *e) {
 /* Whether the bytes that have just been read still belonged to the message. */
 static bool is_intact(const _Atomic uint64_t *floor, uint32_t generation) {
     if (!floor) return true;
-#ifndef __SANITIZE_THREAD__ /* which knows no fences */
+#ifndef __SANITIZE_THREAD__ /* whose model has no fences */
     atomic_thread_fence(memory_order_acquire);
 #endif
     return atomic_load(floor) <= generation;
@@ -370,7 +370,7 @@ static bool follows(const entry *e, const mst_mailbox_part *part) {
            part->bytes <= e->total - e->arrived && (part->bytes || part->total == 0);
 }
 
-/* Returns the entry to which PART belongs. NULL: the part is dropped, for the reason *WHY unless that is NULL. */
+/* Returns the entry to which PART belongs. NULL: the part is dropped; *WHY is then the error, or NULL if it is none. */
 static entry *arrive(mst_mailbox *box, const mst_mailbox_part *part, const char **why) {
     *why = NULL;
     if (part->key.generation < box->floor) return NULL;

@@ -11,7 +11,7 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-enum { SIZE_SEALS = F_SEAL_SHRINK | F_SEAL_GROW, BLOCK = 512 /* bytes, in which stat counts */ };
+enum { SIZE_SEALS = F_SEAL_SHRINK | F_SEAL_GROW, BLOCK = 512 /* bytes: the unit of st_blocks */ };
 
 static void *map(int fd, size_t size, int protection) {
     void *memory = mmap(NULL, size, protection, MAP_SHARED | MAP_POPULATE, fd, 0);

@@ -14,7 +14,7 @@
 #include "base/thread.h"
 #include "transport/service_thread.h"
 
-enum { SLOTS = 16, PACKETS = 0 /* their tag */, HEADER = offsetof(mst_mpi_packet, bytes) };
+enum { SLOTS = 16, PACKETS = 0 /* tag of packets */, HEADER = offsetof(mst_mpi_packet, bytes) };
 static const int64_t SPIN = 200000, SHORTEST = 20000, LONGEST = 500000, IDLE = 10000000; /* nanoseconds */
 static const double START_SECONDS = 60, HURRY_SECONDS = 0.5, STOP_SECONDS = 2;
 

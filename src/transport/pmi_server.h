@@ -40,7 +40,7 @@ typedef struct mst_pmi_server {
 
 typedef enum mst_pmi_turn {
     MST_PMI_ANSWERED,
-    MST_PMI_WAITS,    /**< for all others, at a barrier: send the answer when they have come */
+    MST_PMI_WAITS,    /**< the process is at a barrier: send the answer when all others have come to it */
     MST_PMI_FINISHED, /**< answered, and no more requests will come */
     MST_PMI_ABORTED   /**< no answer: the process ends itself */
 } mst_pmi_turn;

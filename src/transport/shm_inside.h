@@ -94,7 +94,7 @@ void mst_shm_link_remove(mst_shm *shm, mst_shm_link *l);
 void mst_shm_link_leave_out(mst_shm *shm, const mst_shm_link *l);
 /** Sends HELLO to task TO; false if the socket does not take it. */
 bool mst_shm_link_hello(const mst_shm *shm, int fd, int32_t to);
-/** Each removes one user; the last one frees it. */
+/** Each of these removes one user of L or M; the last one frees it. */
 void mst_shm_link_leave(mst_shm_link *l);
 void mst_shm_mapped_leave(mst_shm_mapped *m);
 

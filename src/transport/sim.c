@@ -118,7 +118,7 @@ static void put_event(packet what, int64_t due) {
 
 /* ---- connections ---- */
 
-/* Whether messages between A and B are held up; *UNTIL: the end of that. */
+/* Whether messages between A and B are held up; *UNTIL: the time when that ends. */
 static bool is_cut(int32_t a, int32_t b, int64_t *until) {
     *until = 0;
     for (const fault *f = net.fault; f < net.fault + net.num_faults; f++) {
@@ -155,7 +155,7 @@ static void connect_all(mst_transport *t) {
     }
 }
 
-/* Returns the transport of TASK if it has this connection with PEER, or MADE is set and it is about to get it. NULL:
+/* Returns the transport of TASK if it has CONNECTION with PEER; with MADE, if it is about to get that connection. NULL:
  * the transport was closed, or has heard of the break. */
 static mst_transport *find_end(int32_t task, int32_t peer, uint64_t connection, bool made) {
     for (mst_transport *t = net.open; t; t = t->next) {

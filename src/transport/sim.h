@@ -16,7 +16,8 @@
 
 enum { MST_SIM_FAULTS_MOST = 8 };
 
-/** Happens when TASK sends its message number AT, counted from 1: control and data, of all its processes together. */
+/** A fault. It happens when TASK sends its message number AT. The count begins with 1, and includes the control and
+ *  data messages of all processes of TASK. */
 typedef struct mst_sim_fault {
     int32_t task;
     uint64_t at;

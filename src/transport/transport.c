@@ -16,7 +16,7 @@ mst_status mst_transport_in_module(const char *module, const char *name, const m
     return MST_OK;
 }
 
-/* The name of transport I of those for USE; NULL past the last, whose number is then *COUNT. */
+/* The name of the transport with index I among those for USE. NULL: there are only *COUNT of them. */
 static const char *name_for(mst_transport_use use, int i, int *count) {
     *count = 0;
     for (const mst_transport_row *const *row = mst_transport_row_table; *row; row++)

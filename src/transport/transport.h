@@ -81,9 +81,9 @@ typedef struct mst_transport_events {
     /** A data message does not fit the memory posted for it (another size or hash). WHY: half a sentence. */
     void (*mismatch)(void *context, int32_t task, mst_key key, const char *why);
     /** Two live processes have the number TASK: the one that came first keeps it, and task BY refuses the other one for
-     *  good. The transport of BY reports this once; that of the refused process reports it at each try. BY and TASK are
-     *  both this task: the other process has connected to this process itself. WHERE: the host of the other one of the
-     *  two, for messages. NULL: the owner does not need this event. */
+     *  good. The transport of BY reports this once; the transport of the refused process reports it at each try. If BY
+     *  and TASK are both this task, the other process has connected to this process itself. WHERE: the host of the
+     *  other process, for messages. NULL: the owner does not need this event. */
     void (*taken)(void *context, int32_t by, int32_t task, const char *where);
     /** This task and TASK have lists of tasks that do not fit together, or only one of the two can connect to the
      *  other: they can never work together. Reported once for each connection that shows it. WHY: half a sentence.

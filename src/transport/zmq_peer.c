@@ -191,8 +191,8 @@ static void beat(mst_transport *t, mst_zmq_peer *p, const char *doing, int64_t n
     mst_zmq_listener_look_one_way(t, p, now, judge);
 }
 
-/* Says goodbye to a peer that has everything. Returns whether nothing more is to be done for it. That is so too for a
- * peer that was lost and has not come back, since it takes nothing any more. */
+/* Says goodbye to a peer that has got everything. Returns whether nothing more is to be done for it. That also holds
+ * for a peer that was lost and has not come back, since it takes nothing any more. */
 static bool say_bye(mst_transport *t, mst_zmq_peer *p) {
     const bool is_lost = p->instance && !p->connected;
     if (p->first || p->finished) return p->finished || is_lost;
