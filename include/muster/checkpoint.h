@@ -36,7 +36,7 @@ MST_API MST_CHECKED mst_status mst_checkpoint_write(const char *path, const mst_
                                                     const mst_optimizer *optimizer);
 /** Reads a checkpoint (its prefix) or a model file, Muster's or another program's, into a new snapshot owned by the
  *  caller. Entries have the names of a store; an entry whose name does not tell its kind is read as a weight.
- *  MST_NOT_FOUND where there is no such file, MST_CORRUPT where a check sum is wrong. */
+ *  MST_NOT_FOUND if there is no such file, MST_CORRUPT if a check sum is wrong. */
 MST_API MST_CHECKED mst_status mst_checkpoint_read(const char *path, mst_snapshot **out);
 
 /** The entry named STORE in the store is named FILE in the file; so are entries under it: "STORE/Adam" is "FILE/Adam".
@@ -48,7 +48,7 @@ typedef struct mst_checkpoint_name {
 typedef struct mst_restore_options {
     int zero_;
     unsigned kinds; /**< set of 1 << MST_STATE_...: entries of other kinds are left alone; 0: all kinds */
-    bool averages;  /**< weights are set from their moving averages, where the file has them */
+    bool averages;  /**< weights are set from their moving averages, if the file has them */
     bool partial;   /**< weights that the file does not have keep their values; else that is MST_NOT_FOUND */
     const mst_checkpoint_name *names; /**< renamings; NULL: names are the same */
     int num_names;
@@ -57,7 +57,7 @@ typedef struct mst_restore_options {
 /** What a restore found. Texts are lists of names, with ", " between them, or "". */
 typedef struct mst_restored {
     char *path;      /**< the file */
-    int64_t step;    /**< its global_step; 0 where it has none */
+    int64_t step;    /**< its global_step; 0 if it has none */
     int64_t count;   /**< entries that were set */
     char *missing;   /**< entries of the store that the file does not have */
     char *left_over; /**< entries of the file that the store does not have; for a dtype that a store does not have, the
@@ -68,8 +68,8 @@ typedef struct mst_restored {
 MST_API void mst_restored_free(mst_restored *restored);
 
 /** Sets the entries of STORE to those of PATH: a checkpoint, a model file, or, in a folder, the newest undamaged
- *  checkpoint. All or nothing; where weights are missing, one message lists them and what is left
- *  over. OPTIONS may be NULL. RESTORED (may be NULL) is the caller's to free, also after a failure. MST_INVALID where
+ *  checkpoint. All or nothing; if weights are missing, one message lists them and what is left
+ *  over. OPTIONS may be NULL. RESTORED (may be NULL) is the caller's to free, also after a failure. MST_INVALID if
  *  an entry has another shape: the file is another model's. */
 MST_API MST_CHECKED mst_status mst_checkpoint_restore(const char *path, mst_store *store,
                                                       const mst_restore_options *options, mst_restored *restored);
@@ -81,7 +81,7 @@ typedef struct mst_checkpoint_options {
     const char *directory;   /**< made where there is none */
     const char *prefix;      /**< default "model.ckpt": files are PREFIX-STEP.index and so on */
     int64_t every_steps;     /**< a checkpoint after each so many steps */
-    double every_seconds;    /**< and after so many seconds; where neither is given, each 600 seconds */
+    double every_seconds;    /**< and after so many seconds; if neither is given, each 600 seconds */
     int64_t keep;            /**< the last so many stay, default 5; negative: all */
     double keep_every_hours; /**< also keeps one checkpoint every so many hours; 0: none */
     /** Keeps the checkpoint of the best epoch too, in the folder `best` of the directory: the epoch with the smallest
@@ -100,7 +100,7 @@ typedef struct mst_checkpoint_manager mst_checkpoint_manager;
  *  or its process ends, even by a crash. What a process that was killed left half written is removed. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_open(const mst_checkpoint_options *options,
                                                            mst_checkpoint_manager **out);
-/** Restores the newest undamaged checkpoint; MST_NOT_FOUND where the folder has none. */
+/** Restores the newest undamaged checkpoint; MST_NOT_FOUND if the folder has none. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_restore(mst_checkpoint_manager *manager, mst_store *store,
                                                               const mst_restore_options *options,
                                                               mst_restored *restored);

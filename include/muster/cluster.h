@@ -81,14 +81,14 @@ MST_API MST_CHECKED mst_status mst_cluster_from_hosts(const char *ps_hosts, cons
 
 typedef struct mst_launcher_options {
     int zero_;
-    /** Address at which worker 0 listens, under mpiexec and torchrun. Default, where they are set: MASTER_ADDR and
+    /** Address at which worker 0 listens, under mpiexec and torchrun. Default, if they are set: MASTER_ADDR and
      *  MASTER_PORT, or the port after it where torchrun itself listens on that one. */
     const char *leader;
     /** Port of the first task of each host under srun; those of the host's other tasks follow. Default: made from the
      *  numbers of job and step, 10000 to 30416. */
     int port;
     double
-        timeout; /**< seconds to wait for the others, where processes of several hosts find each other; default 120 */
+        timeout; /**< seconds to wait for the others, if processes of several hosts find each other; default 120 */
     bool starts_mpi; /**< this process starts an MPI later, as the transport "mpi" does */
     /** While processes find each other, a line every two seconds says for whom this one waits. Default: no lines. */
     FILE *log;
@@ -110,7 +110,7 @@ typedef struct mst_launcher_options {
  *  at one that the others learn by PMI. They tell it at which ports they will listen, and get all addresses. So all
  *  processes must call this, and wait here until all have; a second call returns the same at once. MST_DEADLINE names
  *  those that did not come. Under mpiexec without any of these no addresses are known.
- *  MST_INVALID, naming the variable, where a launcher has set some of its variables but one that is needed is missing.
+ *  MST_INVALID, naming the variable, if a launcher has set some of its variables but one that is needed is missing.
  *  Without any: one task, of job "localhost". OPTIONS may be NULL. */
 MST_API MST_CHECKED mst_status mst_cluster_from_environment(const mst_launcher_options *options, mst_cluster **out);
 
@@ -125,9 +125,9 @@ typedef struct mst_task_info {
     int32_t index;
     const char *address; /**< NULL: not known */
 } mst_task_info;
-/** Task NUMBER; all 0 where there is none. */
+/** Task NUMBER; all 0 if there is none. */
 MST_API mst_task_info mst_cluster_task(const mst_cluster *cluster, int number);
-/** The number of a task, -1 where it is not in the description. */
+/** The number of a task, -1 if it is not in the description. */
 MST_API int mst_cluster_find(const mst_cluster *cluster, const char *job, int index);
 /** The number of this process. */
 MST_API int mst_cluster_self(const mst_cluster *cluster);
@@ -140,10 +140,10 @@ MST_API int mst_cluster_num_training_tasks(const mst_cluster *cluster);
 MST_API int mst_cluster_num_workers(const mst_cluster *cluster);
 MST_API int mst_cluster_num_ps(const mst_cluster *cluster);
 
-/** Whether this process initialises variables and saves: the chief, worker 0 where there is no chief, and in a cluster
+/** Whether this process initialises variables and saves: the chief, worker 0 if there is no chief, and in a cluster
  *  that has neither these nor parameter servers task 0. The evaluator is no chief. */
 MST_API bool mst_cluster_is_chief(const mst_cluster *cluster);
-/** The number of the task that others report to: the first parameter server, or task 0 where there is none. -1 where
+/** The number of the task that others report to: the first parameter server, or task 0 if there is none. -1 if
  *  this task does not know it. */
 MST_API int mst_cluster_leader(const mst_cluster *cluster);
 /** Whether all tasks are on this machine: at loopback addresses. */
@@ -151,11 +151,11 @@ MST_API bool mst_cluster_is_local(const mst_cluster *cluster);
 /** Whether each task knows a part of the others only, so that workers can be added while the job runs. */
 MST_API bool mst_cluster_is_sparse(const mst_cluster *cluster);
 /** A hash of all training tasks and their addresses, which is the same on all tasks of a cluster that were told the
- *  same. 0 where it is sparse. */
+ *  same. 0 if it is sparse. */
 MST_API uint64_t mst_cluster_hash(const mst_cluster *cluster);
 
 /** One line, "worker 0 of 2 at localhost:20000, with worker 1 at localhost:20001, ps 0 at localhost:2222", into TEXT of
- *  SIZE bytes; where that is too short, it ends with "...". Returns TEXT. */
+ *  SIZE bytes; if that is too short, it ends with "...". Returns TEXT. */
 MST_API const char *mst_cluster_print(const mst_cluster *cluster, char *text, size_t size);
 
 /* ---- variables on parameter servers ---- */

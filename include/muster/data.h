@@ -14,7 +14,7 @@
  *  all that takes a dataset (mst_fit, mst_evaluate, mst_iterator_create, mst_dataset_write, ...) fails with it. So
  *  where mst_fit comes next, the check may be left out.
  *
- *  A transform takes over the reference to the dataset that it is given, also where it fails. A dataset that is
+ *  A transform takes over the reference to the dataset that it is given, even if it fails. A dataset that is
  *  the source of two others is retained for the first of them:
  *
  *      mst_dataset *all = mst_data_open("csv:prices.csv", "train");
@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-/** The first mistake in the making of DATASET, as the calling thread's error; MST_OK where there is none. */
+/** The first mistake in the making of DATASET, as the calling thread's error; MST_OK if there is none. */
 MST_API MST_CHECKED mst_status mst_dataset_check(const mst_dataset *dataset);
 
 /* ---- sources: the caller has one reference, also to one that has failed; NULL only where memory ran out ---- */

@@ -65,18 +65,18 @@ MST_API void mst_dataset_release(mst_dataset *dataset);
 /* ---- sources -------------------------------------------------------------------------------------- */
 
 /** Row i has element i along dimension 0 of each of the N tensors, of numbers or strings, which are retained, not
- *  copied, and must not be written any more. Fails with MST_INVALID where they are scalars, differ in dimension 0, or
+ *  copied, and must not be written any more. Fails with MST_INVALID if they are scalars, differ in dimension 0, or
  *  have no rows. */
 MST_API MST_CHECKED mst_status mst_dataset_from_tensors(mst_tensor *const *components, int n, mst_dataset **out);
 
 /** Components 0 and 1 are the images and labels of two IDX files, plain or gzip, as stored (mostly u8). LABELS_PATH may
- *  be NULL: then there are only images. Fails with MST_NOT_FOUND, MST_IO or MST_INVALID where a file cannot be read,
- *  MST_CORRUPT where its bytes are not IDX, MST_INVALID where the numbers of images and labels differ. */
+ *  be NULL: then there are only images. Fails with MST_NOT_FOUND, MST_IO or MST_INVALID if a file cannot be read,
+ *  MST_CORRUPT if its bytes are not IDX, MST_INVALID if the numbers of images and labels differ. */
 MST_API MST_CHECKED mst_status mst_dataset_from_idx(const char *images_path, const char *labels_path,
                                                     mst_dataset **out);
 
 /** Component i is the array NAMES[i] of the NumPy archive at PATH. Arrays must be of dtype float32, float64, int32,
- *  int64, uint8 or bool, row-major. Fails as mst_dataset_from_idx does, and with MST_NOT_FOUND where an array is
+ *  int64, uint8 or bool, row-major. Fails as mst_dataset_from_idx does, and with MST_NOT_FOUND if an array is
  *  missing, MST_UNIMPLEMENTED for other arrays. */
 MST_API MST_CHECKED mst_status mst_dataset_from_npz(const char *path, const char *const *names, int n,
                                                     mst_dataset **out);
@@ -99,8 +99,8 @@ typedef struct mst_tfrecord_options {
  *  records come forward only: the number of rows is not known, a shuffle needs a buffer_size, and the iterator keeps
  *  the records that are in it. Both check sums of every record are checked when it is read.
  *
- *  Fails with MST_NOT_FOUND where a pattern matches no file, MST_INVALID where a path is a folder, MST_CORRUPT, naming
- *  file and byte, where there is damage, here or when the record is read. */
+ *  Fails with MST_NOT_FOUND if a pattern matches no file, MST_INVALID if a path is a folder, MST_CORRUPT, naming
+ *  file and byte, if there is damage, here or when the record is read. */
 MST_API MST_CHECKED mst_status mst_dataset_from_tfrecord(const char *const *paths, int n,
                                                          const mst_tfrecord_options *options, mst_dataset **out);
 
@@ -136,7 +136,7 @@ typedef struct mst_data_options {
     const char *const *drop; /**< names of columns that are left out (csv) */
     int num_drop;
     const char *const
-        *categories; /**< names of columns that are of categories also where their cells are numbers (csv) */
+        *categories; /**< names of columns that are of categories even if their cells are numbers (csv) */
     int num_categories;
     mst_missing missing;      /**< numbers that are missing in inputs (csv) */
     char decimal, thousands;  /**< how numbers are written, as in mst_csv_options (csv) */
@@ -152,7 +152,7 @@ typedef struct mst_data_options {
         unknown_categories; /**< of inputs, that the schema or the train part does not have, are -1, and no error (csv);
                                   other kinds ignore it */
     /** Names of the model's inputs and outputs. Arrays of npz data have these names in place of x and y; a single
-     *  input or output may still be x or y. Where inputs or outputs are several, they also name features (tfrecord) or
+     *  input or output may still be x or y. If inputs or outputs are several, they also name features (tfrecord) or
      *  columns (csv: NAME; or NAME_0, NAME_1 and so on if it has several columns). For other kinds of data several are
      *  an error. */
     const char *const *inputs, *const *outputs;
@@ -162,7 +162,7 @@ typedef struct mst_data_options {
     bool parts_only;  /**< with a schema: a test part must be beside a train part all the same (csv, images, texts) */
     bool inputs_only; /**< columns of labels are not read (csv); other kinds ignore it */
 } mst_data_options;
-/** The same with OPTIONS; MST_INVALID where one is not for this kind of data. */
+/** The same with OPTIONS; MST_INVALID if one is not for this kind of data. */
 MST_API MST_CHECKED mst_status mst_dataset_open_with(const char *spec, const char *part,
                                                      const mst_data_options *options, mst_dataset **out);
 
@@ -170,14 +170,14 @@ typedef struct mst_write_options {
     int zero_;
     int64_t num_shards;                   /**< tfrecord: files of each part; 0: 1 */
     mst_tfrecord_compression compression; /**< tfrecord */
-    bool keep_files;                      /**< MST_EXISTS where a file of this spec is there; nothing is written */
+    bool keep_files;                      /**< MST_EXISTS if a file of this spec is there; nothing is written */
 } mst_write_options;
 /** Writes the parts TRAIN and TEST (may be NULL), rows of inputs and perhaps labels, so that mst_dataset_open gives
  *  them with SPEC: tfrecord:PREFIX (record i of n goes to shard i * num_shards / n, one block after the other; class
  *  names to PREFIX-labels.txt), npz:FILE, idx:DIR, which is made where it is not there, csv:PREFIX (PREFIX-train.csv
  *  and -test.csv; csv:FILE.csv where there is no test part) with class names in place of their numbers, or images:DIR,
  *  PNG files in class folders, which must not be there. Each file, and that folder, is written to the side and
- *  renamed. Fails with MST_INVALID, MST_UNIMPLEMENTED where the format cannot hold these dtypes, MST_EXISTS, MST_IO,
+ *  renamed. Fails with MST_INVALID, MST_UNIMPLEMENTED if the format cannot hold these dtypes, MST_EXISTS, MST_IO,
  *  or as reading the rows does. */
 MST_API MST_CHECKED mst_status mst_dataset_write(const char *spec, mst_dataset *train, mst_dataset *test,
                                                  const mst_write_options *options);
@@ -194,13 +194,13 @@ MST_API int64_t mst_dataset_cardinality(const mst_dataset *dataset);
  *  files that are read forward, those of a pass are not among them. */
 MST_API int64_t mst_dataset_num_corrupt(const mst_dataset *dataset);
 MST_API int mst_dataset_num_components(const mst_dataset *dataset);
-/** Dtype and shape of component I of an element. Of a batch, dimension 0 counts the rows, -1 where batches differ. */
+/** Dtype and shape of component I of an element. Of a batch, dimension 0 counts the rows, -1 if batches differ. */
 MST_API mst_spec mst_dataset_spec(const mst_dataset *dataset, int i);
 /** The name of class I of component COMPONENT, whose numbers stand for text: of mst_dataset_from_csv,
- *  mst_dataset_from_images and mst_dataset_name_classes. NULL past the last, where there are no names, and after
+ *  mst_dataset_from_images and mst_dataset_name_classes. NULL past the last, if there are no names, and after
  *  mst_dataset_map. Valid as long as DATASET. */
 MST_API const char *mst_dataset_class_name(const mst_dataset *dataset, int component, int64_t i);
-/** How many names there are; 0 where there are none. */
+/** How many names there are; 0 if there are none. */
 MST_API int64_t mst_dataset_num_classes(const mst_dataset *dataset, int component);
 /** What the numbers of mst_dataset_from_csv or mst_dataset_from_images stand for (columns, their types, their
  *  categories or classes), as a line of JSON: kept with a model, it lets a later program number other data in the same
@@ -223,7 +223,7 @@ MST_API MST_CHECKED mst_status mst_iterator_skip(mst_iterator *iterator, int64_t
  *  each row in a shuffle's buffer. */
 MST_API MST_CHECKED mst_status mst_iterator_save(const mst_iterator *iterator, mst_tensor **out);
 /** An iterator at that position: it gives the elements that would have followed. DATASET is the same or one built in
- *  the same way. Records that a shuffle's buffer held are read again. Fails with MST_INVALID or MST_CORRUPT where
+ *  the same way. Records that a shuffle's buffer held are read again. Fails with MST_INVALID or MST_CORRUPT if
  *  POSITION is not of such a dataset. */
 MST_API MST_CHECKED mst_status mst_iterator_restore(mst_dataset *dataset, const mst_tensor *position,
                                                     mst_iterator **out);
@@ -231,7 +231,7 @@ MST_API MST_CHECKED mst_status mst_iterator_restore(mst_dataset *dataset, const 
 /** Number of rows. */
 MST_API int64_t mst_batch_size(const mst_batch *batch);
 /** Shape of component COMPONENT of this batch, as mst_batch_tensor gives it: of mst_dataset_padded_batch with the
- *  lengths that this batch has. Where the dataset has no batches, the row's, -1 where a length is not known. */
+ *  lengths that this batch has. If the dataset has no batches, the row's, -1 if a length is not known. */
 MST_API mst_shape mst_batch_shape(const mst_batch *batch, int component);
 /** Writes rows FIRST_ROW to FIRST_ROW + NUM_ROWS - 1 of the batch to DST, row-major, in the component's dtype, aligned
  *  to its element. Strings are written as mst_string; their bytes are the iterator's, to be read until the next call of

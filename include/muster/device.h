@@ -11,10 +11,10 @@ extern "C" {
 #endif
 
 typedef struct mst_machine {
-    char cpu[128]; /**< its name, "" where not known */
+    char cpu[128]; /**< its name, "" if not known */
     int num_cores; /**< that this process may use (mst_num_cores) */
     int num_all_cores, num_hardware_threads, num_numa_nodes;
-    /** Bytes, 0 where not known. `memory`: of the machine, or of its container if that has less. */
+    /** Bytes, 0 if not known. `memory`: of the machine, or of its container if that has less. */
     int64_t memory, l2_cache, l3_cache;
     const char *isa; /**< "AVX-512", "AVX2" or "baseline": the kernels that are used */
     /** The instructions that oneDNN uses, "AVX512_CORE": those of the machine, or what the environment variable
@@ -34,7 +34,7 @@ MST_API int mst_num_cores(void);
 typedef struct mst_device_info {
     char name[192];
     int num_threads;
-    int first_core; /**< among the cores this process may use; -1 where there are more devices than cores */
+    int first_core; /**< among the cores this process may use; -1 if there are more devices than cores */
 } mst_device_info;
 MST_API MST_CHECKED mst_status mst_devices_describe(const char *spec, const char *visible, mst_device_info *out,
                                                     int max, int *count);

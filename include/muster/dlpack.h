@@ -17,7 +17,7 @@ struct DLManagedTensor;
  *  NULL. */
 MST_API MST_CHECKED mst_status mst_tensor_to_dlpack(mst_tensor *tensor, struct DLManagedTensor **out);
 /** A tensor over the memory of MANAGED, whose deleter is called when the last reference goes. Takes MANAGED over on
- *  success only. MST_UNIMPLEMENTED where it is not on the CPU, not dense and row-major, not aligned to its
+ *  success only. MST_UNIMPLEMENTED if it is not on the CPU, not dense and row-major, not aligned to its
  *  elements, or of another dtype. */
 MST_API MST_CHECKED mst_status mst_tensor_from_dlpack(struct DLManagedTensor *managed, mst_tensor **out);
 

@@ -39,7 +39,7 @@ typedef struct mst_feature {
 MST_API int mst_feature_components(const mst_feature *feature);
 
 typedef struct mst_example_parser mst_example_parser;
-/** Copies FEATURES. Fails with MST_INVALID where they are none, have no name, two of one name, or no possible shape. */
+/** Copies FEATURES. Fails with MST_INVALID if they are none, have no name, two of one name, or no possible shape. */
 MST_API MST_CHECKED mst_status mst_example_parser_create(const mst_feature *features, int num_features,
                                                          mst_example_parser **out);
 /** NULL is allowed. */
@@ -48,9 +48,9 @@ MST_API int mst_example_parser_components(const mst_example_parser *parser);
 /** Dtype and shape of component I. */
 MST_API mst_spec mst_example_parser_spec(const mst_example_parser *parser, int i);
 /** Writes the components of the Example or SequenceExample in SIZE bytes at DATA to DST, one pointer for each; NULL
- *  leaves it out. Strings refer to DATA. Where a feature has a length of its own, ask for the length alone first, and
- *  then for its values with memory for as many. Several threads may call at once. Fails with MST_CORRUPT where the
- *  bytes are no such message, MST_NOT_FOUND where a feature is missing and has no default, MST_INVALID where its values
+ *  leaves it out. Strings refer to DATA. If a feature has a length of its own, ask for the length alone first, and
+ *  then for its values with memory for as many. Several threads may call at once. Fails with MST_CORRUPT if the
+ *  bytes are no such message, MST_NOT_FOUND if a feature is missing and has no default, MST_INVALID if its values
  *  are of another kind or number; the message names the feature. */
 MST_API MST_CHECKED mst_status mst_example_parse(const mst_example_parser *parser, const void *data, size_t size,
                                                  void *const *dst);
@@ -85,7 +85,7 @@ typedef struct mst_feature_data {
     int64_t count;
 } mst_feature_data;
 
-/** Bytes of the Example with these features; 0 where a dtype cannot be written. */
+/** Bytes of the Example with these features; 0 if a dtype cannot be written. */
 MST_API size_t mst_example_size(const mst_feature_data *features, int num_features);
 /** Writes it to DST, which has room for mst_example_size bytes. Give the features sorted by name where the bytes should
  *  be those that TensorFlow writes. */

@@ -7,7 +7,7 @@
  *
  *  The graph keeps the first mistake, with node names and shapes; every later value that depends on it is an error
  *  value, and mst_graph_check() or compiling reports it. Only one thread at a time may build a graph or use its
- *  values. Where two change it at once, or one changes it while a session in another begins to run it, the second gets
+ *  values. If two change it at once, or one changes it while a session in another begins to run it, the second gets
  *  MST_INVALID; once a change was refused in this way, the graph must not be used any more.
  */
 #ifndef MUSTER_GRAPH_H
@@ -65,15 +65,15 @@ MST_API MST_CHECKED mst_status mst_graph_print(const mst_graph *graph, char **te
  * written by name: a program that reads the graph must have registered ops of its own (mst_register_op) first. */
 
 /** Writes GRAPH to a temporary file, syncs it and renames it to PATH, so that PATH is always the whole old file or the
- *  whole new one. Fails with the graph's own first mistake; MST_INVALID, naming node and option, where an option is a
- *  pointer, and where the file would have 2 GiB or more; MST_IO. */
+ *  whole new one. Fails with the graph's own first mistake; MST_INVALID, naming node and option, if an option is a
+ *  pointer, and if the file would have 2 GiB or more; MST_IO. */
 MST_API MST_CHECKED mst_status mst_graph_write(const mst_graph *graph, const char *path);
 /** The same to memory: *DATA, of *SIZE bytes, is freed by the caller with free(). The same graph gives the same
  *  bytes. */
 MST_API MST_CHECKED mst_status mst_graph_encode(const mst_graph *graph, void **data, size_t *size);
 /** Reads a graph that mst_graph_write, or another program, wrote. *OUT is owned by the caller, and NULL after a
- *  failure. MST_NOT_FOUND and MST_IO for the file. MST_CORRUPT where its bytes are no GraphDef or contradict each
- *  other. MST_INVALID where an op or an option is unknown or a shape is impossible. Each message names the file and the
+ *  failure. MST_NOT_FOUND and MST_IO for the file. MST_CORRUPT if its bytes are no GraphDef or contradict each
+ *  other. MST_INVALID if an op or an option is unknown or a shape is impossible. Each message names the file and the
  *  node. */
 MST_API MST_CHECKED mst_status mst_graph_read(const char *path, mst_graph **out);
 /** The same from SIZE bytes at DATA, which are not needed afterwards. */
@@ -81,7 +81,7 @@ MST_API MST_CHECKED mst_status mst_graph_decode(const void *data, size_t size, m
 
 /** The graph of VALUE; NULL for MST_NONE. */
 MST_API mst_graph *mst_value_graph(mst_value value);
-/** Dtype and shape as far as they are known; the dtype is MST_NO_DTYPE where mst_value_is_none(VALUE). */
+/** Dtype and shape as far as they are known; the dtype is MST_NO_DTYPE if mst_value_is_none(VALUE). */
 MST_API mst_spec mst_value_spec(mst_value value);
 /** Full name of the node that makes VALUE; "" for MST_NONE. */
 MST_API const char *mst_value_name(mst_value value);
@@ -100,14 +100,14 @@ MST_API const void *mst_node_options(const mst_node *node);
 MST_API int mst_node_num_src(const mst_node *node);
 MST_API mst_value mst_node_src(const mst_node *node, int i);
 MST_API int mst_node_num_dst(const mst_node *node);
-/** The device asked for, merged from the scopes; "" where none was. */
+/** The device asked for, merged from the scopes; "" if none was. */
 MST_API const char *mst_node_device(const mst_node *node);
 
 /* ---- scopes ---------------------------------------------------------------------------------------
  * Each push is matched by a pop; the mst_with_... blocks do both. Do not leave a block by break, goto or
  * return.
  *
- * A push returns 1 if it opened a scope. It does so also where the name or device is wrong: the graph then keeps the
+ * A push returns 1 if it opened a scope. It does so even if the name or device is wrong: the graph then keeps the
  * error, and the new scope has the name or device of the outer one. A push returns 0 if it could not open a scope (an
  * argument is NULL, another thread changes the graph, memory runs out): there is nothing to pop then, and a
  * mst_with_... block is skipped. A pop without its push is an error on the graph. */
@@ -179,7 +179,7 @@ MST_API int mst_collection(const mst_graph *graph, const char *collection, const
 
 /* ---- differentiation ------------------------------------------------------------------------------ */
 
-/** OUT[i] = d(sum of TARGET) / d(SRC[i]), with the shape and dtype of SRC[i]; MST_NONE where TARGET does not
+/** OUT[i] = d(sum of TARGET) / d(SRC[i]), with the shape and dtype of SRC[i]; MST_NONE if TARGET does not
  *  depend on SRC[i]. Nodes are added under the name scope "gradients", each on the device of the node whose gradient
  *  it computes. OUT may be the same array as SRC. For higher orders, call it on its own results. */
 MST_API void mst_gradients(mst_value target, const mst_value *src, int num_src, mst_value *out);

@@ -43,7 +43,7 @@ typedef struct mst_initializer {
 MST_API void mst_shape_fans(mst_shape shape, double *fan_in, double *fan_out);
 
 /** The initial value of a variable of DTYPE and SHAPE (all dimensions known) as a value of GRAPH. Random kinds need f32
- *  or f64; MST_INVALID on the graph otherwise, and where a parameter is out of range. */
+ *  or f64; MST_INVALID on the graph otherwise, and if a parameter is out of range. */
 MST_API mst_value mst_initializer_value(mst_graph *graph, mst_initializer initializer, mst_dtype dtype,
                                         mst_shape shape);
 /** "glorot_uniform", ... */

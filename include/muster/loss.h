@@ -23,7 +23,7 @@ MST_API mst_value mst_loss_per_example(mst_loss loss, mst_value labels, mst_valu
 MST_API const char *mst_loss_name(mst_loss loss);
 /** Whether LOSS measures by how much numbers differ; labels with names of classes cannot be used with it. */
 MST_API bool mst_loss_measures(mst_loss loss);
-/** The loss of a name; MST_INVALID, naming the nearest one, where there is none. */
+/** The loss of a name; MST_INVALID, naming the nearest one, if there is none. */
 MST_API MST_CHECKED mst_status mst_loss_from_name(const char *name, mst_loss *out);
 
 typedef enum mst_reduction {
@@ -49,9 +49,9 @@ typedef struct mst_regularizer {
 #define mst_l1_regularizer(scale) MST_NAMED(mst_regularizer, .l1 = (scale), .half = true)
 #define mst_l2_regularizer(scale) MST_NAMED(mst_regularizer, .l2 = (scale), .half = true)
 
-/** MST_INVALID where a factor is negative or not finite. */
+/** MST_INVALID if a factor is negative or not finite. */
 MST_API MST_CHECKED mst_status mst_regularizer_check(const mst_regularizer *regularizer);
-/** The penalty on WEIGHT, a scalar of its dtype; MST_NONE where both factors are 0. */
+/** The penalty on WEIGHT, a scalar of its dtype; MST_NONE if both factors are 0. */
 MST_API mst_value mst_regularizer_value(const mst_regularizer *regularizer, mst_value weight);
 
 #ifdef __cplusplus

@@ -40,7 +40,7 @@ typedef struct mst_metric_options {
  *  the graph. */
 MST_API mst_metric_values mst_metric_batch_with(mst_metric_options options);
 #define mst_metric_batch(...) mst_metric_batch_with(MST_NAMED(mst_metric_options, __VA_ARGS__))
-/** The result of METRIC from SUM and COUNT, each the values of all batches added up, of shape [] or [n]; 0 where there
+/** The result of METRIC from SUM and COUNT, each the values of all batches added up, of shape [] or [n]; 0 if there
  *  was nothing to count. */
 MST_API double mst_metric_value(mst_metric metric, const mst_tensor *sum, const mst_tensor *count);
 /** The mean of any value: sum and number of its elements; of losses, for example. */
@@ -48,7 +48,7 @@ MST_API mst_metric_values mst_metric_mean(mst_value src);
 
 /** "accuracy", "sparse_accuracy", ...; "" for MST_METRIC_NONE, NULL past the last. */
 MST_API const char *mst_metric_name(mst_metric metric);
-/** The metric of a name; MST_INVALID, naming the nearest one, where there is none. */
+/** The metric of a name; MST_INVALID, naming the nearest one, if there is none. */
 MST_API MST_CHECKED mst_status mst_metric_from_name(const char *name, mst_metric *out);
 
 /** What was seen so far; all zero at first. */

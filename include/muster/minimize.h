@@ -29,7 +29,7 @@ MST_API mst_value mst_apply_gradients(const mst_optimizer *optimizer, const mst_
  *  values, all pairs that were added until now; for a graph of your own, to be run with the train op. Strategies do it
  *  by themselves. */
 MST_API mst_value mst_state_updates(mst_graph *graph);
-/** The moving average of a variable that an optimizer with ema_decay keeps, MST_NONE where there is none. */
+/** The moving average of a variable that an optimizer with ema_decay keeps, MST_NONE if there is none. */
 MST_API mst_value mst_moving_average(mst_value variable);
 /** The graph's own i64 variable "global_step", made on first use. */
 MST_API mst_value mst_global_step(mst_graph *graph);

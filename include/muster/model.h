@@ -24,25 +24,25 @@ extern "C" {
 MST_API MST_CHECKED mst_status mst_model_create(mst_model **out);
 /** Frees the model, its graph and its session. NULL is allowed. */
 MST_API void mst_model_destroy(mst_model *model);
-/** The first error made while layers were added, MST_OK where there is none. */
+/** The first error made while layers were added, MST_OK if there is none. */
 MST_API MST_CHECKED mst_status mst_model_check(const mst_model *model);
 
 /** Lets the layer of OUTPUT, such as a normalization, learn from component COMPONENT of DATA, as Keras' adapt does. One
  *  epoch of DATA is read, and has the values that the layer will be applied to. NaN are left out. What is learnt become
- *  weights that are not trained, saved with the others. Call it before mst_compile. MST_INVALID where the layer learns
+ *  weights that are not trained, saved with the others. Call it before mst_compile. MST_INVALID if the layer learns
  *  nothing in this way; fails also as reading the rows does. */
 MST_API MST_CHECKED mst_status mst_adapt(mst_output output, mst_dataset *data, int component);
 
 /** Sets whether the weights of the layer LAYER are trained, as Keras' layer.trainable; at first they are. LAYER NULL:
  *  all layers. Weights of a frozen layer have no penalty in the loss and no state of the optimizer. A frozen
  *  batch_normalization normalizes by its moving statistics, and does not change them. Holds from the next mst_compile
- *  on. MST_NOT_FOUND where there is no such layer. */
+ *  on. MST_NOT_FOUND if there is no such layer. */
 MST_API MST_CHECKED mst_status mst_model_set_trainable(mst_model *model, const char *layer, bool trainable);
 
 /** Gives every batch_normalization of MODEL the MOMENTUM of its moving statistics, from 0 to below 1: after n steps
  *  momentum^n of them is still their initial value, with which the model is evaluated. MobileNetV2 has 0.999, as Keras
- *  builds it, which takes 6,900 steps to a thousandth. Holds from the next mst_compile on. MST_INVALID where MOMENTUM
- *  is none, MST_NOT_FOUND where MODEL has no such layer. */
+ *  builds it, which takes 6,900 steps to a thousandth. Holds from the next mst_compile on. MST_INVALID if MOMENTUM
+ *  is none, MST_NOT_FOUND if MODEL has no such layer. */
 MST_API MST_CHECKED mst_status mst_model_set_batch_norm_momentum(mst_model *model, double momentum);
 /** The largest momentum of the batch_normalization layers of MODEL that are not frozen; 0: there is none. */
 MST_API double mst_model_batch_norm_momentum(const mst_model *model);
@@ -62,7 +62,7 @@ MST_API void mst_model_call_all(mst_model *model, const mst_value *inputs, int n
                                 mst_value *outputs, int num_outputs);
 MST_API int mst_model_num_inputs(const mst_model *model);
 MST_API int mst_model_num_outputs(const mst_model *model);
-/** The name of the layer that is input or output I; NULL where there is none. Where a layer is several outputs, the
+/** The name of the layer that is input or output I; NULL if there is none. If a layer is several outputs, the
  *  name of each further one ends in "_1", "_2" and so on: the first that no other output has. */
 MST_API const char *mst_model_input_name(const mst_model *model, int i);
 MST_API const char *mst_model_output_name(const mst_model *model, int i);
@@ -82,7 +82,7 @@ typedef struct mst_weight {
 /** The weights in the order of Keras' model.weights, each once: layers far from the outputs first, without those that
  *  no output needs; of a layer first those that are trained. *OUT is an array of *COUNT, the model's, valid until the
  *  next call of this function. Needs the shapes of the inputs: from mst_input, or from the data that the model was
- *  trained or evaluated with; MST_INVALID where they are not known. */
+ *  trained or evaluated with; MST_INVALID if they are not known. */
 MST_API MST_CHECKED mst_status mst_model_weights(mst_model *model, const mst_weight **out, int64_t *count);
 
 /** Prints the table that Keras 3 prints: each layer that an output needs, in the order of mst_model_weights, with its

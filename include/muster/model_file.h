@@ -32,9 +32,9 @@ typedef struct mst_model_compiled {
     bool has_loss, has_optimizer; /**< the file has one, and Muster has it too */
     mst_loss loss;
     bool from_probabilities;  /**< likewise for mst_compile: Keras' loss without from_logits */
-    mst_optimizer optimizer;  /**< for mst_compile; its state is in the model's store, where the file has it */
+    mst_optimizer optimizer;  /**< for mst_compile; its state is in the model's store, if the file has it */
     bool has_optimizer_state; /**< training goes on from where it stood */
-    /** What the file says of the loss of each output, by its place, where the model has several; then has_loss is
+    /** What the file says of the loss of each output, by its place, if the model has several; then has_loss is
      *  false. */
     mst_output_loss output[MST_MAX_OUTPUTS];
     /** Names of the file's optimizer and losses that Muster does not have, or not with their options. A long name is
@@ -56,8 +56,8 @@ typedef struct mst_model_compiled {
  *    layer `onnx` that reads them, and a layer for each output, with its name. '_' replaces what names of layers cannot
  *    have. Pictures have their channels last, as everywhere here.
  *
- *  COMPILED may be NULL. MST_NOT_FOUND where there is no file. MST_CORRUPT where it is damaged or lacks weights.
- *  MST_UNIMPLEMENTED, naming it, where a layer or an operator is not known here. MST_UNAVAILABLE where the module
+ *  COMPILED may be NULL. MST_NOT_FOUND if there is no file. MST_CORRUPT if it is damaged or lacks weights.
+ *  MST_UNIMPLEMENTED, naming it, if a layer or an operator is not known here. MST_UNAVAILABLE if the module
  *  `hdf5` is needed and missing. */
 MST_API MST_CHECKED mst_status mst_model_load(const char *path, mst_model **out, mst_model_compiled *compiled);
 
@@ -77,8 +77,8 @@ MST_API void mst_loaded_layers_free(mst_loaded_layers *loaded);
 
 /** Sets the weights of each layer of MODEL whose name a layer with weights in PATH has too, as Keras' load_weights with
  *  by_name. Transfer learning needs this: it may take all of MobileNetV2 except its last layer. PATH is any of the
- *  files above, also one of keras.applications; layers of models inside its model count too. MST_INVALID where the
- *  shapes of two such layers differ; only the last layer of MODEL keeps its values then. MST_NOT_FOUND where no names
+ *  files above, also one of keras.applications; layers of models inside its model count too. MST_INVALID if the
+ *  shapes of two such layers differ; only the last layer of MODEL keeps its values then. MST_NOT_FOUND if no names
  *  are the same. LOADED may be NULL; else it is the caller's to free. The shapes of MODEL's inputs must be known, as
  *  for mst_model_weights. */
 MST_API MST_CHECKED mst_status mst_model_load_layers(mst_model *model, const char *path, mst_loaded_layers *loaded);
@@ -110,11 +110,11 @@ MST_API MST_CHECKED mst_status mst_model_save_with(mst_model *model, const char 
 
 /** Reads a new graph from PATH, a file of ONNX of opset 13 to 21 with any number of inputs and outputs. *OUT is the
  *  caller's, NULL after a failure. The graph has placeholders with the names of the file's inputs, and identities with
- *  the names of its outputs; its weights are constants. Dimensions are in ONNX's order. Where a node cannot have such a
+ *  the names of its outputs; its weights are constants. Dimensions are in ONNX's order. If a node cannot have such a
  *  name, it is "input" or "output".
  *
- *  MST_UNIMPLEMENTED, naming operator, node and opset, where an operator is not known here (docs/onnx.md lists them).
- *  MST_CORRUPT where the file is damaged. Tensors may be in files beside PATH (external data): MST_INVALID where their
+ *  MST_UNIMPLEMENTED, naming operator, node and opset, if an operator is not known here (docs/onnx.md lists them).
+ *  MST_CORRUPT if the file is damaged. Tensors may be in files beside PATH (external data): MST_INVALID if their
  *  names lead out of its folder or through a symbolic link. */
 MST_API MST_CHECKED mst_status mst_onnx_read(const char *path, mst_graph **out);
 /** The same from SIZE bytes at DATA; tensors in other files are MST_UNIMPLEMENTED. */

@@ -9,7 +9,7 @@
  *          status = mst_monitored_session_run(s, feeds, num_feeds, fetches, num_fetches, outputs);
  *      const mst_status closed = mst_monitored_session_close(s);
  *
- *  The chief gives the variables their values: those of the newest checkpoint of its folder, else first values. Where
+ *  The chief gives the variables their values: those of the newest checkpoint of its folder, else first values. If
  *  all have values, as on task servers when only the chief was started again, it leaves them as they are. Another
  *  client of the same variables (`waits_for_chief`) asks every second until all have values.
  *
@@ -52,14 +52,14 @@ typedef struct mst_monitored_options {
     int64_t last_step;    /**< should_stop is true when global_step is this or more; 0: it does not look at it */
     const char *checkpoint_dir;     /**< of the chief; made where there is none. NULL: values are kept in memory only */
     int64_t save_steps;             /**< the chief saves after so many steps */
-    double save_seconds;            /**< and after so many seconds; where neither is given, 600, without a folder 60 */
+    double save_seconds;            /**< and after so many seconds; if neither is given, 600, without a folder 60 */
     int64_t keep;                   /**< checkpoints that stay, as in mst_checkpoint_options */
     const mst_optimizer *optimizer; /**< as in mst_checkpoint_options; NULL: none is noted */
     const char *logdir;             /**< of the chief, for TensorBoard; NULL: no summaries */
     const mst_monitored_summary *summaries; /**< [num_summaries], which may need the feeds of a run */
     int num_summaries;
     int64_t summary_steps;   /**< the chief writes summaries with the next run after so many steps */
-    double summary_seconds;  /**< and after so many seconds; where neither is given, 120 */
+    double summary_seconds;  /**< and after so many seconds; if neither is given, 120 */
     int64_t rate_steps;      /**< steps between points of the curve "global_step/sec"; default 100 */
     double recovery_timeout; /**< seconds for which lost tasks, and the chief, are waited for; default 600 */
     FILE *log;               /**< for whom it waits, what it has restored, steps a second; NULL: nothing */
@@ -70,7 +70,7 @@ typedef struct mst_monitored_options {
 } mst_monitored_options;
 
 /** Makes a session of GRAPH, and returns when all its variables have values. GRAPH gets the nodes that restore
- *  variables, and a global_step where it has none; it must have no variable more afterwards. MST_UNAVAILABLE where
+ *  variables, and a global_step where it has none; it must have no variable more afterwards. MST_UNAVAILABLE if
  *  tasks or the chief do not come within the recovery timeout; MST_INVALID for options that contradict each other, or a
  *  checkpoint of another graph. */
 MST_API MST_CHECKED mst_status mst_monitored_session_create_with(mst_graph *graph, const mst_monitored_options *options,
@@ -81,10 +81,10 @@ MST_API MST_CHECKED mst_status mst_monitored_session_create_with(mst_graph *grap
 MST_API bool mst_monitored_session_should_stop(mst_monitored_session *session);
 /** should_stop is true from now on. Any thread. */
 MST_API void mst_monitored_session_request_stop(mst_monitored_session *session);
-/** The step that the next run makes: global_step as this client has seen it last. Where others train too, theirs may
+/** The step that the next run makes: global_step as this client has seen it last. If others train too, theirs may
  *  be more. */
 MST_API int64_t mst_monitored_session_step(const mst_monitored_session *session);
-/** mst_session_run, and after it what is due: a save, summaries, the rate. A lost task is waited for, see above. Where
+/** mst_session_run, and after it what is due: a save, summaries, the rate. A lost task is waited for, see above. If
  *  a step has been made whose answer was lost with a task, the status is MST_OK and all OUTPUTS are NULL. Errors of the
  *  run, and of a file that cannot be written, are returned. */
 MST_API MST_CHECKED mst_status mst_monitored_session_run(mst_monitored_session *session, const mst_feed *feeds,
@@ -92,7 +92,7 @@ MST_API MST_CHECKED mst_status mst_monitored_session_run(mst_monitored_session *
                                                          mst_tensor **outputs);
 /** The session, for runs and variables without all this; lives until a task is lost or it is closed. */
 MST_API mst_session *mst_monitored_session_inner(mst_monitored_session *session);
-/** Saves what has not been saved, ends the session and frees all, also where that fails. NULL is allowed. */
+/** Saves what has not been saved, ends the session and frees all, even if that fails. NULL is allowed. */
 MST_API MST_CHECKED mst_status mst_monitored_session_close(mst_monitored_session *session);
 
 #ifdef __cplusplus

@@ -34,7 +34,7 @@ typedef enum mst_field_type {
     /** const void *, opaque, compared by address, must outlive the graph; cannot be written to a file or
      *  given as text */
     MST_FIELD_TYPE_POINTER,
-    MST_FIELD_TYPE_GRAPH, /**< mst_graph *, a body; the graph of the node keeps it, also where its maker destroys it */
+    MST_FIELD_TYPE_GRAPH, /**< mst_graph *, a body; the graph of the node keeps it, even if its maker destroys it */
     MST_FIELD_TYPE_NESTED /**< a struct with fields of its own, `nested`; not in the options of an op */
 } mst_field_type;
 
@@ -162,15 +162,15 @@ typedef struct mst_grad {
     const mst_value *src;
     int num_dst;
     const mst_value *dst;
-    const mst_value *ddst; /**< gradient of each output; MST_NONE where nothing depends on it */
+    const mst_value *ddst; /**< gradient of each output; MST_NONE if nothing depends on it */
     mst_value shared;      /**< MST_NONE for the first source; what `grad` puts here is there for the next ones */
-    /** OUT[i] = the gradient of all TARGETS, whose own are GRADIENTS, with respect to SRC[i]; MST_NONE where none
+    /** OUT[i] = the gradient of all TARGETS, whose own are GRADIENTS, with respect to SRC[i]; MST_NONE if none
      *  depends on it. For ops with bodies, which are graphs of their own. */
     void (*gradients)(const mst_value *targets, const mst_value *gradients, int num_targets, const mst_value *src,
                       int num_src, mst_value *out);
 } mst_grad;
 
-/** Sums GRADIENT over the axes along which LIKE was broadcast, so that it has LIKE's shape (also where
+/** Sums GRADIENT over the axes along which LIKE was broadcast, so that it has LIKE's shape (even if
  *  dimensions are known only when planning). */
 MST_API mst_value mst_unbroadcast(mst_value gradient, mst_value like);
 
@@ -216,7 +216,7 @@ typedef mst_status (*mst_parallel_body)(void *context, int64_t begin, int64_t en
  *  multiples of GRAIN; all items in one run where there is one thread or N is at most GRAIN. The result must not depend
  *  on where the cuts are: sums over several runs are made by the caller, in one order. Sharing costs about half a
  *  microsecond: GRAIN should be N where all of it takes less than two, and else small, so that all threads get about
- *  the same. Allocates nothing. Where several runs fail, the error is that of the first. Not to be called by BODY. */
+ *  the same. Allocates nothing. If several runs fail, the error is that of the first. Not to be called by BODY. */
 MST_API MST_CHECKED mst_status mst_parallel(const mst_kernel_args *a, int64_t n, int64_t grain, mst_parallel_body body,
                                             void *context);
 
@@ -276,7 +276,7 @@ enum {
      *  reference kernel cannot fail: threads of a device share the work. */
     MST_OP_ELEMENTWISE = 128,
     /** The kernel cannot fail, whatever the values: it may run when variables are being written, behind the gate of a
-     *  step. Where it fails there all the same, what was still to be written is torn (mst_state_info). */
+     *  step. If it fails there all the same, what was still to be written is torn (mst_state_info). */
     MST_OP_INFALLIBLE = 256,
     /** The kernel cannot fail where all sources are floats: a division. */
     MST_OP_INFALLIBLE_FLOATS = 512,
@@ -316,7 +316,7 @@ struct mst_op {
 
 #define MST_EXAMPLES(list) .examples = (list), .num_examples = (int)(sizeof(list) / sizeof((list)[0]))
 
-/** Adds a node and returns its output 0. OPTIONS (NULL: all zero) is copied. GRAPH may be NULL where there is
+/** Adds a node and returns its output 0. OPTIONS (NULL: all zero) is copied. GRAPH may be NULL if there is
  *  a source. Errors stick to the graph. */
 MST_API mst_value mst_call(mst_graph *graph, const mst_op *op, int num_src, const mst_value *src, const void *options);
 /** As mst_call, with the node's name (NULL: the op's). */
@@ -333,7 +333,7 @@ MST_API mst_value mst_value_fail(mst_graph *graph, mst_status code, const char *
     __attribute__((format(printf, 3, 4)));
 
 /** Makes an op of yours known by name (for printing, loading and mst_find_op). OP must outlive the program's use
- *  of it. Fails with MST_EXISTS where the name is taken, MST_INVALID where the op is incomplete. */
+ *  of it. Fails with MST_EXISTS if the name is taken, MST_INVALID if the op is incomplete. */
 MST_API MST_CHECKED mst_status mst_register_op(const mst_op *op);
 /** The op of a name, or NULL. */
 MST_API const mst_op *mst_find_op(const char *name);

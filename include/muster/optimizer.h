@@ -70,7 +70,7 @@ typedef struct mst_optimizer {
 MST_API mst_optimizer mst_optimizer_named(const char *name, mst_optimizer optimizer);
 /** The same in place; returns OPTIMIZER. So `&mst_sgd(.learning_rate = 0.1)` is a pointer to what the macro made. */
 MST_API mst_optimizer *mst_optimizer_fill(const char *name, mst_optimizer *optimizer);
-/** MST_INVALID, naming the member, where a hyperparameter is out of range or the rule is not known (naming the
+/** MST_INVALID, naming the member, if a hyperparameter is out of range or the rule is not known (naming the
  *  nearest one). */
 MST_API MST_CHECKED mst_status mst_optimizer_check(const mst_optimizer *optimizer);
 /** The name of the I-th optimizer in alphabetical order, NULL past the last. */

@@ -39,11 +39,11 @@ typedef struct mst_schedule {
     double warmup_from;
 } mst_schedule;
 
-/** True where the schedule decides the learning rate: it has a kind or a warm-up. */
+/** True if the schedule decides the learning rate: it has a kind or a warm-up. */
 MST_API bool mst_schedule_is_set(const mst_schedule *schedule);
-/** True where decay_steps is the end of the decay, as with cosine: after it the rate stays (but with `cycle`). */
+/** True if decay_steps is the end of the decay, as with cosine: after it the rate stays (but with `cycle`). */
 MST_API bool mst_schedule_ends(mst_schedule_kind kind);
-/** MST_INVALID, naming the member, where one is missing or out of range. */
+/** MST_INVALID, naming the member, if one is missing or out of range. */
 MST_API MST_CHECKED mst_status mst_schedule_check(const mst_schedule *schedule);
 /** The learning rate of step STEP (i64 scalar) as a f32 scalar of GRAPH. A schedule that mst_schedule_check refuses
  *  makes an error value. */

@@ -50,8 +50,8 @@ typedef struct mst_server_options {
     void *context; /**< of both */
 } mst_server_options;
 
-/** Serves until all workers have done their work. MST_INVALID where the task is no parameter server or nothing can
- *  listen at its address; MST_UNAVAILABLE where a worker that the others wait for does not come back, or the error with
+/** Serves until all workers have done their work. MST_INVALID if the task is no parameter server or nothing can
+ *  listen at its address; MST_UNAVAILABLE if a worker that the others wait for does not come back, or the error with
  *  which a worker has failed. */
 MST_API MST_CHECKED mst_status mst_server_run_with(const mst_server_options *options);
 #define mst_server_run(...) mst_server_run_with(&MST_NAMED(mst_server_options, __VA_ARGS__))
@@ -67,7 +67,7 @@ MST_API MST_CHECKED mst_status mst_server_run_with(const mst_server_options *opt
  *  in the store of the task on which they lie, under their container and name, and stay there when the session ends:
  *  other sessions find them. A run happens on all tasks or on none.
  *
- *  All tasks of the cluster must be there for a session to begin; they may start in any order. Where one is lost, runs
+ *  All tasks of the cluster must be there for a session to begin; they may start in any order. If one is lost, runs
  *  that need it end with MST_UNAVAILABLE; when it has been started again, its variables have no values, and sessions go
  *  on. `muster server` is such a task in a process of its own. */
 typedef struct mst_task_server mst_task_server;
@@ -85,7 +85,7 @@ typedef struct mst_task_server_options {
     FILE *log; /**< for whom it waits, who is lost and who has come, sessions; NULL: nothing */
 } mst_task_server_options;
 
-/** Listens at the address of this task, and returns; serves on threads of its own. MST_INVALID where the task is an
+/** Listens at the address of this task, and returns; serves on threads of its own. MST_INVALID if the task is an
  *  evaluator, the cluster does not name all addresses, or nothing can listen at this one. */
 MST_API MST_CHECKED mst_status mst_task_server_start_with(const mst_task_server_options *options,
                                                           mst_task_server **out);
@@ -94,7 +94,7 @@ MST_API MST_CHECKED mst_status mst_task_server_start_with(const mst_task_server_
 /** "tcp://localhost:2222", for sessions of this and of other programs; lives as long as SERVER. */
 MST_API const char *mst_task_server_target(const mst_task_server *server);
 /** This program makes no more sessions: returns when all tasks have joined and no session is open. In a cluster with
- *  parameter servers, and where others do not join, only after mst_task_server_stop by another thread, with
+ *  parameter servers, and if others do not join, only after mst_task_server_stop by another thread, with
  *  MST_CANCELLED. */
 MST_API MST_CHECKED mst_status mst_task_server_join(mst_task_server *server);
 /** Ends its part of all sessions, whose runs fail, and wakes who joins. Any thread, once or more often. */

@@ -4,7 +4,7 @@
  *  the feeds, fetches) the session makes a plan once and keeps it. Variables are entries of a store, which several
  *  sessions may share.
  *
- *  A run happens or does not: where anything fails in it, on any device, no variable has changed. Several threads may
+ *  A run happens or does not: if anything fails in it, on any device, no variable has changed. Several threads may
  *  run one session at once: each run sees the variables as all runs before it left them.
  *
  *  A session and a store belong to the process that made them: after fork() the child has none of their threads, and
@@ -25,7 +25,7 @@ extern "C" {
 typedef struct mst_session mst_session;
 
 /** Writes rows of a fed value (along dimension 0), from FIRST_ROW on, to DST; SPEC is that of the rows that are wanted.
- *  Called in every run by the device that holds the placeholder: once for all rows, or where the feed has a grain, by
+ *  Called in every run by the device that holds the placeholder: once for all rows, or if the feed has a grain, by
  *  its threads at once, each for some. Strings are written as mst_string; their bytes must last as long as the run. */
 typedef mst_status (*mst_fill_function)(void *context, const mst_spec *spec, int64_t first_row, void *dst);
 
@@ -65,8 +65,8 @@ typedef struct mst_session_options {
     /** Keeps few values of the forward pass for the gradients (mst_gradients) and computes the others again, which
      *  takes less memory and more time; the results are the same bits. Not with a target. */
     bool recompute;
-    /** Seconds that a run may take before that is an error; default 600. Where it is given, the call returns in time
-     * also where a kernel of the first device does not: that device then has a thread of its own, which costs each call
+    /** Seconds that a run may take before that is an error; default 600. If it is given, the call returns in time
+     * even if a kernel of the first device does not: that device then has a thread of its own, which costs each call
      * some microseconds. */
     double timeout;
     /** Where the variables are; default: a store of the session's own. Retained. */
@@ -90,7 +90,7 @@ typedef struct mst_session_options {
 } mst_session_options;
 
 /** GRAPH must outlive the session; OPTIONS may be NULL. With a target: waits, up to the timeout of runs, until all
- *  tasks of the cluster are there, but only some seconds for the target itself; MST_UNAVAILABLE where they are not. */
+ *  tasks of the cluster are there, but only some seconds for the target itself; MST_UNAVAILABLE if they are not. */
 MST_API MST_CHECKED mst_status mst_session_create(mst_graph *graph, const mst_session_options *options,
                                                   mst_session **out);
 /** NULL is allowed. Waits, up to the timeout of runs, until calls of other threads that are under way have ended; calls
@@ -98,19 +98,19 @@ MST_API MST_CHECKED mst_status mst_session_create(mst_graph *graph, const mst_se
  *  freed when the op returns: GRAPH must stay until then. In a child process, see above, does nothing. */
 MST_API void mst_session_destroy(mst_session *session);
 
-/** The store of its variables; the session's reference. NULL where it has a target. */
+/** The store of its variables; the session's reference. NULL if it has a target. */
 MST_API mst_store *mst_session_store(const mst_session *session);
 
 /** Gives all variables that have none their first values. One that is torn (mst_state_info) had a value, and stays
  *  torn. */
 MST_API MST_CHECKED mst_status mst_session_init_variables(mst_session *session);
 
-/** Computes FETCHES from FEEDS. OUTPUTS (NULL where no values are wanted) receives one tensor per fetch: where
+/** Computes FETCHES from FEEDS. OUTPUTS (NULL if no values are wanted) receives one tensor per fetch: if
  *  outputs[i] is not NULL on entry, has the right dtype and shape and one reference, it is written in place;
  *  otherwise it is released and replaced. The caller owns them. A fetch without a value (mst_group, mst_no_op) gives
  * NULL. On failure no variable has changed, unless the error says so: it then names those that are torn
  * (mst_state_info). Fetching a variable gives its value before the writes of this run.
- * MST_DEADLINE, naming what a device was doing, where the run has not ended after the session's timeout: then its feeds
+ * MST_DEADLINE, naming what a device was doing, if the run has not ended after the session's timeout: then its feeds
  * are kept until it has. A run that is changing variables by then is not cut off: it may take as long again.
  *
  *  While it computes, the calling thread handles no signals except those of faults. The others are handled after the
@@ -121,8 +121,8 @@ MST_API MST_CHECKED mst_status mst_session_init_variables(mst_session *session);
 MST_API MST_CHECKED mst_status mst_session_run(mst_session *session, const mst_feed *feeds, int num_feeds,
                                                const mst_value *fetches, int num_fetches, mst_tensor **outputs);
 
-/** A new tensor with the value of a variable (owned by the caller); MST_NOT_FOUND where it has none yet, MST_CORRUPT
- *  where it is torn (mst_state_info). */
+/** A new tensor with the value of a variable (owned by the caller); MST_NOT_FOUND if it has none yet, MST_CORRUPT
+ *  if it is torn (mst_state_info). */
 MST_API MST_CHECKED mst_status mst_session_get_variable(mst_session *session, mst_value variable, mst_tensor **out);
 /** Sets a variable; dtype and shape must be its own. */
 MST_API MST_CHECKED mst_status mst_session_set_variable(mst_session *session, mst_value variable,

@@ -4,7 +4,7 @@
  *  thread, and callers add context to it as the call unwinds; mst_error() returns it. The library never
  *  exits, aborts or prints.
  *
- *  A pointer argument must not be NULL where its function does not say that it may be. Where it is, the error is
+ *  A pointer argument must not be NULL if its function does not say that it may be. If it is, the error is
  *  MST_INVALID and names both ("mst_fit: model is NULL"); a function that returns no status then returns 0, NULL, "" or
  *  MST_NONE, and nothing is done. An array may be NULL if none of its elements is used, and functions that release or
  *  destroy take NULL and do nothing.
@@ -50,7 +50,7 @@ typedef struct mst_error_info {
     const char *task;   /**< of the device: "/job:localhost/replica:0/task:0", or "" */
 } mst_error_info;
 
-/** The last error of the calling thread; code is MST_OK where there was none. */
+/** The last error of the calling thread; code is MST_OK if there was none. */
 MST_API const mst_error_info *mst_error(void);
 
 /** "invalid argument", "not found" and so on. */

@@ -63,11 +63,11 @@ MST_API void mst_store_release(mst_store *store);
 
 /** All entries in order of (container, name); *OUT is an array of *COUNT that the caller frees with free(). */
 MST_API MST_CHECKED mst_status mst_store_list(mst_store *store, mst_state_info **out, int64_t *count);
-/** A new tensor with the value of an entry, owned by the caller; MST_NOT_FOUND where there is no such entry or it has
- *  no value, MST_CORRUPT where it is torn. CONTAINER may be NULL for "". */
+/** A new tensor with the value of an entry, owned by the caller; MST_NOT_FOUND if there is no such entry or it has
+ *  no value, MST_CORRUPT if it is torn. CONTAINER may be NULL for "". */
 MST_API MST_CHECKED mst_status mst_store_get(mst_store *store, const char *container, const char *name,
                                              mst_tensor **out);
-/** Sets an entry, or makes one of KIND where there is none; MST_INVALID where its dtype or shape is another. */
+/** Sets an entry, or makes one of KIND where there is none; MST_INVALID if its dtype or shape is another. */
 MST_API MST_CHECKED mst_status mst_store_set(mst_store *store, const char *container, const char *name,
                                              mst_state_kind kind, const mst_tensor *value);
 
@@ -75,24 +75,24 @@ MST_API MST_CHECKED mst_status mst_store_set(mst_store *store, const char *conta
  *  checkpoints have the notes of the store; training does not look at them. TEXT is UTF-8; NULL takes the note away.
  *  Keys "muster/..." are of the command muster. */
 MST_API MST_CHECKED mst_status mst_store_set_note(mst_store *store, const char *key, const char *text);
-/** The text, to be freed with free(); NULL where there is no such note. */
+/** The text, to be freed with free(); NULL if there is no such note. */
 MST_API MST_CHECKED mst_status mst_store_get_note(mst_store *store, const char *key, char **out);
 
 /** The values of all entries at one moment between two steps. Steps go on meanwhile; one that is ready to write waits
  *  until the copy is made. A step that does not write yet, because it is stuck, say, is not waited for. MST_CORRUPT
- *  where an entry is torn. The caller owns one reference. */
+ *  if an entry is torn. The caller owns one reference. */
 MST_API MST_CHECKED mst_status mst_store_snapshot(mst_store *store, mst_snapshot **out);
 /** The same, in the memory of *SNAPSHOT where nobody else holds it; the reference to that goes, and *SNAPSHOT is the
  *  new one. NULL is a snapshot without memory. After a failure *SNAPSHOT is of no use but to be released. */
 MST_API MST_CHECKED mst_status mst_store_snapshot_again(mst_store *store, mst_snapshot **snapshot);
 /** Sets all entries of the snapshot, making those that are not there; entries of the store that the snapshot has not
- *  stay, and so do notes. All or none: MST_INVALID, naming the entry, where one is there with another dtype or
+ *  stay, and so do notes. All or none: MST_INVALID, naming the entry, if one is there with another dtype or
  *  shape. */
 MST_API MST_CHECKED mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot);
 
 /** A snapshot without entries, to be filled from a file. */
 MST_API MST_CHECKED mst_status mst_snapshot_create(mst_snapshot **out);
-/** Adds an entry; VALUE is retained. MST_EXISTS where there is one of that name. */
+/** Adds an entry; VALUE is retained. MST_EXISTS if there is one of that name. */
 MST_API MST_CHECKED mst_status mst_snapshot_add(mst_snapshot *snapshot, const char *container, const char *name,
                                                 mst_state_kind kind, mst_tensor *value);
 MST_API mst_snapshot *mst_snapshot_retain(mst_snapshot *snapshot);
@@ -103,11 +103,11 @@ MST_API int64_t mst_snapshot_count(const mst_snapshot *snapshot);
 MST_API mst_state_info mst_snapshot_info(const mst_snapshot *snapshot, int64_t i);
 /** Its value: the snapshot's, not to be written. */
 MST_API mst_tensor *mst_snapshot_value(const mst_snapshot *snapshot, int64_t i);
-/** The value of an entry, or NULL where there is none. */
+/** The value of an entry, or NULL if there is none. */
 MST_API mst_tensor *mst_snapshot_find(const mst_snapshot *snapshot, const char *container, const char *name);
 /** As mst_store_set_note. */
 MST_API MST_CHECKED mst_status mst_snapshot_set_note(mst_snapshot *snapshot, const char *key, const char *text);
-/** The text of a note, the snapshot's; NULL where there is none. */
+/** The text of a note, the snapshot's; NULL if there is none. */
 MST_API const char *mst_snapshot_note(const mst_snapshot *snapshot, const char *key);
 /** The key of note I; NULL past the last. */
 MST_API const char *mst_snapshot_note_key(const mst_snapshot *snapshot, int64_t i);

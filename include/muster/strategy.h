@@ -67,7 +67,7 @@ MST_API extern const char *const mst_strategy_names[];
 /** What the I-th of them does, in half a line; NULL past the last. */
 MST_API const char *mst_strategy_help(int i);
 
-/** Fills in defaults; MST_INVALID where the kind is none, or the shards do not divide evenly over the devices. */
+/** Fills in defaults; MST_INVALID if the kind is none, or the shards do not divide evenly over the devices. */
 MST_API MST_CHECKED mst_status mst_strategy_resolve(mst_strategy *strategy);
 /** The device of a shard, "/device:CPU:1". */
 MST_API const char *mst_strategy_device(const mst_strategy *strategy, int shard, char *text, int size);
@@ -113,7 +113,7 @@ typedef struct mst_step_values {
     int num_variables, num_leaves;
     const mst_value *variable; /**< [num_variables]: those that are trained, then those that replicas update */
     const bool *sparse;        /**< [num_variables]: its gradients have only some rows, those of mst_gather */
-    /** [num_variables]: MST_JOIN_DEFAULT where the variable is trained. Else, instead of a gradient, a leaf has the sum
+    /** [num_variables]: MST_JOIN_DEFAULT if the variable is trained. Else, instead of a gradient, a leaf has the sum
      *  of the values that its shards propose; without .synchronous, what all of these joined differ from the value
      *  before. Of MST_JOIN_ADD it is the sum by which the variable rises. */
     const mst_join_kind *join;

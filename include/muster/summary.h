@@ -27,7 +27,7 @@ typedef struct mst_summary_options {
     int zero_;
     /** Seconds that a value waits at most before it is in the file; default 2. */
     double flush_seconds;
-    /** Bytes that may wait; where there are more, calls wait until some are written; default 64 MiB. */
+    /** Bytes that may wait; if there are more, calls wait until some are written; default 64 MiB. */
     int64_t queue_bytes;
     /** The writer goes on with a training that was stopped: its first step. TensorBoard forgets what the files in the
      *  folder have of this step and later. 0: it begins. */
@@ -37,7 +37,7 @@ typedef struct mst_summary_options {
 /** FOLDER is made where it is missing. OPTIONS may be NULL. */
 MST_API MST_CHECKED mst_status mst_summary_writer_create(const char *folder, const mst_summary_options *options,
                                                          mst_summary_writer **out);
-/** Writes what waits, closes the file and frees the writer, also where it fails. NULL is allowed. */
+/** Writes what waits, closes the file and frees the writer, even if it fails. NULL is allowed. */
 MST_API MST_CHECKED mst_status mst_summary_writer_close(mst_summary_writer *writer);
 /** Returns when all that was put on the queue before is in the file. */
 MST_API MST_CHECKED mst_status mst_summary_flush(mst_summary_writer *writer);
@@ -59,7 +59,7 @@ MST_API void mst_summary_graph(mst_summary_writer *writer, const mst_graph *grap
  *  device, time and memory. TAG names the step, as "step_100". */
 MST_API void mst_summary_trace(mst_summary_writer *writer, const char *tag, const mst_trace *trace, int64_t step);
 
-/** A hyperparameter: a text, or, where TEXT is NULL, a number. */
+/** A hyperparameter: a text, or, if TEXT is NULL, a number. */
 typedef struct mst_hparam {
     const char *name;
     const char *text;
@@ -94,8 +94,8 @@ typedef struct mst_curve {
 typedef struct mst_curves mst_curves;
 
 /** The scalars of all event files in FOLDER and the folders below it, also those that TensorFlow wrote, in the order of
- *  tag and run. Where a training was resumed, only what it then wrote counts. To be freed with mst_curves_free.
- *  MST_NOT_FOUND where there is no event file; MST_CORRUPT, naming file and byte, where one is damaged. */
+ *  tag and run. If a training was resumed, only what it then wrote counts. To be freed with mst_curves_free.
+ *  MST_NOT_FOUND if there is no event file; MST_CORRUPT, naming file and byte, if one is damaged. */
 MST_API MST_CHECKED mst_status mst_curves_read(const char *folder, mst_curves **out);
 /** NULL is allowed. */
 MST_API void mst_curves_free(mst_curves *curves);

@@ -46,7 +46,7 @@ typedef struct mst_task mst_task;
 typedef struct mst_task_options {
     int zero_;
     const mst_cluster *cluster; /**< retained */
-    const char *bind;           /**< "host:port" to listen on, where that is not the address that others know */
+    const char *bind;           /**< "host:port" to listen on, if that is not the address that others know */
     const char *key_file;  /**< the cluster's key, which 'muster keygen' makes: all tasks have the same, and nobody else
                               can connect; NULL: nothing checks who connects */
     bool insecure;         /**< may listen where other machines can connect, although nothing checks who they are */
@@ -69,17 +69,17 @@ typedef struct mst_task_options {
 
 /** Listens at this task's address, and begins to look for the others; does not wait for them. Fails with:
  *
- *  - MST_INVALID where the cluster has only one task, this task is no worker, elastic_min is impossible, or nothing can
+ *  - MST_INVALID if the cluster has only one task, this task is no worker, elastic_min is impossible, or nothing can
  *    listen at the address;
- *  - MST_INVALID where other machines can reach the address, and there is neither a key nor `insecure`;
- *  - MST_NOT_FOUND or MST_INVALID where the key cannot be used, MST_UNAVAILABLE where the transport cannot. */
+ *  - MST_INVALID if other machines can reach the address, and there is neither a key nor `insecure`;
+ *  - MST_NOT_FOUND or MST_INVALID if the key cannot be used, MST_UNAVAILABLE if the transport cannot. */
 MST_API MST_CHECKED mst_status mst_task_open_with(const mst_task_options *options, mst_task **out);
 #define mst_task_open(out, ...) mst_task_open_with(&MST_NAMED(mst_task_options, __VA_ARGS__), (out))
-/** This task has done its work: waits until all have. Where one is lost meanwhile, it is waited for, and gets the state
- *  of this task. MST_UNAVAILABLE where it does not come back, or at once in a job that began with a collective (below);
+/** This task has done its work: waits until all have. If one is lost meanwhile, it is waited for, and gets the state
+ *  of this task. MST_UNAVAILABLE if it does not come back, or at once in a job that began with a collective (below);
  *  or the error with which another task has failed. */
 MST_API MST_CHECKED mst_status mst_task_leave(mst_task *task);
-/** Closes the connections, and frees all. Models and sessions that use TASK must be destroyed before. Where it has not
+/** Closes the connections, and frees all. Models and sessions that use TASK must be destroyed before. If it has not
  *  left, the others take it for lost. NULL is allowed. */
 MST_API void mst_task_close(mst_task *task);
 
@@ -91,7 +91,7 @@ MST_API bool mst_task_is_chief(const mst_task *task);
 /** Whether the other workers finished all their work while this one was away. Then it came too late to take part, and
  *  MST_UNAVAILABLE from its mst_fit is not a failure. */
 MST_API bool mst_task_has_ended(mst_task *task);
-/** Whether this task does now what the chief does: 0 where it does not. With `elastic_min` the first of the workers
+/** Whether this task does now what the chief does: 0 if it does not. With `elastic_min` the first of the workers
  *  that train, or have trained last, stands in for a chief that is away: then it is a number that stays as long as this
  *  task is the first, and becomes another one where others have trained without it meanwhile. Of workers that are cut
  *  off from each other each may take itself for the first: who writes to a folder of all must lock it. Without
@@ -111,9 +111,9 @@ MST_API uint32_t mst_task_first_since(mst_task *task);
  *  (denormals) count as zero, integers wrap around.
  *
  *  The first call waits until all workers are there, however long that takes. Before any data move the workers compare
- *  what they call. An error is that of all workers, and ends the job: MST_INVALID where they call different things, or
- *  the same with another dtype, count or root; MST_DEADLINE where one is there and does not come within
- *  collective_timeout; MST_UNAVAILABLE where one is lost, and then all are to be started again. The message names the
+ *  what they call. An error is that of all workers, and ends the job: MST_INVALID if they call different things, or
+ *  the same with another dtype, count or root; MST_DEADLINE if one is there and does not come within
+ *  collective_timeout; MST_UNAVAILABLE if one is lost, and then all are to be started again. The message names the
  *  worker. Data are undefined after an error.
  *
  *  They go together with mst_fit: before it, after it, or in its callbacks. A worker that is lost is waited for in a

@@ -39,7 +39,7 @@ MST_API extern const char *const mst_precision_names[];
 MST_API size_t mst_dtype_size(mst_dtype dtype);
 /** "f32", "i64", "string", ... */
 MST_API const char *mst_dtype_name(mst_dtype dtype);
-/** The dtype of a name, MST_NO_DTYPE where there is none. */
+/** The dtype of a name, MST_NO_DTYPE if there is none. */
 MST_API mst_dtype mst_dtype_from_name(const char *name);
 /** f32, f64 or bf16. */
 MST_API bool mst_dtype_is_float(mst_dtype dtype);
@@ -69,7 +69,7 @@ inline mst_shape mst_shape_of_(T... dim) {
 #endif
 #define MST_SCALAR mst_shape_make(0, NULL)
 
-/** Product of the dimensions: 1 for a scalar, -1 where one is not known, INT64_MAX where it is larger than that. */
+/** Product of the dimensions: 1 for a scalar, -1 if one is not known, INT64_MAX where it is larger than that. */
 MST_API int64_t mst_shape_count(mst_shape shape);
 MST_API bool mst_shape_equal(mst_shape a, mst_shape b);
 /** "[100, 784]", unknown dimensions as "?". Writes at most SIZE bytes and returns TEXT. */
@@ -79,7 +79,7 @@ MST_API char *mst_shape_print(mst_shape shape, char *text, size_t size);
 /** An element of a tensor of dtype MST_STRING: LENGTH bytes of any value, zeros too. Those of a tensor that was created
  *  or copied are followed by a zero byte that does not count. */
 typedef struct mst_string {
-    const char *data; /**< may be NULL where LENGTH is 0 */
+    const char *data; /**< may be NULL if LENGTH is 0 */
     size_t length;
 } mst_string;
 /** The characters of TEXT, without the zero byte at its end; they stay where they are. */
@@ -118,9 +118,9 @@ MST_API double mst_tensor_get(const mst_tensor *tensor, int64_t i);
  * towards 0 and to the least and greatest that the dtype holds (NaN gives 0), to bool value != 0. A string stays. */
 MST_API void mst_tensor_set(mst_tensor *tensor, int64_t i, double value);
 /** Element I (flat) of a tensor of strings, to be read as long as TENSOR lives and element I is not set; its data is
- *  never NULL. An empty one, and an error, where TENSOR has another dtype or no element I. */
+ *  never NULL. An empty one, and an error, if TENSOR has another dtype or no element I. */
 MST_API mst_string mst_tensor_get_string(const mst_tensor *tensor, int64_t i);
-/** Sets element I (flat) to a copy of VALUE. MST_INVALID where TENSOR has another dtype, no element I, or wraps strings
+/** Sets element I (flat) to a copy of VALUE. MST_INVALID if TENSOR has another dtype, no element I, or wraps strings
  *  of the caller. */
 MST_API MST_CHECKED mst_status mst_tensor_set_string(mst_tensor *tensor, int64_t i, mst_string value);
 /** The elements as text, in NumPy's form; the caller frees it with free(). Of more than 1000 elements, the first and

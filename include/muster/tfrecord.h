@@ -41,27 +41,27 @@ typedef struct mst_record {
 typedef struct mst_tfrecord_reader mst_tfrecord_reader;
 typedef struct mst_tfrecord_writer mst_tfrecord_writer;
 
-/** Opens the file at PATH. *OUT is NULL on failure: MST_NOT_FOUND, MST_IO or MST_INVALID where it is not a file that
+/** Opens the file at PATH. *OUT is NULL on failure: MST_NOT_FOUND, MST_IO or MST_INVALID if it is not a file that
  *  can be read. An empty file has no records. */
 MST_API MST_CHECKED mst_status mst_tfrecord_reader_open(const char *path, mst_tfrecord_reader **out);
 /** NULL is allowed. */
 MST_API void mst_tfrecord_reader_close(mst_tfrecord_reader *reader);
 MST_API mst_tfrecord_compression mst_tfrecord_reader_compression(const mst_tfrecord_reader *reader);
 
-/** The next record, valid until the next call. Fails with MST_CORRUPT, naming the file and the byte, where a check sum
+/** The next record, valid until the next call. Fails with MST_CORRUPT, naming the file and the byte, if a check sum
  *  is wrong or the file ends within a record; the same again until mst_tfrecord_reader_recover. Memory grows with what
  *  is read, whatever length a damaged file claims. */
 MST_API MST_CHECKED mst_status mst_tfrecord_reader_next(mst_tfrecord_reader *reader, mst_record *record);
 /** Passes over N records; *SKIPPED is less only at the end. The check sum of their data is not looked at. */
 MST_API MST_CHECKED mst_status mst_tfrecord_reader_skip(mst_tfrecord_reader *reader, int64_t n, int64_t *skipped);
 /** After MST_CORRUPT: goes on after the damage, at the next place where a length has the right check sum; at the end
- *  where there is none, or where the damage is in compressed data. */
+ *  where there is none, or if the damage is in compressed data. */
 MST_API MST_CHECKED mst_status mst_tfrecord_reader_recover(mst_tfrecord_reader *reader);
 
 /** Begins the file that will be at PATH. It is written to the side: PATH is as it was until the commit. */
 MST_API MST_CHECKED mst_status mst_tfrecord_writer_open(const char *path, mst_tfrecord_compression compression,
                                                         mst_tfrecord_writer **out);
-/** Adds a record of SIZE bytes, which may be 0. Fails with MST_IO where it cannot be written. */
+/** Adds a record of SIZE bytes, which may be 0. Fails with MST_IO if it cannot be written. */
 MST_API MST_CHECKED mst_status mst_tfrecord_writer_add(mst_tfrecord_writer *writer, const void *data, size_t size);
 /** Writes what is left, syncs, and puts the file at its place. Nothing can be added then. */
 MST_API MST_CHECKED mst_status mst_tfrecord_writer_commit(mst_tfrecord_writer *writer);

@@ -83,7 +83,7 @@ typedef struct mst_train_state {
     mst_model *model;
     int64_t epoch, num_epochs; /**< from 0 */
     int64_t step_in_epoch, steps_per_epoch;
-    int64_t step, num_steps; /**< updates made: global_step; and where training ends, -1 where that is not known */
+    int64_t step, num_steps; /**< updates made: global_step; and where training ends, -1 if that is not known */
     int64_t examples;        /**< of this epoch so far */
     double step_loss;        /**< of the last step */
     double loss;             /**< mean over the examples of the epoch so far */
@@ -95,7 +95,7 @@ typedef struct mst_train_state {
     int64_t validation_steps;       /**< batches of that; 0: there is none, -1: their number is not known */
     bool has_validation;            /**< at the end of an epoch with validation data */
     double validation_loss, validation_metric[MST_MAX_METRICS];
-    double learning_rate;    /**< a callback may set it, where the optimizer has no schedule; with parameter servers
+    double learning_rate;    /**< a callback may set it, if the optimizer has no schedule; with parameter servers
                               *   one of the chief, those of other workers change no update */
     double seconds;          /**< since training began */
     double step_seconds;     /**< of the last step */
@@ -107,10 +107,10 @@ typedef struct mst_train_state {
     bool failed;             /**< in train_end: it has ended with an error */
 } mst_train_state;
 
-/** Functions may be NULL. train_end is called once for each callback given to mst_fit, also where it fails before the
+/** Functions may be NULL. train_end is called once for each callback given to mst_fit, even if it fails before the
  *  first step. The state of the store goes to the next epoch after epoch_end: a fit that is resumed with a snapshot
  *  taken in epoch_end ends the epoch once more. On each worker of a cluster callbacks see an epoch begin and end once,
- *  also where another worker was lost meanwhile. A worker that comes back within an epoch sees it begin with
+ *  even if another worker was lost meanwhile. A worker that comes back within an epoch sees it begin with
  *  step_in_epoch greater than 0, as a fit does that is resumed there. */
 typedef struct mst_callback {
     void *context;
@@ -143,7 +143,7 @@ typedef struct mst_early_stopping {
 MST_API mst_callback mst_early_stopping_callback(mst_early_stopping *state);
 /** The learning rate of EPOCH (from 0), which begins with LEARNING_RATE. */
 typedef double (*mst_epoch_schedule)(void *context, int64_t epoch, double learning_rate);
-/** Sets the learning rate of each epoch, where the optimizer has no schedule. */
+/** Sets the learning rate of each epoch, if the optimizer has no schedule. */
 typedef struct mst_learning_rate_scheduler {
     void *context; /**< for `schedule` */
     mst_epoch_schedule schedule;
@@ -151,7 +151,7 @@ typedef struct mst_learning_rate_scheduler {
 MST_API mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler);
 
 /** Multiplies the learning rate by `factor` when the monitored value has not improved by more than min_delta for
- *  `patience` epochs, as Keras does, where the optimizer has no schedule. What it knows is in the store: a fit that is
+ *  `patience` epochs, as Keras does, if the optimizer has no schedule. What it knows is in the store: a fit that is
  *  resumed goes on with it. Give it before mst_checkpoint_callback. Epochs in which nothing was validated do not count
  *  for a monitored "val_..." */
 typedef struct mst_reduce_on_plateau {
@@ -170,7 +170,7 @@ typedef struct mst_reduce_on_plateau {
 MST_API mst_callback mst_reduce_on_plateau_callback(mst_reduce_on_plateau *state);
 
 /** Writes what Keras' TensorBoard callback writes, under its tags: to FOLDER/train and FOLDER/validation the loss and
- *  the metrics of each epoch, and what else is asked for. Where asynchronous parameter servers keep the variables, the
+ *  the metrics of each epoch, and what else is asked for. If asynchronous parameter servers keep the variables, the
  *  chief also writes how stale the gradients of each epoch were, as a histogram. In a fit that is resumed, what the
  *  folders have of later steps goes: curves go on without doubled points. docs/tensorboard.md shows it. */
 typedef struct mst_tensorboard {
@@ -209,7 +209,7 @@ typedef enum mst_progress {
 } mst_progress;
 
 typedef struct mst_progress_state mst_progress_state;
-/** A callback that shows progress on FILE; the state is freed at the end of training. EVERY: steps between lines. Where
+/** A callback that shows progress on FILE; the state is freed at the end of training. EVERY: steps between lines. If
  *  the reader of FILE has left, as of `| head`, training stops, which is no error. */
 MST_API MST_CHECKED mst_status mst_progress_callback(mst_progress kind, FILE *file, int64_t every, mst_callback *out);
 
@@ -233,12 +233,12 @@ typedef struct mst_fit_options {
     int64_t steps;        /**< > 0: number of steps in all, in place of epochs; for data without end */
     /** Goes on with the fit that the store is in the middle of, from the batch after its last: where it was stopped, or
      *  where the snapshot was taken that has been restored. Epochs and steps count from its beginning; the weights end
-     *  with the bits of a fit that was not stopped. Where there is none, it begins. */
+     *  with the bits of a fit that was not stopped. If there is none, it begins. */
     bool resume;
     bool no_shuffle;
     bool drop_remainder;
     /** Steps after which the replicas of the weights are compared, over the devices of a mirrored training and the
-     *  workers of a cluster: where one has other bits, the fit ends with MST_CORRUPT, naming step, variable and device
+     *  workers of a cluster: if one has other bits, the fit ends with MST_CORRUPT, naming step, variable and device
      *  or worker, on all workers. 0: at the end of each epoch; -1: never. */
     int64_t check_replicas;
     const mst_callback *callbacks;
@@ -281,18 +281,18 @@ typedef struct mst_result {
 MST_API MST_CHECKED mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result);
 #define mst_fit(model, ...) mst_fit_with((model), &MST_NAMED(mst_fit_options, __VA_ARGS__), NULL)
 
-/** MST_INVALID, naming what there is, where no epoch of a fit of the compiled MODEL will have a value NAME to be
- *  monitored: "loss", a metric, or where it VALIDATES one of these with "val_" before it. Callbacks that monitor
+/** MST_INVALID, naming what there is, if no epoch of a fit of the compiled MODEL will have a value NAME to be
+ *  monitored: "loss", a metric, or if it VALIDATES one of these with "val_" before it. Callbacks that monitor
  *  something ask before the first epoch. */
 MST_API MST_CHECKED mst_status mst_model_check_monitor(mst_model *model, const char *name, bool validates);
 
-/** Builds what a fit of DATA would (TRAINING), or evaluating it, or, where it has no labels, predicting, and gives
+/** Builds what a fit of DATA would (TRAINING), or evaluating it, or, if it has no labels, predicting, and gives
  *  variables without a value their first one: so that a checkpoint can be compared with what is there. */
 MST_API MST_CHECKED mst_status mst_build(mst_model *model, const mst_dataset *data, bool training);
 
 /** Loss and metrics over a data set, in batches of BATCH_SIZE rows, or (BATCH_SIZE 0) in those it has; CONFUSION (may
  *  be NULL) receives an i64 [classes, classes] tensor, rows labels, columns predictions, owned by the caller: of class
- *  numbers, of one-hot rows or distributions by their largest number, of a single binary output [2, 2]; NULL where the
+ *  numbers, of one-hot rows or distributions by their largest number, of a single binary output [2, 2]; NULL if the
  *  loss is none of these, or the model has several outputs. */
 MST_API MST_CHECKED mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch_size,
                                             mst_result *result, mst_tensor **confusion);
@@ -311,7 +311,7 @@ MST_API MST_CHECKED mst_status mst_predict_all(mst_model *model, const mst_datas
 /** Hex SHA-256 (64 digits and a 0) of the logical weights sorted by name: for each its name, dtype name and shape as
  *  text, then its little-endian bytes. */
 MST_API MST_CHECKED mst_status mst_model_sha256(mst_model *model, char hex[65]);
-/** The weights become the moving averages that the optimizer (.ema_decay) has kept of them; MST_NOT_FOUND where it has
+/** The weights become the moving averages that the optimizer (.ema_decay) has kept of them; MST_NOT_FOUND if it has
  *  none. With parameter servers, call it after mst_fit, which brings the averages to every worker. */
 MST_API MST_CHECKED mst_status mst_model_use_averages(mst_model *model);
 /** All state of the model: weights, optimizer, position in the data (entries of the container "fit"), seed. Snapshots
@@ -321,7 +321,7 @@ MST_API mst_store *mst_model_store(mst_model *model);
 /** Graph and session of a compiled model, for what the functions above do not do. */
 MST_API mst_graph *mst_model_graph(mst_model *model);
 MST_API mst_session *mst_model_session(mst_model *model);
-/** Replicas in sync: the shards into which each batch of training is cut, over the devices of all workers. 0 where
+/** Replicas in sync: the shards into which each batch of training is cut, over the devices of all workers. 0 if
  *  MODEL is not compiled. */
 MST_API int mst_model_num_replicas(const mst_model *model);
 

@@ -235,7 +235,7 @@ static mst_status reader_read(const reader *r, int64_t i, mst_tensor **out) {
     return mst_npz_read(r->npz, mst_npz_name(r->npz, i), out);
 }
 
-/* The text of the description in *OUT, to be freed; NULL where the file has none. */
+/* The text of the description in *OUT, to be freed; NULL if the file has none. */
 static mst_status read_description(const reader *r, char **out, size_t *size) {
     mst_tensor *state;
     *out = NULL;
@@ -285,7 +285,7 @@ static bool kind_of(const char *name, mst_state_kind *out) {
     return false;
 }
 
-/* Finds the container, name and kind that entry NAME of the file has in a store; "" where it is no entry of one. */
+/* Finds the container, name and kind that entry NAME of the file has in a store; "" if it is no entry of one. */
 static mst_status identify(reader *r, const char *name, const char **container, const char **store_name,
                            mst_state_kind *kind) {
     const json_t *entry = json_object_get(json_object_get(r->state, "entries"), name);

@@ -12,7 +12,7 @@ mst_model_file mst_model_file_of(const char *path);
 /** The same as mst_checkpoint_write for the checkpoint NAME of FOLDER, which is the save of number SAVE there. */
 MST_CHECKED mst_status mst_checkpoint_write_in(const mst_folder *folder, const char *name, const mst_snapshot *snapshot,
                                                const mst_optimizer *optimizer, int64_t save);
-/** The number of the save that a checkpoint has inside; 0 where it has none, or is damaged. */
+/** The number of the save that a checkpoint has inside; 0 if it has none, or is damaged. */
 MST_CHECKED mst_status mst_checkpoint_read_save(const char *path, int64_t *out);
 
 /** A checkpoint that is in a folder, or that its state file names. */
@@ -49,7 +49,7 @@ MST_CHECKED mst_status mst_checkpoint_list_add(mst_checkpoint_list *list, const 
 void mst_checkpoint_list_drop(mst_checkpoint_list *list, int64_t i);
 void mst_checkpoint_list_free(mst_checkpoint_list *list);
 
-/** Reads the newest checkpoint of FOLDER that is not damaged; MST_NOT_FOUND where there is none. *PATH is its prefix;
+/** Reads the newest checkpoint of FOLDER that is not damaged; MST_NOT_FOUND if there is none. *PATH is its prefix;
  *  *DAMAGED says which newer ones could not be read, and may be "". The caller frees both. */
 MST_CHECKED mst_status mst_checkpoint_read_latest(const mst_folder *folder, mst_snapshot **out, char **path,
                                                   char **damaged);

@@ -70,7 +70,7 @@ static void read_step(mst_checkpoint_item *item) {
 
 /* ---- the state file ---- */
 
-/* A string between quotes at TEXT, in place, its escapes undone; NULL where there is none. */
+/* A string between quotes at TEXT, in place, its escapes undone; NULL if there is none. */
 static char *quoted(char *text) {
     while (*text == ' ' || *text == '\t') text++;
     const char quote = *text;
@@ -209,7 +209,7 @@ static int by_save(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-/* Adds the file NAME of FOLDER, where it is the index of a checkpoint with a step that KNOWN does not have. */
+/* Adds the file NAME of FOLDER, if it is the index of a checkpoint with a step that KNOWN does not have. */
 static mst_status add_file(mst_checkpoint_list *list, const mst_checkpoint_list *known, const mst_folder *folder,
                            const char *name) {
     struct stat info;

@@ -69,7 +69,7 @@ static mst_status is_taken(const mst_checkpoint_manager *m, const char *name, in
     return status;
 }
 
-/* "model.ckpt-1000". Where a checkpoint of that step exists, it is not overwritten: the new name ends in a number. */
+/* "model.ckpt-1000". If a checkpoint of that step exists, it is not overwritten: the new name ends in a number. */
 static mst_status free_name(const mst_checkpoint_manager *m, int64_t step, char **out) {
     char *name = NULL;
     bool taken = true;
@@ -477,7 +477,7 @@ static mst_status checkpoint_begin(void *context, mst_train_state *state) {
     return mst_store_snapshot_again(mst_model_store(state->model), &m->spare);
 }
 
-/* Saves the state of a model in training. Other tasks may have parts of it: where these cannot be had after this step,
+/* Saves the state of a model in training. Other tasks may have parts of it: if these cannot be had after this step,
  * nothing is saved, and the previous checkpoint stays the last one. */
 static mst_status save(mst_checkpoint_manager *m, mst_model *model) {
     mst_trainer *trainer;

@@ -103,7 +103,7 @@ static mst_status workers_join(mst_fit_run *run) {
 
 /* ---- epochs and steps ---- */
 
-/* Keeps the state to which sharded state goes back if a worker is lost. Where training stops, the epoch only ends here,
+/* Keeps the state to which sharded state goes back if a worker is lost. If training stops, the epoch only ends here,
  * as it has on the others. */
 static mst_status workers_begin_epoch(mst_fit_run *run) {
     if (run->state.stop) return MST_OK;

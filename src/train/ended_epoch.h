@@ -11,7 +11,7 @@
 /** Adds the row of STATE, which is at the end of EPOCH (counted over all fits), to CHANGES: its steps and examples,
  *  loss and metrics, those of the validation data, and the learning rate that it had. */
 MST_CHECKED mst_status mst_ended_epoch_add(mst_snapshot *changes, int64_t epoch, const mst_train_state *state);
-/** Sets these fields of STATE from the row. MST_NOT_FOUND where the store has none, or that of another epoch. */
+/** Sets these fields of STATE from the row. MST_NOT_FOUND if the store has none, or that of another epoch. */
 MST_CHECKED mst_status mst_ended_epoch_read(mst_store *store, int64_t epoch, mst_train_state *state);
 
 #endif

@@ -1,6 +1,6 @@
 /** Loss and metrics of an epoch so far, from the sums that steps keep (train/position.h).
  *
- *  With parameter servers the sums are those of all workers. Where the workers are not in step, the servers add up
+ *  With parameter servers the sums are those of all workers. If the workers are not in step, the servers add up
  *  without end, and what counts is by how much their sums have risen since this worker's epoch began: all that was
  *  applied meanwhile, whosever it is. */
 #ifndef MUSTER_TRAIN_EPOCH_SUMS_H

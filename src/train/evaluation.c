@@ -173,7 +173,7 @@ static mst_status check_outputs(mst_tensor *const *output, int count, int64_t ro
     return check_room(spec, count, rows);
 }
 
-/* Copies the output NAME of a batch into *ALL, after the DONE rows that are there. *ALL has ROWS rows; where it is
+/* Copies the output NAME of a batch into *ALL, after the DONE rows that are there. *ALL has ROWS rows; if it is
  * NULL, it is made. */
 static mst_status keep_output(const char *name, const mst_tensor *output, int64_t batch_size, int64_t rows,
                               int64_t done, mst_tensor **all) {

@@ -4,12 +4,12 @@
 
 #include "muster/train.h"
 
-/** MST_INVALID, naming WHO and what there is, where no epoch of a fit with these METRICS (names) will have a value of
+/** MST_INVALID, naming WHO and what there is, if no epoch of a fit with these METRICS (names) will have a value of
  *  NAME (NULL: "val_loss"); VALIDATES: it has validation data. To be asked before the first epoch. */
 MST_CHECKED mst_status mst_monitor_check(const char *who, const char *name, const char *const *metrics, int num_metrics,
                                          bool validates);
 /** The value of NAME ("loss", "val_loss", a metric, "val_" and a metric; NULL: "val_loss") at the end of an epoch.
- *  MST_INVALID where there is none; WHO is who asks for it. */
+ *  MST_INVALID if there is none; WHO is who asks for it. */
 MST_CHECKED mst_status mst_monitor_value(const char *who, const char *name, const mst_train_state *state, double *out);
 /** Whether NAME is a value of the validation data. */
 bool mst_monitor_is_of_validation(const char *name);

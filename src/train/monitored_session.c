@@ -41,7 +41,7 @@ struct mst_monitored_session {
     mst_graph *graph;
     mst_session *session;
     mst_monitored_values values;
-    mst_checkpoint_manager *manager; /* of the chief, where it has a folder */
+    mst_checkpoint_manager *manager; /* of the chief, if it has a folder */
     mst_summary_writer *writer;      /* likewise */
     _Atomic int64_t step;
     atomic_bool stop_requested;

@@ -124,7 +124,7 @@ static void append_variables(mst_graph *graph, mst_step_values *values, const ms
 }
 
 /* The sums over all workers are variables of the servers, which rise by what each leaf reports, and come back with all
- * others. Where workers are in step, so does the sum of the losses of the step. */
+ * others. If workers are in step, so does the sum of the losses of the step. */
 static void build_served_sums(mst_trainer *trainer, mst_sharded_step *step) {
     enum { MOST = MST_NUM_SUMS(MST_MAX_METRICS) + 1 };
     const int num_sums = MST_NUM_SUMS(trainer->num_metrics);

@@ -25,11 +25,11 @@ MST_CHECKED mst_status mst_position_read(mst_trainer *trainer, mst_position *out
 /** In a cluster: sets `number` to 1 for a state that was trained without a cluster, so that it differs from the 0 of a
  *  state without any step. */
 MST_CHECKED mst_status mst_position_adopt(mst_trainer *trainer, mst_position *position);
-/** Gets the sums of the epoch so far: OUT has MST_NUM_SUMS tensors, which are the caller's. Where parameter servers
+/** Gets the sums of the epoch so far: OUT has MST_NUM_SUMS tensors, which are the caller's. If parameter servers
  *  keep the variables, the sums came with these and are over all workers. They are of the epoch where all workers are
  *  in step (mst_cooperation_rules), else since the job began. */
 MST_CHECKED mst_status mst_position_sums(mst_trainer *trainer, mst_tensor **out);
-/** Where workers are in step: *LOSS is that of the last step. EXAMPLES: how many all workers had in that step. */
+/** If workers are in step: *LOSS is that of the last step. EXAMPLES: how many all workers had in that step. */
 MST_CHECKED mst_status mst_position_step_loss(const mst_trainer *trainer, double examples, double *loss);
 /** Sets the sums of the epoch to 0. */
 MST_CHECKED mst_status mst_position_clear_sums(mst_trainer *trainer);

@@ -2,7 +2,7 @@
  *
  * Each entry of the store gets its value from the file, by its own name or by the one that a map gives it (the longest
  * part of the name in the map counts). Then come entries that only the file has. Those that are state of the training
- * are made in the store; where no model has been built, all of them are. A weight that is missing or has another shape
+ * are made in the store; if no model has been built, all of them are. A weight that is missing or has another shape
  * is an error, which is found before anything is written. All values are set in one turn of the store. */
 #include <errno.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static mst_status list_name(char **list, int64_t *count, const char *name) {
     return mst_text_add(list, "%s%s", *count > 1 ? ", " : "", name);
 }
 
-/* The part of NAME after BASE: "" or "/more"; NULL where NAME is neither BASE nor below it. */
+/* The part of NAME after BASE: "" or "/more"; NULL if NAME is neither BASE nor below it. */
 static const char *below(const char *name, const char *base) {
     const size_t size = strlen(base);
     const bool is_below = strncmp(name, base, size) == 0 && (!name[size] || name[size] == '/');
@@ -211,7 +211,7 @@ static bool store_has(const restore *r, const char *container, const char *name)
     return false;
 }
 
-/* Entries that only the file has. State of the training, and global_step, is made in the store; where no model has
+/* Entries that only the file has. State of the training, and global_step, is made in the store; if no model has
  * been built yet, so is everything, and the model will find it. */
 static mst_status choose_others(restore *r) {
     for (int64_t i = 0; i < mst_snapshot_count(r->file); i++) {

@@ -356,7 +356,7 @@ static mst_status copy_labels(const mst_trainer *trainer, const mst_batch *batch
     return status;
 }
 
-/* True where a label of OUTPUT in ROWS is no class; it is then the calling thread's error. */
+/* True if a label of OUTPUT in ROWS is no class; it is then the calling thread's error. */
 static bool find_wrong_label(const mst_trainer *trainer, const mst_batch *batch, mst_row_range rows, int output) {
     const int64_t classes = trainer->num_classes[output];
     mst_tensor *labels;

@@ -47,7 +47,7 @@ mst_shard_window mst_trainer_window(const mst_sharded_step *step);
 
 /** Fetches of a step, in this order:
  *
- *      evaluating   loss | examples | sum and count of each metric, of the batch | confusion matrices, where they are
+ *      evaluating   loss | examples | sum and count of each metric, of the batch | confusion matrices, if they are
  *                   counted
  *      training     loss | examples | sum and count of each metric, of the epoch so far | sum of losses and examples of
  *                   the epoch so far | global_step before the step | the update | the position (mst_position_build) */
@@ -103,18 +103,18 @@ typedef struct mst_trainer {
     mst_value *predict; /**< [num_inputs], then [num_outputs]; NULL: not built */
 } mst_trainer;
 
-/** Calls SLOT of TRAINER's way, a function that returns a status; MST_OK where it is NULL. */
+/** Calls SLOT of TRAINER's way, a function that returns a status; MST_OK if it is NULL. */
 #define MST_COOPERATE(trainer, slot, ...) \
     ((trainer)->cooperation->slot ? (trainer)->cooperation->slot(__VA_ARGS__) : MST_OK)
-/** The same for a function that returns bool; false where it is NULL. */
+/** The same for a function that returns bool; false if it is NULL. */
 #define MST_COOPERATION_SAYS(trainer, slot, ...) \
     ((trainer)->cooperation->slot && (trainer)->cooperation->slot(__VA_ARGS__))
 
-/** The trainer of a compiled model; MST_INVALID where it is not compiled. */
+/** The trainer of a compiled model; MST_INVALID if it is not compiled. */
 MST_CHECKED mst_status mst_trainer_of(mst_model *model, mst_trainer **out);
 /** A placeholder [n, ...] for any number of rows of dtype and shape ROW. */
 mst_value mst_trainer_placeholder(mst_graph *graph, const mst_spec *row, const char *name);
-/** Builds the step, where it is not built yet, and gives new variables their first values. */
+/** Builds the step, if it is not built yet, and gives new variables their first values. */
 MST_CHECKED mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training);
 /** Gives the trainer a new graph without steps, so that names of nodes are free for what is built again. The values of
  *  the old graph are gone. */

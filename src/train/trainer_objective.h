@@ -6,9 +6,9 @@
 
 /** Fills in target, measure, metric names and class weights from the options of compiling. */
 MST_CHECKED mst_status mst_objective_make(mst_trainer *trainer);
-/** "inputs", "labels", or where there are several "input 'left'", "labels of 'out'"; "weights". */
+/** "inputs", "labels", or if there are several "input 'left'", "labels of 'out'"; "weights". */
 const char *mst_objective_component(const mst_trainer *trainer, int component, char text[160]);
-/** MST_INVALID where labels of DATA are named classes, and the loss of their output measures by how much numbers
+/** MST_INVALID if labels of DATA are named classes, and the loss of their output measures by how much numbers
  *  differ. */
 MST_CHECKED mst_status mst_objective_check_labels(const mst_trainer *trainer, const mst_dataset *data);
 /** Whether the labels of OUTPUT are numbers of classes. */
