@@ -4,8 +4,8 @@
  *      mst_mobilenet_v2(model, .input_shape = MST_SHAPE(96, 96, 3), .classes = 10);
  *
  *  Each adds all of its layers to MODEL, a model without layers, and gives the output of the last one. Without
- *  `.classifier_activation` the classes come out as logits, which the losses "from logits" take; Keras' have
- *  MST_SOFTMAX there. A first error is kept on the model, as for layers.
+ *  `.classifier_activation` the outputs are logits, as the losses "from logits" expect; Keras' networks end with
+ *  MST_SOFTMAX. The first error is kept on the model, as for layers.
  */
 #ifndef MUSTER_APPLICATIONS_H
 #define MUSTER_APPLICATIONS_H
@@ -19,12 +19,12 @@ extern "C" {
 
 typedef struct mst_application_options {
     int zero_;
-    mst_shape input_shape;   /**< height, width, channels; default 224, 224, 3 (LeNet: 28, 28, 1). Height and width:
-                              *   pictures without a dimension of channels, which a first layer gives one.
-                              *   Text CNN: numbers of tokens in a text, default 300 */
-    double alpha;            /**< MobileNetV2 alone: multiplies the numbers of channels; up to 100, default 1 */
-    int64_t vocabulary_size; /**< text CNN alone: tokens are below it; default 30982 */
-    bool no_top;             /**< ends with the last features, [n, rows, columns, channels] */
+    mst_shape input_shape;   /**< [height, width, channels]; default [224, 224, 3], LeNet: [28, 28, 1]. Of [height,
+                              *   width], a first layer adds the dimension of channels. Text CNN: [tokens in a text],
+                              *   default [300] */
+    double alpha;            /**< MobileNetV2 only: factor of the numbers of channels; up to 100, default 1 */
+    int64_t vocabulary_size; /**< text CNN only: tokens are less than this; default 30982 */
+    bool no_top;             /**< the output is the last features, [n, rows, columns, channels] */
     int64_t classes;         /**< default 1000 (LeNet: 10, text CNN: 46) */
     mst_activation classifier_activation; /**< default linear: logits */
     int end_;

@@ -39,38 +39,38 @@ MST_API MST_CHECKED mst_status mst_checkpoint_write(const char *path, const mst_
  *  MST_NOT_FOUND if there is no such file, MST_CORRUPT if a check sum is wrong. */
 MST_API MST_CHECKED mst_status mst_checkpoint_read(const char *path, mst_snapshot **out);
 
-/** The entry named STORE in the store is named FILE in the file; so are entries under it: "STORE/Adam" is "FILE/Adam".
- *  The longest match wins. */
+/** The entry named STORE in the store is named FILE in the file. This also renames the entries under it: "STORE/Adam"
+ *  is "FILE/Adam". If several names match, the longest counts. */
 typedef struct mst_checkpoint_name {
     const char *store, *file;
 } mst_checkpoint_name;
 
 typedef struct mst_restore_options {
     int zero_;
-    unsigned kinds; /**< set of 1 << MST_STATE_...: entries of other kinds are left alone; 0: all kinds */
+    unsigned kinds; /**< set of bits 1 << MST_STATE_...; entries of other kinds do not change. 0: all kinds */
     bool averages;  /**< weights are set from their moving averages, if the file has them */
-    bool partial;   /**< weights that the file does not have keep their values; else that is MST_NOT_FOUND */
+    bool partial;   /**< weights that the file does not have keep their values; false: that is MST_NOT_FOUND */
     const mst_checkpoint_name *names; /**< renamings; NULL: names are the same */
     int num_names;
 } mst_restore_options;
 
 /** What a restore found. Texts are lists of names, with ", " between them, or "". */
 typedef struct mst_restored {
-    char *path;      /**< the file */
+    char *path;      /**< the file that was read */
     int64_t step;    /**< its global_step; 0 if it has none */
     int64_t count;   /**< entries that were set */
     char *missing;   /**< entries of the store that the file does not have */
-    char *left_over; /**< entries of the file that the store does not have; for a dtype that a store does not have, the
-                          dtype is added: "counts (int16, which is not read)" */
+    char *left_over; /**< entries of the file that the store does not have. If a store cannot have its dtype, the dtype
+                          is added: "counts (int16, which is not read)" */
     char *damaged;   /**< newer checkpoints that could not be read, each with the reason; they are not deleted */
 } mst_restored;
 /** Frees the texts. */
 MST_API void mst_restored_free(mst_restored *restored);
 
 /** Sets the entries of STORE to those of PATH: a checkpoint, a model file, or, in a folder, the newest undamaged
- *  checkpoint. All or nothing; if weights are missing, one message lists them and what is left
- *  over. OPTIONS may be NULL. RESTORED (may be NULL) is the caller's to free, also after a failure. MST_INVALID if
- *  an entry has another shape: the file is another model's. */
+ *  checkpoint. Sets all of them or none. If weights are missing, the error lists them and the entries that are left
+ *  over. OPTIONS may be NULL. RESTORED (may be NULL) must be freed by the caller, also after a failure. MST_INVALID if
+ *  an entry has another shape: the file belongs to another model. */
 MST_API MST_CHECKED mst_status mst_checkpoint_restore(const char *path, mst_store *store,
                                                       const mst_restore_options *options, mst_restored *restored);
 
@@ -78,17 +78,17 @@ MST_API MST_CHECKED mst_status mst_checkpoint_restore(const char *path, mst_stor
 
 typedef struct mst_checkpoint_options {
     int zero_;
-    const char *directory;   /**< made where there is none */
+    const char *directory;   /**< made if it does not exist */
     const char *prefix;      /**< default "model.ckpt": files are PREFIX-STEP.index and so on */
-    int64_t every_steps;     /**< a checkpoint after each so many steps */
-    double every_seconds;    /**< and after so many seconds; if neither is given, each 600 seconds */
-    int64_t keep;            /**< the last so many stay, default 5; negative: all */
-    double keep_every_hours; /**< also keeps one checkpoint every so many hours; 0: none */
-    /** Keeps the checkpoint of the best epoch too, in the folder `best` of the directory: the epoch with the smallest
-     *  value of this loss or metric, or with the largest if larger is better. "loss", "val_loss", or a metric's name,
-     *  with "val_" before it. NULL: none. */
+    int64_t every_steps;     /**< saves a checkpoint each time so many steps have been made */
+    double every_seconds;    /**< and each time so many seconds have passed; 600 if neither is given */
+    int64_t keep;            /**< number of newest checkpoints that are kept, default 5; negative: all */
+    double keep_every_hours; /**< keeps one more checkpoint for each of these periods; 0: none */
+    /** Also keeps the checkpoint of the best epoch, in the folder `best` of the directory. The best epoch has the
+     *  smallest value of this loss or metric, or the largest if larger is better. "loss", "val_loss", the name of a
+     *  metric, or "val_" and that name. NULL: none. */
     const char *monitor;
-    bool maximize; /**< larger is better; always so for "accuracy" and the like, as the metric says */
+    bool maximize; /**< larger is better; not needed for metrics that say so, such as "accuracy" */
     bool anew;     /**< starts a new training: existing checkpoints in the directory are never deleted */
     const mst_optimizer *optimizer; /**< of the training, see mst_checkpoint_write; default: that of the model */
 } mst_checkpoint_options;

@@ -60,10 +60,10 @@ typedef struct mst_cluster_options {
     bool allow_any_port; /**< a port may be 0: the system chooses one when the task starts to listen */
 } mst_cluster_options;
 
-/** All of OPTIONS is copied. *OUT is released by the caller, here and below. */
+/** Makes a cluster from OPTIONS, all of which is copied. Here and below, the caller must release *OUT. */
 MST_API MST_CHECKED mst_status mst_cluster_create(const mst_cluster_options *options, mst_cluster **out);
 
-/** From the text of TensorFlow's environment variable TF_CONFIG, as TensorFlow and Kubeflow write it:
+/** Makes a cluster from the text of TensorFlow's environment variable TF_CONFIG, as TensorFlow and Kubeflow write it:
  *
  *      {"cluster": {"chief": ["a:2222"], "worker": ["b:2222", "c:2222"]}, "task": {"type": "worker", "index": 1}}
  *
@@ -74,28 +74,27 @@ MST_API MST_CHECKED mst_status mst_cluster_create(const mst_cluster_options *opt
  *  NULL, "", "{}" and text without a cluster: one task, of job "localhost". */
 MST_API MST_CHECKED mst_status mst_cluster_from_tf_config(const char *text, mst_cluster **out);
 
-/** From the flags of TensorFlow's programs: --ps_hosts and --worker_hosts, lists "host:port,host:port" (NULL or "": the
- *  job has no tasks), --job_name and --task_index. */
+/** Makes a cluster from the flags of TensorFlow's programs: --ps_hosts and --worker_hosts, lists "host:port,host:port"
+ *  (NULL or "": the job has no tasks), --job_name and --task_index. */
 MST_API MST_CHECKED mst_status mst_cluster_from_hosts(const char *ps_hosts, const char *worker_hosts,
                                                       const char *job_name, int task_index, mst_cluster **out);
 
 typedef struct mst_launcher_options {
     int zero_;
-    /** Address at which worker 0 listens, under mpiexec and torchrun. Default, if they are set: MASTER_ADDR and
-     *  MASTER_PORT, or the port after it where torchrun itself listens on that one. */
+    /** Address at which worker 0 listens, under mpiexec and torchrun. Default: MASTER_ADDR and MASTER_PORT, if they are
+     *  set. If torchrun itself listens at MASTER_PORT, the default is the port after it. */
     const char *leader;
     /** Port of the first task of each host under srun; those of the host's other tasks follow. Default: made from the
      *  numbers of job and step, 10000 to 30416. */
     int port;
-    double
-        timeout; /**< seconds to wait for the others, if processes of several hosts find each other; default 120 */
+    double timeout;  /**< seconds to wait for the others, if processes of several hosts find each other; default 120 */
     bool starts_mpi; /**< this process starts an MPI later, as the transport "mpi" does */
     /** While processes find each other, a line every two seconds says for whom this one waits. Default: no lines. */
     FILE *log;
 } mst_launcher_options;
 
-/** The cluster that the launcher of this process has described in its environment; all its processes are workers. The
- *  first of these that is set counts:
+/** Makes the cluster that the launcher of this process has described in its environment. All processes of the launcher
+ *  are workers. The first of these that is set counts:
  *
  *      TF_CONFIG   mst_cluster_from_tf_config
  *      torchrun    RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT
@@ -103,15 +102,16 @@ typedef struct mst_launcher_options {
  *      srun        SLURM_PROCID, SLURM_NTASKS, and all addresses from SLURM_STEP_NODELIST
  *      mpiexec     of MPICH and its relatives: PMI_RANK, PMI_SIZE
  *
- *  Where mpiexec or torchrun have started all processes on one host, the workers have the ports after that of worker 0.
- *  Under mpiexec the address is localhost, and the first port is from 10000 to 30416; two jobs rarely get the same.
+ *  If mpiexec or torchrun have started all processes on one host, the workers have consecutive ports from that of
+ *  worker 0 on. Under mpiexec the address is localhost, and the first port is from 10000 to 30416; two jobs rarely get
+ *  the same.
  *
  *  On several hosts the processes find each other. Worker 0 listens at the leader's address, or under MPICH's mpiexec
- *  at one that the others learn by PMI. They tell it at which ports they will listen, and get all addresses. So all
- *  processes must call this, and wait here until all have; a second call returns the same at once. MST_DEADLINE names
- *  those that did not come. Under mpiexec without any of these no addresses are known.
- *  MST_INVALID, naming the variable, if a launcher has set some of its variables but one that is needed is missing.
- *  Without any: one task, of job "localhost". OPTIONS may be NULL. */
+ *  at an address that the others learn by PMI. The others tell it at which ports they will listen, and get all
+ *  addresses. All processes must therefore call this function, and each waits until all have done so. A second call
+ *  returns the same at once. MST_DEADLINE names those that did not come. Under mpiexec without any of these, no
+ *  addresses are known. MST_INVALID, naming the variable, if a launcher has set some of its variables but one that is
+ *  needed is missing. If no launcher has set any: one task, of job "localhost". OPTIONS may be NULL. */
 MST_API MST_CHECKED mst_status mst_cluster_from_environment(const mst_launcher_options *options, mst_cluster **out);
 
 /** Adds a reference; returns CLUSTER. */
@@ -125,57 +125,57 @@ typedef struct mst_task_info {
     int32_t index;
     const char *address; /**< NULL: not known */
 } mst_task_info;
-/** Task NUMBER; all 0 if there is none. */
+/** Task NUMBER; all members are 0 if there is no such task. */
 MST_API mst_task_info mst_cluster_task(const mst_cluster *cluster, int number);
 /** The number of a task, -1 if it is not in the description. */
 MST_API int mst_cluster_find(const mst_cluster *cluster, const char *job, int index);
 /** The number of this process. */
 MST_API int mst_cluster_self(const mst_cluster *cluster);
 
-/** Tasks in all, and those that train. In a sparse cluster these counts are of the tasks that this one knows. */
+/** The number of all tasks, and of training tasks. In a sparse cluster only tasks that this one knows are counted. */
 MST_API int mst_cluster_num_tasks(const mst_cluster *cluster);
 MST_API int mst_cluster_num_training_tasks(const mst_cluster *cluster);
-/** Training tasks that compute replicas, which have the numbers 0 to COUNT - 1: the chief and the workers. In a cluster
- *  that has neither these nor parameter servers, all training tasks. */
+/** The number of training tasks that compute replicas: the chief and the workers. They have the numbers 0 to COUNT - 1.
+ *  In a cluster without chief, workers and parameter servers: the number of all training tasks. */
 MST_API int mst_cluster_num_workers(const mst_cluster *cluster);
 MST_API int mst_cluster_num_ps(const mst_cluster *cluster);
 
-/** Whether this process initialises variables and saves: the chief, worker 0 if there is no chief, and in a cluster
- *  that has neither these nor parameter servers task 0. The evaluator is no chief. */
+/** Whether this process initialises variables and saves. That is the chief, or worker 0 if there is no chief, or task 0
+ *  in a cluster without chief, workers and parameter servers. It is never the evaluator. */
 MST_API bool mst_cluster_is_chief(const mst_cluster *cluster);
 /** The number of the task that others report to: the first parameter server, or task 0 if there is none. -1 if
  *  this task does not know it. */
 MST_API int mst_cluster_leader(const mst_cluster *cluster);
 /** Whether all tasks are on this machine: at loopback addresses. */
 MST_API bool mst_cluster_is_local(const mst_cluster *cluster);
-/** Whether each task knows a part of the others only, so that workers can be added while the job runs. */
+/** Whether each task knows only some of the others, so that workers can be added while the job runs. */
 MST_API bool mst_cluster_is_sparse(const mst_cluster *cluster);
-/** A hash of all training tasks and their addresses, which is the same on all tasks of a cluster that were told the
- *  same. 0 if it is sparse. */
+/** A hash of all training tasks and their addresses: the same on all tasks that were given the same description. 0 if
+ *  the cluster is sparse. */
 MST_API uint64_t mst_cluster_hash(const mst_cluster *cluster);
 
-/** One line, "worker 0 of 2 at localhost:20000, with worker 1 at localhost:20001, ps 0 at localhost:2222", into TEXT of
- *  SIZE bytes; if that is too short, it ends with "...". Returns TEXT. */
+/** Writes one line to TEXT of SIZE bytes: "worker 0 of 2 at localhost:20000, with worker 1 at localhost:20001, ps 0 at
+ *  localhost:2222". If TEXT is too short, the line ends with "...". Returns TEXT. */
 MST_API const char *mst_cluster_print(const mst_cluster *cluster, char *text, size_t size);
 
 /* ---- variables on parameter servers ---- */
 
 typedef struct mst_replica_device_options {
     int zero_;
-    const mst_cluster *cluster; /**< its number of parameter servers counts; NULL: NUM_PS */
+    const mst_cluster *cluster; /**< gives the number of parameter servers; NULL: NUM_PS is that number */
     int num_ps;
-    const char *ps_device;     /**< of variables, with a job; default "/job:ps" */
-    const char *worker_device; /**< of all else; default "/job:worker" */
-    /** Each variable goes to the server that has the fewest bytes so far; default: to one server after the other. */
+    const char *ps_device;     /**< device of variables, with a job; default "/job:ps" */
+    const char *worker_device; /**< device of all other nodes; default "/job:worker" */
+    /** Each variable goes to the server that has the fewest bytes so far; false: the servers take turns. */
     bool by_bytes;
 } mst_replica_device_options;
 
 /** Opens a device scope in which variables go to parameter servers and other nodes to the worker, as TensorFlow's
- *  replica_device_setter does. All variables count, in the order in which they are made; slots go to the server of
- *  their variable, and shared variables stay where they are. Fields of inner device scopes count before those of this
- *  one: in "/cpu:1" a variable goes to "/job:ps/task:0/device:CPU:1". A variable in a scope of another job goes there,
- *  and is not counted. Without parameter servers it is as mst_device_push(graph, NULL), the scope of no device.
- *  Closed by mst_device_pop. MST_INVALID on the graph where ps_device names no job or num_ps is negative. */
+ *  replica_device_setter does. The servers are chosen in the order in which the variables are made. Slots go to the
+ *  server of their variable, and shared variables stay where they are. Fields of inner device scopes override those of
+ *  this scope: in "/cpu:1" a variable goes to "/job:ps/task:0/device:CPU:1". A variable in a scope of another job goes
+ *  there, and is not counted. Without parameter servers the scope is that of no device, mst_device_push(graph, NULL).
+ *  Closed by mst_device_pop. MST_INVALID on the graph if ps_device names no job or num_ps is negative. */
 MST_API int mst_replica_device_push(mst_graph *graph, const mst_replica_device_options *options);
 /** mst_with_replica_device (graph, .cluster = cluster, .worker_device = "/job:worker/task:1") { ... } */
 #define mst_with_replica_device(g, ...)                                                                 \

@@ -8,11 +8,11 @@
  *      ...
  *      mst_dataset_release(train);
  *
- *  Each is the function of muster/dataset.h and muster/transforms.h of the same name, mst_dataset_batch for
- *  mst_data_batch, which gives a status and leaves the dataset that it is given to its owner; there it says what it
- *  does and when it fails. Here the first mistake sticks to the dataset: whatever is made of it has the same one, and
- *  all that takes a dataset (mst_fit, mst_evaluate, mst_iterator_create, mst_dataset_write, ...) fails with it. So
- *  where mst_fit comes next, the check may be left out.
+ *  Each is the function of muster/dataset.h and muster/transforms.h with the same name: mst_data_batch is
+ *  mst_dataset_batch. Those headers say what it does and when it fails. The functions there return a status, and leave
+ *  the source dataset to its owner. Here the first mistake is kept on the dataset: every dataset made from it has the
+ *  same mistake, and every function that takes a dataset (mst_fit, mst_evaluate, mst_iterator_create,
+ *  mst_dataset_write, ...) fails with it. If mst_fit comes next, the check may therefore be left out.
  *
  *  A transform takes over the reference to the dataset that it is given, even if it fails. A dataset that is
  *  the source of two others is retained for the first of them:
@@ -32,10 +32,10 @@
 extern "C" {
 #endif
 
-/** The first mistake in the making of DATASET, as the calling thread's error; MST_OK if there is none. */
+/** Returns the first mistake in the making of DATASET, as the calling thread's error; MST_OK if there is none. */
 MST_API MST_CHECKED mst_status mst_dataset_check(const mst_dataset *dataset);
 
-/* ---- sources: the caller has one reference, also to one that has failed; NULL only where memory ran out ---- */
+/* ---- sources: the caller has one reference, also to one that has failed; NULL only if memory ran out ---- */
 
 MST_API mst_dataset *mst_data_open(const char *spec, const char *part);
 MST_API mst_dataset *mst_data_open_with(const char *spec, const char *part, const mst_data_options *options);
@@ -70,8 +70,8 @@ MST_API mst_dataset *mst_data_cache_file(mst_dataset *dataset, const char *path)
 MST_API mst_dataset *mst_data_shard(mst_dataset *dataset, int64_t num, int64_t index);
 MST_API mst_dataset *mst_data_shuffle_with(mst_dataset *dataset, const mst_shuffle_options *options);
 #define mst_data_shuffle(dataset, ...) mst_data_shuffle_with((dataset), &MST_NAMED(mst_shuffle_options, __VA_ARGS__))
-/** Two parts; *SECOND is the caller's too. A mistake sticks to both. Only mst_dataset_split gives the report and its
- *  warning. */
+/** Splits a dataset into two parts; *SECOND too belongs to the caller. A mistake is kept on both. This function gives
+ *  no report and no warning; mst_dataset_split does. */
 MST_API mst_dataset *mst_data_split(mst_dataset *dataset, const mst_split_options *options, mst_dataset **second);
 /** Takes over the references to all N. */
 MST_API mst_dataset *mst_data_zip(mst_dataset *const *datasets, int n);

@@ -1,6 +1,7 @@
 /** Datasets: where batches come from.
  *
- *  These functions give a status each. muster/data.h has the same as expressions that nest, which need one check.
+ *  Each of these functions returns a status. muster/data.h has the same functions as expressions that nest, which need
+ *  one check.
  *
  *      mst_dataset *all, *mixed, *train;
  *      MST_TRY(mst_dataset_open("fashion-mnist", "train", &all));
@@ -22,15 +23,16 @@
  *
  *  A dataset is an immutable description: a source and transforms over it. Its elements are rows, and after
  *  mst_dataset_batch they are batches of rows. A row has one or more components (image, label), each with a dtype and a
- *  shape. Every transform makes a new dataset that retains the one it was made from, which stays its owner's.
+ *  shape. Every transform makes a new dataset. It retains its source dataset, which still belongs to its owner.
  *
  *  The order of rows depends only on the seeds of the shuffles and on the epoch. A batch is a list of row numbers:
- *  nothing is copied until mst_batch_copy, which gathers, casts, scales and maps the rows it is asked for straight into
- *  the caller's memory, on the caller's thread. So each device fetches its part of a batch with its own thread.
+ *  nothing is copied until mst_batch_copy. That function gathers, casts, scales and maps the rows that it is asked for,
+ *  directly into the caller's memory and on the caller's thread. Each device therefore fetches its part of a batch with
+ *  its own thread.
  *
- *  Elements are numbers or strings (dtype MST_STRING). The rows of a component have one shape, or lengths of their own:
- *  then its shape has dimensions of -1, as those of records of TFRecord files, and mst_dataset_padded_batch makes
- *  batches.
+ *  Elements are numbers or strings (dtype MST_STRING). The rows of a component have one shape, or each has lengths of
+ *  its own. In the second case the component's shape has dimensions of -1, as for records of TFRecord files, and
+ *  mst_dataset_padded_batch makes the batches.
  *
  *  Datasets may be shared between threads, as may a batch; an iterator is used by one thread at a time.
  */
@@ -51,8 +53,8 @@ typedef struct mst_iterator mst_iterator;
 typedef struct mst_batch mst_batch;
 
 enum {
-    MST_INFINITE = -1,           /**< elements without end */
-    MST_UNKNOWN_CARDINALITY = -2 /**< only counting them would tell */
+    MST_INFINITE = -1,           /**< the elements have no end */
+    MST_UNKNOWN_CARDINALITY = -2 /**< not known without counting all elements */
 };
 
 /* All functions that make a dataset give the caller one reference in *OUT, which is NULL on failure. */
@@ -64,9 +66,9 @@ MST_API void mst_dataset_release(mst_dataset *dataset);
 
 /* ---- sources -------------------------------------------------------------------------------------- */
 
-/** Row i has element i along dimension 0 of each of the N tensors, of numbers or strings, which are retained, not
- *  copied, and must not be written any more. Fails with MST_INVALID if they are scalars, differ in dimension 0, or
- *  have no rows. */
+/** Row i has element i along dimension 0 of each of the N tensors, of numbers or strings. The tensors are retained, not
+ *  copied, and must not be written any more. Fails with MST_INVALID if they are scalars, differ in dimension 0, or have
+ *  no rows. */
 MST_API MST_CHECKED mst_status mst_dataset_from_tensors(mst_tensor *const *components, int n, mst_dataset **out);
 
 /** Components 0 and 1 are the images and labels of two IDX files, plain or gzip, as stored (mostly u8). LABELS_PATH may
@@ -83,10 +85,10 @@ MST_API MST_CHECKED mst_status mst_dataset_from_npz(const char *path, const char
 
 typedef struct mst_tfrecord_options {
     int zero_;
-    int64_t cycle;        /**< files that are read in turn; 0: 1, one file after the other */
-    int64_t block;        /**< records of a file before the next has its turn; 0: 1 */
-    bool forward;         /**< reads only forward also in plain files: no index, no permutation of all records */
-    int64_t skip_corrupt; /**< damaged records of one pass that are left out; one more is an error */
+    int64_t cycle;        /**< number of files that take turns; 0: 1, one file after the other */
+    int64_t block;        /**< records of a file in each of its turns; 0: 1 */
+    bool forward;         /**< reads plain files only forward too: no index, no permutation of all records */
+    int64_t skip_corrupt; /**< number of damaged records that are skipped in a pass; one more is an error */
 } mst_tfrecord_options;
 
 /** The records of TFRecord files, as elements of one component, u8 [-1]: see mst_dataset_parse_example,
@@ -94,10 +96,10 @@ typedef struct mst_tfrecord_options {
  *  sorted by name. The order with .cycle and .block is that of tf.data's deterministic interleave. OPTIONS may be
  *  NULL.
  *
- *  Plain files are indexed, which reads through them once (16 bytes of memory a record); then their records can be had
- *  in any order, so that the number of rows is known and a full shuffle costs nothing more. Of compressed files
- *  records come forward only: the number of rows is not known, a shuffle needs a buffer_size, and the iterator keeps
- *  the records that are in it. Both check sums of every record are checked when it is read.
+ *  Plain files are indexed: they are read through once, and the index takes 16 bytes of memory per record. Their
+ *  records can then be read in any order. The number of rows is known, and a full shuffle costs nothing more. Records
+ *  of compressed files are read only forward. Their number is not known, a shuffle needs a buffer_size, and the
+ *  iterator keeps the records that are in that buffer. Both check sums of every record are checked when it is read.
  *
  *  Fails with MST_NOT_FOUND if a pattern matches no file, MST_INVALID if a path is a folder, MST_CORRUPT, naming
  *  file and byte, if there is damage, here or when the record is read. */
@@ -110,11 +112,12 @@ MST_API MST_CHECKED mst_status mst_dataset_from_tfrecord(const char *const *path
 MST_API MST_CHECKED mst_status mst_dataset_open(const char *spec, const char *part, mst_dataset **out);
 /** The I-th kind of data spec, "fashion-mnist", "idx:DIR", ...; NULL past the last. */
 MST_API const char *mst_dataset_form(int i);
-/** What it is, in half a line; NULL past the last. */
+/** What that kind is, in half a line; NULL past the last. */
 MST_API const char *mst_dataset_form_help(int i);
-/** Whether data of the kind of SPEC may be pictures that .image_size resizes: images:DIR, tfds:DIR, tfrecord:PREFIX. */
+/** Whether data of the kind of SPEC may be pictures, which .image_size resizes: images:DIR, tfds:DIR,
+ *  tfrecord:PREFIX. */
 MST_API bool mst_dataset_spec_has_pictures(const char *spec);
-/** Whether data of the kind of SPEC are always texts, which .sequence_length makes rows of one length: texts:PATH,
+/** Whether data of the kind of SPEC are always texts, which .sequence_length turns into rows of one length: texts:PATH,
  *  word-ids:FILE. */
 MST_API bool mst_dataset_spec_has_texts(const char *spec);
 
@@ -122,63 +125,67 @@ enum { MST_IMAGE_SIZE_FIT = -1 };
 
 typedef struct mst_data_options {
     int zero_;
-    int64_t skip_corrupt; /**< damaged records that are left out (tfrecord, tfds); one more is an error */
+    int64_t skip_corrupt; /**< number of damaged records that are skipped (tfrecord, tfds); one more is an error */
     const char *label;    /**< the column of labels (csv); NULL: the last */
-    /** Height and width of the pictures (images, tfds, tfrecord); 0: 224; MST_IMAGE_SIZE_FIT: .fit of images. Both
-     *  leave the pictures of a tfds folder as they are where these have one size. Records of tfrecord that hold
-     *  elements in place of PNG or JPEG files are refused where they have another size. */
+    /** Height and width of the pictures (images, tfds, tfrecord). 0: 224; MST_IMAGE_SIZE_FIT: as .fit of images. With
+     *  both, pictures of a tfds folder that all have one size keep it. Records of tfrecord may hold elements instead of
+     *  PNG or JPEG files: they are refused if they have another size. */
     int64_t image_size;
-    int64_t channels; /**< 1: gray; 3: red, green, blue (images, tfds, tfrecord); 0: 3, of gray ones of tfds 1 */
-    /** mst_dataset_schema of other data: csv, images and texts are numbered as that was; other kinds ignore it.
-     *  csv:FILE, images:DIR and texts:PATH can then be a test part without a train part beside it. */
+    int64_t channels; /**< 1: gray; 3: red, green, blue (images, tfds, tfrecord); 0: 3; gray pictures of tfds: 1 */
+    /** mst_dataset_schema of other data (csv, images, texts): columns, classes and tokens are numbered as there. Other
+     *  kinds ignore it. csv:FILE, images:DIR and texts:PATH can then be a test part without a train part beside
+     *  them. */
     const char *schema;
     char delimiter;          /**< between cells (csv); 0: ',' */
     const char *const *drop; /**< names of columns that are left out (csv) */
     int num_drop;
-    const char *const
-        *categories; /**< names of columns that are of categories even if their cells are numbers (csv) */
+    const char *const *categories; /**< names of columns that are of categories even if their cells are numbers (csv) */
     int num_categories;
     mst_missing missing;      /**< numbers that are missing in inputs (csv) */
     char decimal, thousands;  /**< how numbers are written, as in mst_csv_options (csv) */
     const char *const *dates; /**< inputs that are dates, as in mst_csv_options (csv) */
     int num_dates;
-    const char *text; /**< the column of texts (csv): the inputs become numbers by mst_dataset_vectorize_text, and the
-                       *   other columns but the label's are left out. With the schema of such data: as that says,
-                       *   but that the column, and the label's, may be called otherwise */
-    int64_t max_tokens, sequence_length; /**< of texts (csv with .text, texts), as mst_text_options has them;
-                                          * of word-ids num_words */
-    bool pad_front;                      /**< likewise */
-    bool
-        unknown_categories; /**< of inputs, that the schema or the train part does not have, are -1, and no error (csv);
-                                  other kinds ignore it */
-    /** Names of the model's inputs and outputs. Arrays of npz data have these names in place of x and y; a single
-     *  input or output may still be x or y. If inputs or outputs are several, they also name features (tfrecord) or
-     *  columns (csv: NAME; or NAME_0, NAME_1 and so on if it has several columns). For other kinds of data several are
-     *  an error. */
+    const char *text; /**< the column of texts (csv): the inputs become numbers by mst_dataset_vectorize_text. Columns
+                       *   other than it and the label's are dropped. With the schema of such data, the schema says how,
+                       *   and both columns may have other names */
+    int64_t max_tokens, sequence_length; /**< as in mst_text_options (csv with .text, texts); for word-ids max_tokens
+                                          * is num_words */
+    bool pad_front;                      /**< as in mst_text_options */
+    bool unknown_categories; /**< categories of inputs that the schema or the train part does not have become -1;
+                                  false: they are an error (csv). Other kinds ignore it */
+    /** Names of the model's inputs and outputs. Arrays of npz data have these names instead of x and y; a single input
+     *  or output may still be x or y. If there are several inputs or outputs, the names are also those of features
+     *  (tfrecord) or columns (csv: NAME; or NAME_0, NAME_1 and so on if it has several columns). For other kinds of
+     *  data, several inputs or outputs are an error. */
     const char *const *inputs, *const *outputs;
     int num_inputs, num_outputs;
-    bool whole_file;       /**< csv:FILE, npz:FILE or images:DIR without parts is the test part too, as it is */
-    int64_t input_columns; /**< with whole_file: a table of so many columns has inputs alone (csv); 0: not known */
-    bool parts_only;  /**< with a schema: a test part must be beside a train part all the same (csv, images, texts) */
-    bool inputs_only; /**< columns of labels are not read (csv); other kinds ignore it */
+    bool whole_file;       /**< csv:FILE, npz:FILE or images:DIR without parts is also the whole test part */
+    int64_t input_columns; /**< with whole_file: a table with so many columns has no labels (csv); 0: not known */
+    bool parts_only;       /**< even with a schema, a test part must be beside a train part (csv, images, texts) */
+    bool inputs_only;      /**< columns of labels are not read (csv); other kinds ignore it */
 } mst_data_options;
-/** The same with OPTIONS; MST_INVALID if one is not for this kind of data. */
+/** As mst_dataset_open, with OPTIONS; MST_INVALID if one of them is not for this kind of data. */
 MST_API MST_CHECKED mst_status mst_dataset_open_with(const char *spec, const char *part,
                                                      const mst_data_options *options, mst_dataset **out);
 
 typedef struct mst_write_options {
     int zero_;
-    int64_t num_shards;                   /**< tfrecord: files of each part; 0: 1 */
+    int64_t num_shards;                   /**< tfrecord: number of files for each part; 0: 1 */
     mst_tfrecord_compression compression; /**< tfrecord */
-    bool keep_files;                      /**< MST_EXISTS if a file of this spec is there; nothing is written */
+    bool keep_files;                      /**< MST_EXISTS if a file of this spec exists; nothing is written then */
 } mst_write_options;
-/** Writes the parts TRAIN and TEST (may be NULL), rows of inputs and perhaps labels, so that mst_dataset_open gives
- *  them with SPEC: tfrecord:PREFIX (record i of n goes to shard i * num_shards / n, one block after the other; class
- *  names to PREFIX-labels.txt), npz:FILE, idx:DIR, which is made where it is not there, csv:PREFIX (PREFIX-train.csv
- *  and -test.csv; csv:FILE.csv where there is no test part) with class names in place of their numbers, or images:DIR,
- *  PNG files in class folders, which must not be there. Each file, and that folder, is written to the side and
- *  renamed. Fails with MST_INVALID, MST_UNIMPLEMENTED if the format cannot hold these dtypes, MST_EXISTS, MST_IO,
- *  or as reading the rows does. */
+/** Writes the parts TRAIN and TEST (may be NULL), rows of inputs and perhaps labels, so that mst_dataset_open with SPEC
+ *  reads them. SPEC is one of:
+ *
+ *  - tfrecord:PREFIX. Record i of n goes to shard i * num_shards / n. Class names go to PREFIX-labels.txt.
+ *  - npz:FILE.
+ *  - idx:DIR. The folder is made if it does not exist.
+ *  - csv:PREFIX, the files PREFIX-train.csv and PREFIX-test.csv; or csv:FILE.csv, without a test part. Class names
+ *    replace the numbers of classes.
+ *  - images:DIR, PNG files in class folders. DIR must not exist.
+ *
+ *  Each file, and the folder of images, is written under a temporary name and then renamed. Fails with MST_INVALID,
+ *  MST_UNIMPLEMENTED if the format cannot hold these dtypes, MST_EXISTS, MST_IO, or as reading the rows does. */
 MST_API MST_CHECKED mst_status mst_dataset_write(const char *spec, mst_dataset *train, mst_dataset *test,
                                                  const mst_write_options *options);
 
@@ -190,21 +197,22 @@ MST_API MST_CHECKED mst_status mst_dataset_write(const char *spec, mst_dataset *
 MST_API int64_t mst_dataset_num_rows(const mst_dataset *dataset);
 /** Elements of one epoch: rows, or after mst_dataset_batch batches; MST_INFINITE or MST_UNKNOWN_CARDINALITY. */
 MST_API int64_t mst_dataset_cardinality(const mst_dataset *dataset);
-/** Damaged records that were left out (.skip_corrupt) when the source was indexed, or read by mst_dataset_cache. Of
- *  files that are read forward, those of a pass are not among them. */
+/** The number of damaged records that were skipped (.skip_corrupt) when the source was indexed, or read by
+ *  mst_dataset_cache. Records skipped in a pass over files that are read forward are not counted. */
 MST_API int64_t mst_dataset_num_corrupt(const mst_dataset *dataset);
 MST_API int mst_dataset_num_components(const mst_dataset *dataset);
-/** Dtype and shape of component I of an element. Of a batch, dimension 0 counts the rows, -1 if batches differ. */
+/** Dtype and shape of component I of an element. For a batch, dimension 0 is the number of rows, -1 if batches
+ *  differ. */
 MST_API mst_spec mst_dataset_spec(const mst_dataset *dataset, int i);
-/** The name of class I of component COMPONENT, whose numbers stand for text: of mst_dataset_from_csv,
- *  mst_dataset_from_images and mst_dataset_name_classes. NULL past the last, if there are no names, and after
+/** The name of class I of component COMPONENT, whose numbers stand for texts: from mst_dataset_from_csv,
+ *  mst_dataset_from_images or mst_dataset_name_classes. NULL past the last, if there are no names, and after
  *  mst_dataset_map. Valid as long as DATASET. */
 MST_API const char *mst_dataset_class_name(const mst_dataset *dataset, int component, int64_t i);
 /** How many names there are; 0 if there are none. */
 MST_API int64_t mst_dataset_num_classes(const mst_dataset *dataset, int component);
 /** What the numbers of mst_dataset_from_csv or mst_dataset_from_images stand for (columns, their types, their
- *  categories or classes), as a line of JSON: kept with a model, it lets a later program number other data in the same
- *  way. NULL for other data, and after mst_dataset_map. Valid as long as DATASET. */
+ *  categories or classes), as a line of JSON. If it is kept with a model, a later program can number other data in the
+ *  same way. NULL for other data, and after mst_dataset_map. Valid as long as DATASET. */
 MST_API const char *mst_dataset_schema(const mst_dataset *dataset);
 
 /* ---- iteration ------------------------------------------------------------------------------------ */
@@ -213,40 +221,41 @@ MST_API const char *mst_dataset_schema(const mst_dataset *dataset);
 MST_API MST_CHECKED mst_status mst_iterator_create(mst_dataset *dataset, int64_t epoch, mst_iterator **out);
 /** NULL is allowed. */
 MST_API void mst_iterator_destroy(mst_iterator *iterator);
-/** The next element: a batch, or a single row where the dataset has no batches. *BATCH is the iterator's and valid
- *  until the next call on it; NULL at the end and on failure. */
+/** The next element: a batch, or a single row if the dataset has no batches. *BATCH belongs to the iterator, and is
+ *  valid until the next call on it; NULL at the end and on failure. */
 MST_API MST_CHECKED mst_status mst_iterator_next(mst_iterator *iterator, const mst_batch **batch);
-/** Passes over N elements (to the end where fewer are left) without copying a row. */
+/** Skips N elements (or all that are left, if they are fewer) without copying a row. */
 MST_API MST_CHECKED mst_status mst_iterator_skip(mst_iterator *iterator, int64_t n);
 
-/** The position of ITERATOR, after the elements that mst_iterator_next has given: a few numbers, i64 [n], and one for
- *  each row in a shuffle's buffer. */
+/** The position of ITERATOR, after the elements that mst_iterator_next has given: an i64 [n] of a few numbers, and one
+ *  number for each row in the buffer of a shuffle. */
 MST_API MST_CHECKED mst_status mst_iterator_save(const mst_iterator *iterator, mst_tensor **out);
-/** An iterator at that position: it gives the elements that would have followed. DATASET is the same or one built in
- *  the same way. Records that a shuffle's buffer held are read again. Fails with MST_INVALID or MST_CORRUPT if
- *  POSITION is not of such a dataset. */
+/** Makes an iterator at that position: it gives the elements that would have followed. DATASET is the same or one built
+ *  in the same way. Records that were in the buffer of a shuffle are read again. Fails with MST_INVALID or MST_CORRUPT
+ *  if POSITION does not belong to such a dataset. */
 MST_API MST_CHECKED mst_status mst_iterator_restore(mst_dataset *dataset, const mst_tensor *position,
                                                     mst_iterator **out);
 
 /** Number of rows. */
 MST_API int64_t mst_batch_size(const mst_batch *batch);
-/** Shape of component COMPONENT of this batch, as mst_batch_tensor gives it: of mst_dataset_padded_batch with the
- *  lengths that this batch has. If the dataset has no batches, the row's, -1 if a length is not known. */
+/** The shape of component COMPONENT of this batch, as mst_batch_tensor gives it. After mst_dataset_padded_batch it has
+ *  the lengths of this batch. If the dataset has no batches, it is the shape of the row, with -1 for unknown
+ *  lengths. */
 MST_API mst_shape mst_batch_shape(const mst_batch *batch, int component);
-/** Writes rows FIRST_ROW to FIRST_ROW + NUM_ROWS - 1 of the batch to DST, row-major, in the component's dtype, aligned
- *  to its element. Strings are written as mst_string; their bytes are the iterator's, to be read until the next call of
- *  mst_iterator_next or mst_iterator_destroy. Several threads may copy from one batch at once. Fails with MST_INVALID
- *  for a component or rows that the batch does not have, and as a map function fails. */
+/** Writes rows FIRST_ROW to FIRST_ROW + NUM_ROWS - 1 of the batch to DST: row-major, in the component's dtype, aligned
+ *  to its element. Strings are written as mst_string. Their bytes belong to the iterator, and can be read until the
+ *  next call of mst_iterator_next or mst_iterator_destroy. Several threads may copy from one batch at once. Fails with
+ *  MST_INVALID for a component or rows that the batch does not have, and as a map function fails. */
 MST_API MST_CHECKED mst_status mst_batch_copy(const mst_batch *batch, int component, int64_t first_row,
                                               int64_t num_rows, void *dst);
-/** The same for all components at once: DST[i] takes component i, NULL leaves it out. */
+/** As mst_batch_copy, for all components at once: component i goes to DST[i]; NULL: it is skipped. */
 MST_API MST_CHECKED mst_status mst_batch_copy_all(const mst_batch *batch, int64_t first_row, int64_t num_rows,
                                                   void *const *dst);
 /** Record I of a batch whose source has records, as it is in the file; valid until the next call with this batch, or on
  *  its iterator. By one thread at a time. */
 MST_API MST_CHECKED mst_status mst_batch_record(const mst_batch *batch, int64_t i, mst_record *record);
-/** A new tensor, owned by the caller, of component COMPONENT: [rows, ...], or the row alone where the dataset has no
- *  batches, also one of a length of its own. Strings are copied with their bytes. */
+/** Makes a tensor of component COMPONENT, which belongs to the caller: [rows, ...]; or only the row, with its own
+ *  lengths, if the dataset has no batches. Strings are copied with their bytes. */
 MST_API MST_CHECKED mst_status mst_batch_tensor(const mst_batch *batch, int component, mst_tensor **out);
 
 #ifdef __cplusplus

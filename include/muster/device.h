@@ -12,16 +12,15 @@ extern "C" {
 
 typedef struct mst_machine {
     char cpu[128]; /**< its name, "" if not known */
-    int num_cores; /**< that this process may use (mst_num_cores) */
+    int num_cores; /**< cores that this process may use (mst_num_cores) */
     int num_all_cores, num_hardware_threads, num_numa_nodes;
-    /** Bytes, 0 if not known. `memory`: of the machine, or of its container if that has less. */
+    /** In bytes; 0 if not known. `memory` is that of the machine, or of its container if that has less. */
     int64_t memory, l2_cache, l3_cache;
     const char *isa; /**< "AVX-512", "AVX2" or "baseline": the kernels that are used */
-    /** The instructions that oneDNN uses, "AVX512_CORE": those of the machine, or what the environment variable
-     *  DNNL_MAX_CPU_ISA allows, which takes these names. */
+    /** The instructions that oneDNN uses, such as "AVX512_CORE": those of the machine, or fewer if the environment
+     *  variable DNNL_MAX_CPU_ISA, which takes these names, says so. */
     char onednn_isa[32];
-    uint64_t
-        onednn_isa_bits; /**< a bit for each of its parts: what two machines have in common is what both have set */
+    uint64_t onednn_isa_bits; /**< one bit for each part of these instructions, the same on all machines */
 } mst_machine;
 /** Fills OUT for this machine. */
 MST_API void mst_machine_read(mst_machine *out);
@@ -29,8 +28,8 @@ MST_API void mst_machine_read(mst_machine *out);
 /** Physical cores that this process may use (affinity and quota of its container counted), at least 1. */
 MST_API int mst_num_cores(void);
 
-/** The devices that a specification ("cpu:2") makes, for showing: full name and threads of each. VISIBLE as
- *  mst_session_options has it ("1,0"; NULL: all). Writes up to MAX and sets *COUNT to how many there are. */
+/** Describes the devices that a specification ("cpu:2") makes: full name and threads of each. VISIBLE is as in
+ *  mst_session_options ("1,0"; NULL: all). Writes up to MAX, and sets *COUNT to the number of devices. */
 typedef struct mst_device_info {
     char name[192];
     int num_threads;

@@ -13,12 +13,12 @@ extern "C" {
 
 struct DLManagedTensor;
 
-/** A view of TENSOR, which is retained until the consumer calls the view's deleter. Device CPU, row-major, strides
- *  NULL. */
+/** Makes a view of TENSOR, which is retained until the consumer calls the view's deleter. The view is on the CPU,
+ *  row-major, with strides NULL. */
 MST_API MST_CHECKED mst_status mst_tensor_to_dlpack(mst_tensor *tensor, struct DLManagedTensor **out);
-/** A tensor over the memory of MANAGED, whose deleter is called when the last reference goes. Takes MANAGED over on
- *  success only. MST_UNIMPLEMENTED if it is not on the CPU, not dense and row-major, not aligned to its
- *  elements, or of another dtype. */
+/** Makes a tensor over the memory of MANAGED, whose deleter is called when the last reference is released. Takes
+ *  MANAGED over on success only. MST_UNIMPLEMENTED if it is not on the CPU, not dense and row-major, not aligned to its
+ *  elements, or of a dtype that Muster does not have. */
 MST_API MST_CHECKED mst_status mst_tensor_from_dlpack(struct DLManagedTensor *managed, mst_tensor **out);
 
 #ifdef __cplusplus
