@@ -5,10 +5,10 @@
  *      mst_value y = mst_relu(mst_add(mst_matmul(x, w), b));
  *      if (mst_graph_check(g)) puts(mst_error()->message);
  *
- *  The graph keeps the first mistake, with node names and shapes; every later value that depends on it is an error
- *  value, and mst_graph_check() or compiling reports it. Only one thread at a time may build a graph or use its
- *  values. If two change it at once, or one changes it while a session in another begins to run it, the second gets
- *  MST_INVALID; once a change was refused in this way, the graph must not be used any more.
+ *  The graph keeps the first mistake, with node names and shapes. Every later value that depends on it is an error
+ *  value, and mst_graph_check() or compiling reports it. Only one thread at a time may build a graph or use its values.
+ *  If two threads change it at once, or one changes it while a session in another begins to run it, the second gets
+ *  MST_INVALID. Once a change was refused in this way, the graph must not be used any more.
  */
 #ifndef MUSTER_GRAPH_H
 #define MUSTER_GRAPH_H
@@ -65,18 +65,18 @@ MST_API MST_CHECKED mst_status mst_graph_print(const mst_graph *graph, char **te
  * written by name: a program that reads the graph must have registered ops of its own (mst_register_op) first. */
 
 /** Writes GRAPH to a temporary file, syncs it and renames it to PATH, so that PATH is always the whole old file or the
- *  whole new one. Fails with the graph's own first mistake; MST_INVALID, naming node and option, if an option is a
- *  pointer, and if the file would have 2 GiB or more; MST_IO. */
+ *  whole new one. Fails with the graph's own first mistake; with MST_INVALID, naming node and option, if an option is a
+ *  pointer; with MST_INVALID if the file would have 2 GiB or more; with MST_IO. */
 MST_API MST_CHECKED mst_status mst_graph_write(const mst_graph *graph, const char *path);
-/** The same to memory: *DATA, of *SIZE bytes, is freed by the caller with free(). The same graph gives the same
- *  bytes. */
+/** As mst_graph_write, to memory: *DATA, of *SIZE bytes, is freed by the caller with free(). The same graph gives the
+ *  same bytes. */
 MST_API MST_CHECKED mst_status mst_graph_encode(const mst_graph *graph, void **data, size_t *size);
 /** Reads a graph that mst_graph_write, or another program, wrote. *OUT is owned by the caller, and NULL after a
  *  failure. MST_NOT_FOUND and MST_IO for the file. MST_CORRUPT if its bytes are no GraphDef or contradict each
  *  other. MST_INVALID if an op or an option is unknown or a shape is impossible. Each message names the file and the
  *  node. */
 MST_API MST_CHECKED mst_status mst_graph_read(const char *path, mst_graph **out);
-/** The same from SIZE bytes at DATA, which are not needed afterwards. */
+/** As mst_graph_read, from SIZE bytes at DATA, which are not needed afterwards. */
 MST_API MST_CHECKED mst_status mst_graph_decode(const void *data, size_t size, mst_graph **out);
 
 /** The graph of VALUE; NULL for MST_NONE. */
@@ -119,8 +119,8 @@ MST_API int mst_name_scope_enter(mst_graph *graph, const char *prefix);
 MST_API void mst_name_scope_pop(mst_graph *graph);
 /** Full name of the innermost name scope without the last '/', "" at the root; valid until the thread's next call. */
 MST_API const char *mst_name_scope(const mst_graph *graph);
-/** Device of the nodes made inside, such as "/gpu:1"; fields that it leaves out come from the outer scopes. NULL: no
- *  device, whatever the outer scopes say. */
+/** Sets the device of the nodes made inside, such as "/gpu:1". Fields that it leaves out come from the outer scopes.
+ *  NULL: no device, whatever the outer scopes say. */
 MST_API int mst_device_push(mst_graph *graph, const char *device);
 MST_API void mst_device_pop(mst_graph *graph);
 /** Nodes made inside run after VALUE's node. */
@@ -153,13 +153,13 @@ MST_API void mst_variable_scope_pop(mst_graph *graph);
  * and writes does not depend on devices, on what may fail, or on what else is fetched in which order:
  *
  *   - The phase of a node is the largest number of writers on any path of sources and control sources to it.
- *   - A reader sees all writes of earlier phases and none of its own phase. So where no node depends on a write, all
+ *   - A reader sees all writes of earlier phases and none of its own phase. So if no node depends on a write, all
  *     readers see the values before the run.
  *   - A writer reads its sources by the same rule: mst_assign(a, b) and mst_assign(b, a) in one run swap a and b.
  *   - Writers of one phase write in the order in which they were made.
  *
  * The output of an assignment is the variable: a node that reads it sees the variable in the node's own phase. Any
- * other value, also that of mst_identity(variable), is computed in the phase of its node and does not change later. */
+ * other value, even that of mst_identity(variable), is computed in the phase of its node and does not change later. */
 
 /* ---- collections ---------------------------------------------------------------------------------- */
 
@@ -167,8 +167,8 @@ MST_API void mst_variable_scope_pop(mst_graph *graph);
 #define MST_VARIABLES "variables"
 #define MST_LOSSES "losses"
 #define MST_SUMMARIES "summaries"
-/** Pairs: a variable that is not trained, such as a moving statistic, and the value that it takes when a step trains.
- *  Strategies run them; in a graph of your own mst_state_updates does. */
+/** Pairs: a variable that is not trained, such as a moving statistic, and its next value when a step trains. Strategies
+ *  make these updates; in a graph of your own, mst_state_updates does. */
 #define MST_UPDATES "updates"
 
 /** Adds VALUE to the named list of the graph. */
@@ -183,7 +183,7 @@ MST_API int mst_collection(const mst_graph *graph, const char *collection, const
  *  depend on SRC[i]. Nodes are added under the name scope "gradients", each on the device of the node whose gradient
  *  it computes. OUT may be the same array as SRC. For higher orders, call it on its own results. */
 MST_API void mst_gradients(mst_value target, const mst_value *src, int num_src, mst_value *out);
-/** The same, starting from GRADIENT, the gradient of TARGET, with the shape and dtype of TARGET. */
+/** As mst_gradients, starting from GRADIENT, the gradient of TARGET, which has TARGET's shape and dtype. */
 MST_API void mst_gradients_from(mst_value target, mst_value gradient, const mst_value *src, int num_src,
                                 mst_value *out);
 

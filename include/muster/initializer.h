@@ -4,7 +4,8 @@
  *  mst_constant_initializer(0.1), are in muster/initializers.h.
  *
  *  An mst_initializer is a plain value; all zero it is glorot_uniform. A parameter that is 0 takes its default. The
- *  random numbers are keyed by the graph's seed and `seed`: the same distributions as TensorFlow's, not the same bits.
+ *  random numbers are keyed by the graph's seed and `seed`. Their distributions are those of TensorFlow, their bits are
+ *  not.
  */
 #ifndef MUSTER_INITIALIZER_H
 #define MUSTER_INITIALIZER_H
@@ -18,7 +19,7 @@ extern "C" {
 
 typedef enum mst_fan { MST_FAN_IN = 0, MST_FAN_OUT, MST_FAN_AVERAGE } mst_fan;
 typedef enum mst_distribution {
-    MST_TRUNCATED_NORMAL = 0, /**< its variance after truncation is the one asked for */
+    MST_TRUNCATED_NORMAL = 0, /**< has the wanted variance after the truncation */
     MST_UNTRUNCATED_NORMAL,
     MST_UNIFORM
 } mst_distribution;
@@ -27,23 +28,23 @@ typedef struct mst_initializer {
     int zero_;
     mst_initializer_kind kind;
     double value;                  /**< constant */
-    double low, high;              /**< random_uniform: default -0.05, 0.05 where both are 0 */
+    double low, high;              /**< random_uniform: default -0.05, 0.05 if both are 0 */
     double mean, stddev;           /**< random_normal, truncated_normal: default 0, 0.05 */
     double scale;                  /**< variance_scaling, orthogonal: default 1 */
     mst_fan fan;                   /**< variance_scaling */
     mst_distribution distribution; /**< variance_scaling */
-    uint64_t seed;                 /**< default: another one for each variable */
+    uint64_t seed;                 /**< default: a different one for each variable */
     mst_tensor *tensor;            /**< tensor: retained by the graph that uses it */
 } mst_initializer;
 
 #define MST_INITIALIZER_(name, ...) MST_NAMED_WITH(mst_initializer, kind, MST_INITIALIZER_##name, __VA_ARGS__)
 
-/** Number of inputs and outputs of a unit, as Keras counts: [n]: n and n; [in, out]; a convolution's kernel
- *  [..., in, out]: both times the product of the other dimensions; a scalar: 1 and 1. */
+/** Number of inputs and outputs of a unit, as Keras counts them. Shape [n]: n and n. [in, out]: in and out. A
+ *  convolution's kernel [..., in, out]: both times the product of the other dimensions. A scalar: 1 and 1. */
 MST_API void mst_shape_fans(mst_shape shape, double *fan_in, double *fan_out);
 
 /** The initial value of a variable of DTYPE and SHAPE (all dimensions known) as a value of GRAPH. Random kinds need f32
- *  or f64; MST_INVALID on the graph otherwise, and if a parameter is out of range. */
+ *  or f64. MST_INVALID on the graph for other dtypes, and if a parameter is out of range. */
 MST_API mst_value mst_initializer_value(mst_graph *graph, mst_initializer initializer, mst_dtype dtype,
                                         mst_shape shape);
 /** "glorot_uniform", ... */

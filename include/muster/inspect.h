@@ -10,13 +10,14 @@
 extern "C" {
 #endif
 
-/** Writes to OUT, as text, what is at PATH, of any format that Muster reads, told by its bytes: keys, dtypes, shapes,
- *  counts, statistics, damage. PATH is a file; the prefix of a checkpoint; or a folder of checkpoints, of pictures or
- *  of event files. All of it is read and checked. Fails with MST_CORRUPT, naming the first damage, after what could be
- *  read was written; MST_INVALID if the format is not known; MST_NOT_FOUND, MST_IO. */
+/** Writes to OUT, as text, what is at PATH: keys, dtypes, shapes, counts, statistics, damage. The format may be any
+ *  that Muster reads; the first bytes tell which. PATH is a file; the prefix of a checkpoint; or a folder of
+ *  checkpoints, of pictures or of event files. All of it is read and checked. Fails with MST_CORRUPT, naming the first
+ *  damage, after writing everything that could be read; MST_INVALID if the format is not known; MST_NOT_FOUND,
+ *  MST_IO. */
 MST_API MST_CHECKED mst_status mst_inspect(const char *path, FILE *out);
-/** The same as a line of JSON: {"file":"a.npz","format":"NPZ","tensors":[{"name":"x","dtype":"f32",...}],...,
- *  "num_damaged":0,"damage":[]}. A folder has a line for each kind of thing in it. If the format is not known,
+/** As mst_inspect, as a line of JSON: {"file":"a.npz","format":"NPZ","tensors":[{"name":"x","dtype":"f32",...}],...,
+ *  "num_damaged":0,"damage":[]}. A folder has a line for each kind of file in it. If the format is not known,
  *  nothing is written. */
 MST_API MST_CHECKED mst_status mst_inspect_json(const char *path, FILE *out);
 

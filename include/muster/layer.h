@@ -22,16 +22,16 @@ extern "C" {
 typedef struct mst_get_variable_options {
     int zero_;
     mst_graph *graph;
-    const char *name; /**< in the current variable scope */
+    const char *name; /**< name in the current variable scope */
     mst_shape shape;
     mst_dtype dtype;             /**< default f32 */
     mst_initializer initializer; /**< default glorot_uniform */
     bool not_trainable;
-    /** Penalty added to the loss: l1 * sum |w| + l2 / 2 * sum w^2, as in tf.contrib. Keras has no half: its L2(x) is
-     *  .l2 = 2 * x here. */
+    /** Penalty added to the loss: l1 * sum |w| + l2 / 2 * sum w^2, as in tf.contrib. Keras has no factor 1 / 2: its
+     *  L2(x) is .l2 = 2 * x here. */
     float l1, l2;
 } mst_get_variable_options;
-/** A new variable, or with reuse the one of this name that is there (its shape and dtype must be those given). */
+/** Makes a variable; or, with reuse, returns the existing one of this name, which must have this shape and dtype. */
 MST_API mst_value mst_get_variable_with(mst_get_variable_options options);
 #define mst_get_variable(...) \
     mst_get_variable_with(MST_NAMED_3(mst_get_variable_options, graph, name, shape, __VA_ARGS__))
@@ -43,11 +43,12 @@ MST_API const char *mst_activation_name(mst_activation activation);
 
 typedef struct mst_model mst_model;
 
-/** What a layer of a model gives; stands for the values that come out of it once the model is built in a graph. Small,
- *  copied freely, valid as long as its model. All zero: none, after an error, which is kept on the model. */
+/** An output of a layer of a model. It stands for the values that come out of the layer once the model is built in a
+ *  graph. Small, copied freely, valid as long as its model. All zero: no output, after an error that is kept on the
+ *  model. */
 typedef struct mst_output {
     mst_model *model;
-    int64_t node; /**< which of the model's calls of layers, from 0 */
+    int64_t node; /**< index of the layer's call in the model, from 0 */
 } mst_output;
 
 enum { MST_MAX_OUTPUTS = 32 };
@@ -57,10 +58,10 @@ typedef struct mst_outputs {
     mst_output output[MST_MAX_OUTPUTS];
 } mst_outputs;
 
-/** A layer that another is made of, which MST_INNER makes. */
+/** The layer inside another layer, such as the one that is applied to each step of a sequence; made by MST_INNER. */
 typedef struct mst_inner_layer {
     const char *type;    /**< "conv2d" */
-    const void *options; /**< its struct; a model that the other layer is added to copies it */
+    const void *options; /**< the struct of its options; copied when the outer layer is added to a model */
 } mst_inner_layer;
 
 /** A model, outputs or a value: what the macros of layers make of their first argument. */
@@ -74,10 +75,10 @@ MST_API mst_layer_source mst_source_output(mst_output output);
 MST_API mst_layer_source mst_source_outputs(mst_outputs outputs);
 MST_API mst_layer_source mst_source_value(mst_value value);
 
-/** Adds a layer of the type of this name ("dense") to the source's model; OPTIONS is its struct. None after an error,
- *  which is kept on the model and comes out of mst_compile. */
+/** Adds a layer of type TYPE ("dense") to the source's model; OPTIONS is the struct of that type. After an error, which
+ *  is kept on the model and comes out of mst_compile, returns no output. */
 MST_API mst_output mst_layer_append(const char *type, mst_layer_source source, const void *options);
-/** Builds such a layer on the source's value. */
+/** Builds a layer of type TYPE on the source's value. */
 MST_API mst_value mst_layer_value(const char *type, mst_layer_source source, const void *options);
 /** Applies the layer that gave OUTPUT once more, with the same weights, to SOURCE. */
 MST_API mst_output mst_layer_again(mst_output output, mst_layer_source source);
@@ -129,7 +130,7 @@ inline mst_outputs mst_outputs_of_(T... output) {
     _Generic((source), mst_value : mst_layer_value, default : mst_layer_append)(#type, MST_SOURCE(source), &options)
 #endif
 
-/** A layer inside of another. All its options have their names, also those that its own macro takes without:
+/** A layer inside another layer. All its options are given by name, even those that its own macro takes without one:
  *  `MST_INNER(conv2d, .filters = 8, .kernel_size = 3)`. */
 #define MST_INNER(...) MST_INNER_(__VA_ARGS__, )
 

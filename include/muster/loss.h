@@ -1,7 +1,7 @@
 /** Losses and penalties, by the formulas of Keras and TensorFlow, as values of a graph.
  *
  *  The enum mst_loss lists the losses, MST_LOSS_MEAN_SQUARED_ERROR and so on, with their formulas, in muster/losses.h.
- *  In these t are the labels and p the predictions; epsilon is 1e-7. Labels of another dtype than the predictions are
+ *  There, t are the labels and p the predictions; epsilon is 1e-7. Labels of another dtype than the predictions are
  *  cast.
  */
 #ifndef MUSTER_LOSS_H
@@ -14,16 +14,18 @@
 extern "C" {
 #endif
 
-/** The loss of each example, [n], in the dtype of PREDICTIONS (f32 or f64); what an example has beyond the axes above
- *  is averaged. FROM_LOGITS: the predictions of the cross entropies are logits, not probabilities; predictions that
- *  come straight from softmax or sigmoid are computed from their logits in any case. Labels and predictions have one
- *  shape but for MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY; [n] stands for [n, 1]. Mistakes are kept on the graph. */
+/** The loss of each example, [n], in the dtype of PREDICTIONS (f32 or f64). Axes of an example that the formula does
+ *  not name are averaged. FROM_LOGITS: the predictions of the cross entropies are logits, not probabilities.
+ *  Predictions that come directly from softmax or sigmoid are computed from their logits in any case. Labels and
+ *  predictions have the same shape, except for MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY; [n] stands for [n, 1].
+ *  Mistakes are kept on the graph. */
 MST_API mst_value mst_loss_per_example(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits);
 /** "sparse_categorical_crossentropy", ...; NULL past the last. */
 MST_API const char *mst_loss_name(mst_loss loss);
-/** Whether LOSS measures by how much numbers differ; labels with names of classes cannot be used with it. */
+/** Whether LOSS measures by how much numbers differ. Labels that are names of classes cannot be used with such a
+ *  loss. */
 MST_API bool mst_loss_measures(mst_loss loss);
-/** The loss of a name; MST_INVALID, naming the nearest one, if there is none. */
+/** Finds the loss NAME; MST_INVALID, naming the nearest one, if there is none. */
 MST_API MST_CHECKED mst_status mst_loss_from_name(const char *name, mst_loss *out);
 
 typedef enum mst_reduction {
@@ -32,8 +34,8 @@ typedef enum mst_reduction {
     MST_REDUCTION_NONE,         /**< weight * loss */
     MST_REDUCTION_WEIGHTED_MEAN /**< sum(weight * loss) / sum(weight) */
 } mst_reduction;
-/** Puts the losses of examples together: a scalar, but for MST_REDUCTION_NONE. WEIGHTS [n] (MST_NONE: all 1) may be of
- *  any number dtype. A mean of nothing is 0. */
+/** Combines the losses of examples into a scalar (MST_REDUCTION_NONE: [n]). WEIGHTS [n] (MST_NONE: all 1) may have any
+ *  numeric dtype. The mean of no examples is 0. */
 MST_API mst_value mst_loss_reduce(mst_value losses, mst_value weights, mst_reduction reduction);
 
 /** A penalty on weights: l1 * sum |w| + l2 * sum w^2 (Keras), or with `half` l1 * sum |w| + l2 / 2 * sum w^2

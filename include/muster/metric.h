@@ -1,8 +1,8 @@
-/** Metrics: for each batch a sum and a count, which add exactly over shards and steps; the result is sum / count, or of
- *  the areas under curves a function of both, which are then counts by thresholds.
+/** Metrics. Each batch gives a sum and a count, which add up exactly over shards and steps. The result is sum / count.
+ *  For areas under curves, both are counts by thresholds, and the result is a function of them.
  *
- *  The enum mst_metric lists them, MST_METRIC_ACCURACY and so on, in muster/metrics.h; a metric is the mean of what
- *  stands there. Labels of another dtype than the predictions are cast.
+ *  The enum mst_metric lists them, MST_METRIC_ACCURACY and so on, in muster/metrics.h. A metric is the mean of the
+ *  formula given there. Labels of another dtype than the predictions are cast.
  */
 #ifndef MUSTER_METRIC_H
 #define MUSTER_METRIC_H
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** Two f64 scalars for a metric that is sum / count. Others have f64 [n]; auc and pr_auc have n = num_thresholds. */
+/** Two f64 scalars for a metric that is sum / count; f64 [n] for others. For auc and pr_auc, n is num_thresholds. */
 typedef struct mst_metric_values {
     mst_value sum, count;
 } mst_metric_values;
@@ -24,11 +24,11 @@ typedef struct mst_metric_options {
     mst_metric metric;
     mst_value labels, predictions;
     int32_t k;        /**< top_k_accuracy, also by its name in Keras: default 5 */
-    double threshold; /**< binary_accuracy, precision, recall: of a probability, default 0.5 */
-    bool from_logits; /**< the same: predictions are logits, */
-    bool exclusive;   /**< precision, recall: of classes that exclude each other, with a softmax; else each a sigmoid */
-    /** precision, recall, f1, auc, pr_auc: for this class against all others, as in scikit-learn (MST_CLASS(1): class
-     *  1). 0: over all columns together, as in Keras. A single column is class 1 of two. */
+    double threshold; /**< binary_accuracy, precision, recall: a probability; default 0.5 */
+    bool from_logits; /**< binary_accuracy, precision, recall: predictions are logits */
+    bool exclusive;   /**< precision, recall: classes exclude each other (softmax); false: they do not (sigmoid) */
+    /** precision, recall, f1, auc, pr_auc: of this class against all others, as in scikit-learn (MST_CLASS(1): class
+     *  1). 0: of all columns together, as in Keras. A single column is class 1 of two. */
     int64_t positive;
     int32_t
         num_thresholds; /**< auc, pr_auc: at least 2; default 200, with `positive` 4000. `from_logits` and `exclusive`
@@ -36,22 +36,22 @@ typedef struct mst_metric_options {
 } mst_metric_options;
 /** Class I for `positive`. */
 #define MST_CLASS(i) ((int64_t)(i) + 1)
-/** The metric of one batch: sum and count. Of several equal predictions the first is the argmax. Mistakes are kept on
- *  the graph. */
+/** The metric of one batch: sum and count. If several predictions are the greatest, the first is the argmax. Mistakes
+ *  are kept on the graph. */
 MST_API mst_metric_values mst_metric_batch_with(mst_metric_options options);
 #define mst_metric_batch(...) mst_metric_batch_with(MST_NAMED(mst_metric_options, __VA_ARGS__))
-/** The result of METRIC from SUM and COUNT, each the values of all batches added up, of shape [] or [n]; 0 if there
- *  was nothing to count. */
+/** The result of METRIC from SUM and COUNT, of shape [] or [n], each added up over all batches. 0 if there was nothing
+ *  to count. */
 MST_API double mst_metric_value(mst_metric metric, const mst_tensor *sum, const mst_tensor *count);
-/** The mean of any value: sum and number of its elements; of losses, for example. */
+/** The mean of any value, for example of losses: the sum and the number of its elements. */
 MST_API mst_metric_values mst_metric_mean(mst_value src);
 
 /** "accuracy", "sparse_accuracy", ...; "" for MST_METRIC_NONE, NULL past the last. */
 MST_API const char *mst_metric_name(mst_metric metric);
-/** The metric of a name; MST_INVALID, naming the nearest one, if there is none. */
+/** Finds the metric NAME; MST_INVALID, naming the nearest one, if there is none. */
 MST_API MST_CHECKED mst_status mst_metric_from_name(const char *name, mst_metric *out);
 
-/** What was seen so far; all zero at first. */
+/** Sum and count of all batches so far; all zero at first. */
 typedef struct mst_metric_state {
     double sum, count;
 } mst_metric_state;

@@ -22,43 +22,43 @@ extern "C" {
 typedef struct mst_output_loss {
     bool has_loss; /**< false: the loss is not known, or Muster does not have it */
     mst_loss loss;
-    bool from_probabilities; /**< as of mst_target */
-    double weight;           /**< likewise; 0: not given */
+    bool from_probabilities; /**< as in mst_target */
+    double weight;           /**< as in mst_target; 0: not given */
 } mst_output_loss;
 
 enum { MST_OTHER_NAME = 48, MST_OPTIMIZER_NOTE = 128, MST_METRIC_NAMES = 256 };
-/** What a file has beside the model. */
+/** What a file contains beside the model. */
 typedef struct mst_model_compiled {
-    bool has_loss, has_optimizer; /**< the file has one, and Muster has it too */
+    bool has_loss, has_optimizer; /**< the file has a loss, an optimizer, and Muster knows it */
     mst_loss loss;
-    bool from_probabilities;  /**< likewise for mst_compile: Keras' loss without from_logits */
-    mst_optimizer optimizer;  /**< for mst_compile; its state is in the model's store, if the file has it */
-    bool has_optimizer_state; /**< training goes on from where it stood */
-    /** What the file says of the loss of each output, by its place, if the model has several; then has_loss is
-     *  false. */
+    bool from_probabilities;  /**< for mst_compile: true for Keras' losses without from_logits */
+    mst_optimizer optimizer;  /**< for mst_compile; the model's store has its state, if the file does */
+    bool has_optimizer_state; /**< the file has the optimizer's state: training can go on from it */
+    /** For a model with several outputs: what the file says of the loss of each, in the order of the outputs. has_loss
+     *  is then false. */
     mst_output_loss output[MST_MAX_OUTPUTS];
-    /** Names of the file's optimizer and losses that Muster does not have, or not with their options. A long name is
+    /** Names of the file's optimizer and losses that Muster does not have, or not with these options. A long name is
      *  cut; "": none. */
     char other_optimizer[MST_OTHER_NAME], other_loss[MST_MAX_OUTPUTS][MST_OTHER_NAME];
-    /** Without has_optimizer: why OTHER_OPTIMIZER is not used, "a decay beside a schedule". With it: what is computed
-     *  in another way than the file says, or "". */
+    /** If has_optimizer is false: why OTHER_OPTIMIZER is not used, such as "a decay beside a schedule". If it is true:
+     *  what is computed differently from what the file says, or "". */
     char optimizer_note[MST_OPTIMIZER_NOTE];
     /** Names of the file's metrics, which Muster does not keep: "'accuracy', 'auc'". A long list is cut; "": none. */
     char metrics[MST_METRIC_NAMES];
     bool lacks_state; /**< the file has state of the optimizer that cannot be read: the optimizer starts without it */
 } mst_model_compiled;
 
-/** Reads a new model from PATH; *OUT is the caller's. The first bytes of the file say what it is, not its name:
+/** Reads a new model from PATH; *OUT belongs to the caller. The kind of file is told by its first bytes, not its name:
  *
- *  - Of Keras 2 or 3, Sequential or functional: a `.keras` file, an `.h5` file with a whole model, or the JSON of
+ *  - Keras 2 or 3, Sequential or functional: a `.keras` file, an `.h5` file with a whole model, or the JSON of
  *    `to_json`, which has no weights.
- *  - A file of ONNX with at most MST_MAX_OUTPUTS inputs and outputs. It becomes inputs with the names of the file, one
- *    layer `onnx` that reads them, and a layer for each output, with its name. '_' replaces what names of layers cannot
- *    have. Pictures have their channels last, as everywhere here.
+ *  - ONNX with at most MST_MAX_OUTPUTS inputs and outputs. The model has inputs with the names of the file, one layer
+ *    `onnx` that reads them, and a layer for each output, with its name. Characters that names of layers cannot have
+ *    become '_'. Pictures have their channels last, as everywhere here.
  *
- *  COMPILED may be NULL. MST_NOT_FOUND if there is no file. MST_CORRUPT if it is damaged or lacks weights.
- *  MST_UNIMPLEMENTED, naming it, if a layer or an operator is not known here. MST_UNAVAILABLE if the module
- *  `hdf5` is needed and missing. */
+ *  COMPILED may be NULL. MST_NOT_FOUND if there is no file; MST_CORRUPT if it is damaged or lacks weights;
+ *  MST_UNIMPLEMENTED, naming it, if a layer or an operator is not known here; MST_UNAVAILABLE if the module `hdf5` is
+ *  needed and missing. */
 MST_API MST_CHECKED mst_status mst_model_load(const char *path, mst_model **out, mst_model_compiled *compiled);
 
 /** Sets MODEL's weights from PATH, all or none. In a `.keras` or `.weights.h5` file of Keras 3, layers must have the
@@ -66,7 +66,7 @@ MST_API MST_CHECKED mst_status mst_model_load(const char *path, mst_model **out,
  *  shapes of MODEL's inputs must be known, as for mst_model_weights. */
 MST_API MST_CHECKED mst_status mst_model_load_weights(mst_model *model, const char *path);
 
-/** What mst_model_load_layers has found. Texts are lists of names of layers, with ", " between them, or "". */
+/** What mst_model_load_layers has found. Texts are lists of names of layers, separated by ", ", or "". */
 typedef struct mst_loaded_layers {
     int64_t count;   /**< weights that were set */
     char *missing;   /**< layers of the model that kept their values */
@@ -75,25 +75,25 @@ typedef struct mst_loaded_layers {
 /** Frees the texts. */
 MST_API void mst_loaded_layers_free(mst_loaded_layers *loaded);
 
-/** Sets the weights of each layer of MODEL whose name a layer with weights in PATH has too, as Keras' load_weights with
- *  by_name. Transfer learning needs this: it may take all of MobileNetV2 except its last layer. PATH is any of the
- *  files above, also one of keras.applications; layers of models inside its model count too. MST_INVALID if the
- *  shapes of two such layers differ; only the last layer of MODEL keeps its values then. MST_NOT_FOUND if no names
- *  are the same. LOADED may be NULL; else it is the caller's to free. The shapes of MODEL's inputs must be known, as
- *  for mst_model_weights. */
+/** Sets the weights of each layer of MODEL for which PATH has a layer with weights and the same name, as Keras'
+ *  load_weights with by_name. Transfer learning needs this: it may take all of MobileNetV2 except its last layer. PATH
+ *  is any of the files above, or one of keras.applications. Layers of models inside its model count too. MST_INVALID if
+ *  the shapes of two layers with the same name differ; only the last layer of MODEL keeps its values then.
+ *  MST_NOT_FOUND if no names are the same. LOADED may be NULL; otherwise the caller must free it. The shapes of MODEL's
+ *  inputs must be known, as for mst_model_weights. */
 MST_API MST_CHECKED mst_status mst_model_load_layers(mst_model *model, const char *path, mst_loaded_layers *loaded);
 
 typedef struct mst_model_save_options {
     int zero_;
-    const mst_optimizer *optimizer; /**< that of the training: it and its state are saved too; default: they are not */
-    const mst_loss *loss;           /**< noted beside it, for Keras' fit and evaluate; default: none */
-    bool from_probabilities;        /**< as of mst_compile */
-    /** For a model with several outputs, in place of the two above: [mst_model_num_outputs], one for each output. */
+    const mst_optimizer *optimizer; /**< of the training: saved with its state; default: not saved */
+    const mst_loss *loss;           /**< saved for Keras' fit and evaluate; default: none */
+    bool from_probabilities;        /**< as in mst_compile */
+    /** For a model with several outputs, instead of the two above: [mst_model_num_outputs], one for each output. */
     const mst_output_loss *output_losses;
     bool without_state; /**< only the settings of the optimizer are written, not its state */
     int end_;
 } mst_model_save_options;
-/** Writes MODEL, and the weights in its store, to PATH, whole or not at all. The ending of PATH chooses the kind:
+/** Writes MODEL, and the weights in its store, to PATH, whole or not at all. The ending of PATH decides the kind:
  *
  *  - `.keras` or `.h5`, the whole model, which Keras 3 loads. The file has the notes of the model's store too:
  *    mst_model_load reads them, and Keras ignores them. An `.h5` file has a loss only if it has an optimizer.
@@ -108,16 +108,16 @@ MST_API MST_CHECKED mst_status mst_model_save_with(mst_model *model, const char 
 
 /* ---- ONNX ------------------------------------------------------------------------------------------ */
 
-/** Reads a new graph from PATH, a file of ONNX of opset 13 to 21 with any number of inputs and outputs. *OUT is the
- *  caller's, NULL after a failure. The graph has placeholders with the names of the file's inputs, and identities with
- *  the names of its outputs; its weights are constants. Dimensions are in ONNX's order. If a node cannot have such a
- *  name, it is "input" or "output".
+/** Reads a new graph from PATH, an ONNX file of opset 13 to 21 with any number of inputs and outputs. *OUT belongs to
+ *  the caller; NULL after a failure. The graph has placeholders with the names of the file's inputs, and identities
+ *  with the names of its outputs. Its weights are constants. Dimensions are in ONNX's order. A node that cannot have
+ *  such a name is called "input" or "output".
  *
  *  MST_UNIMPLEMENTED, naming operator, node and opset, if an operator is not known here (docs/onnx.md lists them).
- *  MST_CORRUPT if the file is damaged. Tensors may be in files beside PATH (external data): MST_INVALID if their
- *  names lead out of its folder or through a symbolic link. */
+ *  MST_CORRUPT if the file is damaged. Tensors may be in files beside PATH (external data): MST_INVALID if the names of
+ *  these files lead out of its folder or through a symbolic link. */
 MST_API MST_CHECKED mst_status mst_onnx_read(const char *path, mst_graph **out);
-/** The same from SIZE bytes at DATA; tensors in other files are MST_UNIMPLEMENTED. */
+/** As mst_onnx_read, from SIZE bytes at DATA; tensors in other files are MST_UNIMPLEMENTED. */
 MST_API MST_CHECKED mst_status mst_onnx_decode(const void *data, size_t size, mst_graph **out);
 
 #ifdef __cplusplus

@@ -1,27 +1,28 @@
 /** Named arguments: what the macros that take `.member = value` are made of.
  *
  *      mst_matmul(x, w)                                the required arguments come first, without a name
- *      mst_matmul(x, w, .transpose_b = true)           the others have one; what is left out has its default
+ *      mst_matmul(x, w, .transpose_b = true)           the others are named; an argument that is not given has its
+ *      default
  *
- *  In C the named ones stand in any order. In C++ (C++20) they stand in the order in which the struct declares them,
- *  a member of a member is `.session = {.devices = "cpu:2"}`, and required arguments never have a name.
+ *  In C the named arguments stand in any order. In C++ (C++20) they stand in the order in which the struct declares
+ *  them, a member of a member is `.session = {.devices = "cpu:2"}`, and required arguments never have a name.
  *
- *  Each macro gives an object whose address can be taken: until the end of the block in C, of the whole expression in
- *  C++.
+ *  Each macro gives an object whose address can be taken. It lives until the end of the block in C, and until the end
+ *  of the whole expression in C++.
  */
 #ifndef MUSTER_NAMED_H
 #define MUSTER_NAMED_H
 
 /** The number 0, for a member whose default is another number: `.learning_rate_power = MST_ZERO`. A member that is 0
- * was not given; this is the 0 with a sign, which computes like the other. */
+ * counts as not given; this is -0.0, which computes like 0. */
 #define MST_ZERO (-0.0)
 
-/* Members that are left out are no oversight here, whatever a user's warnings say. */
+/* Members that are not given are intended here: no warning, even if the user enables one. */
 #pragma GCC system_header
 
-/* MST_NAMED(T, ...): a T of named members. MST_NAMED_1(T, a, ...): the first argument is the member a, which is the
- * first after `zero_`; so MST_NAMED_2 and MST_NAMED_3. MST_NAMED_WITH(T, member, value, ...): one member, the first
- * after `zero_`, has VALUE. */
+/* MST_NAMED(T, ...): a T with named members. MST_NAMED_1(T, a, ...): the first argument is the first member after
+ * `zero_`, here a. MST_NAMED_2 and MST_NAMED_3 do the same with two and three arguments. MST_NAMED_WITH(T, member,
+ * value, ...): MEMBER, the first one after `zero_`, has VALUE. */
 #ifdef __cplusplus
 
 extern "C++" {

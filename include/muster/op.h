@@ -30,16 +30,16 @@ typedef enum mst_field_type {
     MST_FIELD_TYPE_STRING, /**< const char *, copied into the graph */
     MST_FIELD_TYPE_TENSOR, /**< mst_tensor *, retained by the graph */
     MST_FIELD_TYPE_ENUM,   /**< int, named by `names` */
-    MST_FIELD_TYPE_VALUE,  /**< mst_value of the graph; no source: nothing is computed for it */
-    /** const void *, opaque, compared by address, must outlive the graph; cannot be written to a file or
-     *  given as text */
+    MST_FIELD_TYPE_VALUE,  /**< mst_value of the graph; it is not a source: it is not computed */
+    /** const void *, opaque, compared by address; must outlive the graph. Cannot be written to a file or given as
+     *  text. */
     MST_FIELD_TYPE_POINTER,
-    MST_FIELD_TYPE_GRAPH, /**< mst_graph *, a body; the graph of the node keeps it, even if its maker destroys it */
+    MST_FIELD_TYPE_GRAPH, /**< mst_graph *, a body; kept by the graph of the node, even if its maker destroys it */
     MST_FIELD_TYPE_NESTED /**< a struct with fields of its own, `nested`; not in the options of an op */
 } mst_field_type;
 
-/** One member of an options struct. An option that is 0 takes `initial`. One table feeds the range checks,
- *  printing and reading as text and in graph files, comparison, command-line flags and documentation. */
+/** One member of an options struct. An option that is 0 takes `initial`. This one table is used for range checks,
+ *  printing, reading from text and graph files, comparison, command-line flags and documentation. */
 typedef struct mst_field {
     const char *name;
     mst_field_type type;
@@ -114,8 +114,8 @@ inline mst_axes mst_axes_of_(T... axis) {
 
 /* ---- inference ------------------------------------------------------------------------------------ */
 
-/** Given to `infer`: fill dst[] from src[] and options. Runs while building, with -1 for dimensions not known
- *  yet, and again for each plan, with all of them known. */
+/** Given to `infer`, which fills dst[] from src[] and the options. `infer` runs while the graph is built, with -1 for
+ *  unknown dimensions, and again for each plan, with all dimensions known. */
 typedef struct mst_infer {
     const mst_op *op;
     const void *options;
@@ -139,13 +139,13 @@ MST_API MST_CHECKED mst_status mst_infer_want_listed(mst_infer *c, int i);
 MST_API MST_CHECKED mst_status mst_infer_same_dtype(mst_infer *c, int i, int j);
 /** Error unless source I has NDIM dimensions. */
 MST_API MST_CHECKED mst_status mst_infer_want_ndim(mst_infer *c, int i, int ndim);
-/** Unifies two dimensions, either of which may be -1: the known one to *OUT, an error where they differ. */
+/** Unifies two dimensions, either of which may be -1: the known one goes to *OUT. An error if they differ. */
 MST_API MST_CHECKED mst_status mst_infer_same_dim(mst_infer *c, int64_t a, int64_t b, const char *what, int64_t *out);
 /** Unifies the shapes of sources I and J. */
 MST_API MST_CHECKED mst_status mst_infer_same_shape(mst_infer *c, int i, int j, mst_shape *out);
 /** NumPy broadcasting of the shapes of sources I and J. */
 MST_API MST_CHECKED mst_status mst_infer_broadcast(mst_infer *c, int i, int j, mst_shape *out);
-/** AXIS counted from the end where negative, checked against NDIM. */
+/** Checks AXIS against NDIM; a negative axis counts from the end. *OUT is not negative. */
 MST_API MST_CHECKED mst_status mst_infer_axis(mst_infer *c, int axis, int ndim, int *out);
 /** An error that begins with the node's op and name and ends with the shapes of all sources and their
  *  names: `matmul 'h': inner dimensions 784 and 700 differ: x f32[100, 784], w f32[700, 500]`. */
@@ -153,7 +153,7 @@ MST_API mst_status mst_infer_fail(mst_infer *c, const char *format, ...) __attri
 
 /* ---- gradients ------------------------------------------------------------------------------------ */
 
-/** Given to `grad`: builds the gradient with respect to source I out of ordinary ops. */
+/** Given to `grad`, which builds the gradient with respect to source I from ordinary ops. */
 typedef struct mst_grad {
     mst_graph *graph;
     const mst_op *op;
@@ -163,15 +163,15 @@ typedef struct mst_grad {
     int num_dst;
     const mst_value *dst;
     const mst_value *ddst; /**< gradient of each output; MST_NONE if nothing depends on it */
-    mst_value shared;      /**< MST_NONE for the first source; what `grad` puts here is there for the next ones */
-    /** OUT[i] = the gradient of all TARGETS, whose own are GRADIENTS, with respect to SRC[i]; MST_NONE if none
-     *  depends on it. For ops with bodies, which are graphs of their own. */
+    mst_value shared;      /**< MST_NONE at the first source; `grad` may keep a value here for the next sources */
+    /** Computes OUT[i], the gradient with respect to SRC[i] of all TARGETS, whose own gradients are GRADIENTS. MST_NONE
+     *  if no target depends on SRC[i]. For ops with bodies, which are graphs of their own. */
     void (*gradients)(const mst_value *targets, const mst_value *gradients, int num_targets, const mst_value *src,
                       int num_src, mst_value *out);
 } mst_grad;
 
-/** Sums GRADIENT over the axes along which LIKE was broadcast, so that it has LIKE's shape (even if
- *  dimensions are known only when planning). */
+/** Sums GRADIENT over the axes along which LIKE was broadcast, so that it has LIKE's shape. Some dimensions may be
+ *  known only when planning. */
 MST_API mst_value mst_unbroadcast(mst_value gradient, mst_value like);
 
 /* ---- kernels -------------------------------------------------------------------------------------- */
@@ -190,7 +190,7 @@ typedef struct mst_step {
     int64_t number; /**< of the step; counts from 0 */
 } mst_step;
 
-/** Given to a kernel. Kernels never allocate; what they need beside is in workspace. */
+/** Given to a kernel. Kernels never allocate; any further memory that they need is in `workspace`. */
 typedef struct mst_kernel_args {
     const mst_op *op;
     const void *options;
@@ -199,28 +199,29 @@ typedef struct mst_kernel_args {
     const mst_array *src;
     int num_dst;
     const mst_array *dst;
-    void *workspace; /**< as many bytes as `workspace` asked for, 64-byte aligned, not kept between steps */
+    void *workspace; /**< the bytes that the op's `workspace` asked for, 64-byte aligned, not kept between steps */
     void *state;     /**< what a fast kernel prepared; NULL in reference kernels */
     const mst_step *step;
-    struct mst_team *team; /**< threads of the device, for mst_parallel; NULL: the calling one */
+    struct mst_team *team; /**< threads of the device, for mst_parallel; NULL: only the calling one */
     int num_threads;       /**< of the device */
-    int part, num_parts;   /**< of a node that several devices run together, this device's part; else 0 and 1 */
+    int part, num_parts;   /**< this device's part of a node that several devices run together; else 0 and 1 */
 } mst_kernel_args;
 
 typedef mst_status (*mst_kernel_function)(const mst_kernel_args *args);
 
-/** Does items BEGIN to END - 1 of a kernel's work. THREAD, from 0 to num_threads - 1, is the number of the thread that
- *  does them, for a part of the workspace of its own. */
+/** Does items BEGIN to END - 1 of a kernel's work. THREAD, from 0 to num_threads - 1, is the number of the calling
+ *  thread: each thread can use a part of the workspace of its own. */
 typedef mst_status (*mst_parallel_body)(void *context, int64_t begin, int64_t end, int thread);
-/** Shares items 0 to N - 1 of a kernel's work over the threads of its device. BODY gets runs of items that begin at
- *  multiples of GRAIN; all items in one run where there is one thread or N is at most GRAIN. The result must not depend
- *  on where the cuts are: sums over several runs are made by the caller, in one order. Sharing costs about half a
- *  microsecond: GRAIN should be N where all of it takes less than two, and else small, so that all threads get about
- *  the same. Allocates nothing. If several runs fail, the error is that of the first. Not to be called by BODY. */
+/** Divides items 0 to N - 1 of a kernel's work among the threads of its device. BODY gets runs of items that begin at
+ *  multiples of GRAIN. It gets all items in one run if there is one thread or N is at most GRAIN. The result must not
+ *  depend on where the cuts are: the caller adds up sums over several runs, in one order. The division costs about half
+ *  a microsecond. GRAIN should be N if all of the work takes less than two microseconds; otherwise small, so that all
+ *  threads get about the same. Allocates nothing. If several runs fail, the error is that of the first. BODY must not
+ *  call it. */
 MST_API MST_CHECKED mst_status mst_parallel(const mst_kernel_args *a, int64_t n, int64_t grain, mst_parallel_body body,
                                             void *context);
 
-/** An error of a running kernel that names its node. */
+/** Sets an error of a running kernel, which names its node; returns CODE. */
 MST_API mst_status mst_kernel_fail(const mst_kernel_args *a, mst_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -233,7 +234,7 @@ MST_API mst_status mst_kernel_fail(const mst_kernel_args *a, mst_status code, co
 typedef struct mst_example {
     const char *name;
     int num_src;
-    unsigned dtypes; /**< MST_DTYPE_BITs, among those of the op; 0: all of the op's */
+    unsigned dtypes; /**< MST_DTYPE_BITs of some of the op's dtypes; 0: all of them */
     struct {
         mst_dtype dtype;
         int ndim;
@@ -245,7 +246,7 @@ typedef struct mst_example {
     const void *options;                   /**< NULL: all zero */
     const double *expect[MST_EXAMPLE_DST]; /**< values of the outputs, NULL: not checked */
     double tolerance;                      /**< relative and absolute; 0: 1e-5 for f32, 1e-10 for f64 */
-    mst_status fails;                      /**< building, planning or running must fail like this */
+    mst_status fails;                      /**< building, planning or running must fail with this status */
 } mst_example;
 
 /* ---- the op --------------------------------------------------------------------------------------- */
@@ -257,11 +258,11 @@ typedef struct mst_example {
 #define MST_INDICES (MST_DTYPE_BIT(MST_I32) | MST_DTYPE_BIT(MST_I64))
 #define MST_NUMBERS (MST_FLOATS | MST_INDICES | MST_DTYPE_BIT(MST_U8))
 #define MST_ALL_DTYPES (MST_NUMBERS | MST_DTYPE_BIT(MST_BOOL))
-/** And those that can be kept and passed on, but not computed with. */
+/** Dtypes of values that can be kept and passed on, even if not computed with. */
 #define MST_STORED_DTYPES (MST_ALL_DTYPES | MST_DTYPE_BIT(MST_BF16))
-/** And strings: what an op can take that copies elements as they are. An op gets or gives bf16 and strings
- *  only where they are among its dtypes. A kernel sees strings as mst_string, whose bytes it reads and never writes;
- *  its outputs refer to bytes of its sources, or parts of them. */
+/** Dtypes of ops that copy elements as they are, strings too. An op gets or gives bf16 and strings only if they are
+ *  among its dtypes. A kernel sees strings as mst_string: it reads their bytes and never writes them. Its output
+ *  strings refer to bytes of its sources. */
 #define MST_MOVED_DTYPES (MST_STORED_DTYPES | MST_DTYPE_BIT(MST_STRING))
 
 enum {
@@ -272,28 +273,28 @@ enum {
     MST_OP_CONSTANT = 16,   /**< the value is the option `value` */
     MST_OP_NO_VALUE = 32,   /**< only orders other nodes: group, no_op */
     MST_OP_OVERWRITES = 64, /**< a written source need not hold a value before: assign */
-    /** Each element of the one output depends on the elements of the sources that broadcast to its place, and the
-     *  reference kernel cannot fail: threads of a device share the work. */
+    /** Each element of the one output depends only on the elements of the sources that broadcast to its place, and the
+     *  reference kernel cannot fail. Threads of a device therefore share the work. */
     MST_OP_ELEMENTWISE = 128,
-    /** The kernel cannot fail, whatever the values: it may run when variables are being written, behind the gate of a
-     *  step. If it fails there all the same, what was still to be written is torn (mst_state_info). */
+    /** The kernel cannot fail, whatever the values. It may therefore run behind the gate of a step, when variables are
+     *  being written. If it does fail there, the entries that were still to be written are torn (mst_state_info). */
     MST_OP_INFALLIBLE = 256,
-    /** The kernel cannot fail where all sources are floats: a division. */
+    /** The kernel cannot fail if all sources are floats: for example a division. */
     MST_OP_INFALLIBLE_FLOATS = 512,
 };
 
-/** Everything about one op. `name`, `infer` and `reference` are needed, and `count_dst` where num_dst is MST_VARIADIC;
- *  the other pointers may be NULL. */
+/** Everything about one op. `name`, `infer` and `reference` are required, and `count_dst` if num_dst is MST_VARIADIC.
+ *  The other pointers may be NULL. */
 struct mst_op {
     const char *name; /**< "leaky_relu" */
-    /** How it is said in TensorFlow's ops, as src/graph/tf_form.h explains: "LeakyRelu($0; alpha=slope)". NULL:
-     *  TensorFlow has no equal of it. */
+    /** The op in terms of TensorFlow's ops, as src/graph/tf_form.h explains: "LeakyRelu($0; alpha=slope)". NULL:
+     *  TensorFlow has no equivalent. */
     const char *tf_form;
     int num_src;             /**< or MST_VARIADIC */
     int num_dst;             /**< or MST_VARIADIC with `count_dst` */
-    unsigned dtypes;         /**< of source 0 (or of the output where there is none), MST_DTYPE_BITs */
+    unsigned dtypes;         /**< allowed dtypes of source 0, or of the output if there is no source: MST_DTYPE_BITs */
     unsigned flags;          /**< MST_OP_... */
-    unsigned shape_only;     /**< bit I: of source I only the shape counts; its data may be NULL in the kernel */
+    unsigned shape_only;     /**< bit I: only the shape of source I is used; its data may be NULL in the kernel */
     bool may_alias;          /**< output 0 may be the memory of any source of its dtype and element count */
     const mst_field *fields; /**< NULL: no options */
     size_t options_size;
@@ -303,7 +304,7 @@ struct mst_op {
     mst_status (*infer)(mst_infer *c);
     /** The gradient of source I. NULL: no gradient flows through. */
     mst_value (*grad)(mst_grad *c, int i);
-    /** Whether for these shapes output 0 is source 0. NULL: never. */
+    /** Whether output 0 equals source 0 for these shapes. NULL: never. */
     bool (*is_identity)(const mst_infer *c);
     /** Whether the kernel changes source I, a variable. NULL: it changes none. */
     bool (*writes)(const void *options, int num_src, int i);
@@ -316,24 +317,24 @@ struct mst_op {
 
 #define MST_EXAMPLES(list) .examples = (list), .num_examples = (int)(sizeof(list) / sizeof((list)[0]))
 
-/** Adds a node and returns its output 0. OPTIONS (NULL: all zero) is copied. GRAPH may be NULL if there is
- *  a source. Errors stick to the graph. */
+/** Adds a node and returns its output 0. OPTIONS (NULL: all zero) is copied. GRAPH may be NULL if there is a source.
+ *  Errors are kept on the graph. */
 MST_API mst_value mst_call(mst_graph *graph, const mst_op *op, int num_src, const mst_value *src, const void *options);
 /** As mst_call, with the node's name (NULL: the op's). */
 MST_API mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, int num_src,
                                  const mst_value *src, const void *options);
-/** As mst_call_named, with an op of the library or a registered one found by its name, and options as text, in the form
- *  that mst_graph_print shows: "axis=1, keep_dims", "shape=[2, ?], dtype=i64", "container='a b'". NULL or "": none.
- *  What TEXT does not give has its default. An unknown op or option is MST_INVALID and says what may have
- *  been meant. */
+/** As mst_call_named, for an op of the library or a registered one, given by its name, and with options as text. TEXT
+ *  has the form that mst_graph_print shows: "axis=1, keep_dims", "shape=[2, ?], dtype=i64", "container='a b'". NULL or
+ *  "": none. Options that TEXT does not give have their defaults. An unknown op or option is MST_INVALID, and the error
+ *  says what may have been meant. */
 MST_API mst_value mst_call_text(mst_graph *graph, const char *op, const char *name, int num_src, const mst_value *src,
                                 const char *text);
 /** Keeps an error on the graph, with a message in the manner of mst_infer_fail, and returns an error value. */
 MST_API mst_value mst_value_fail(mst_graph *graph, mst_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Makes an op of yours known by name (for printing, loading and mst_find_op). OP must outlive the program's use
- *  of it. Fails with MST_EXISTS if the name is taken, MST_INVALID if the op is incomplete. */
+/** Registers an op of yours under its name, for printing, loading and mst_find_op. OP must outlive the program's use of
+ *  it. Fails with MST_EXISTS if the name is taken, MST_INVALID if the op is incomplete. */
 MST_API MST_CHECKED mst_status mst_register_op(const mst_op *op);
 /** The op of a name, or NULL. */
 MST_API const mst_op *mst_find_op(const char *name);

@@ -4,13 +4,13 @@
  *      MST_TRY(mst_cluster_from_hosts("localhost:2222", "localhost:2223,localhost:2224", "ps", 0, &cluster));
  *      MST_TRY(mst_server_run(.cluster = cluster, .log = stderr));
  *
- *  A server needs neither the model nor the data: the chief sends it the update that it makes, as a graph, and the
- *  first values. Variables and slots of the optimizer are divided over the servers, each to one. In each step a worker
- *  sends its gradients and gets the new values:
+ *  A server needs neither the model nor the data. The chief sends it the update that it makes, as a graph, and the
+ *  first values. Variables, with their optimizer slots, are divided among the servers: each is kept by one server. In
+ *  each step a worker sends its gradients and gets the new values:
  *
  *      asynchronous   each worker's gradients are applied when they come
- *      synchronous    when those of all workers are there, their sum is applied, added in the fixed tree of shards: the
- *                     weights are, bit for bit, those of one process
+ *      synchronous    the gradients of all workers are added in the fixed tree of shards, and applied when all are
+ *                     there: the weights are, bit for bit, those of one process
  *
  *  A worker that is lost may be started again at any time, and goes on where it was; no gradient is applied twice.
  *  Asynchronous workers do not wait for it. */
@@ -29,29 +29,30 @@ extern "C" {
 
 typedef struct mst_server_options {
     int zero_;
-    const mst_cluster *cluster; /**< in which this task is a parameter server */
+    const mst_cluster *cluster; /**< this task must be one of its parameter servers */
     const char *bind, *key_file, *transport;
     bool insecure;
-    double timeout, recovery_timeout; /**< these as in mst_task_options */
+    double timeout, recovery_timeout; /**< all of these as in mst_task_options */
     double step_timeout; /**< seconds for which the gradients of a worker wait for those of the others; default 600 */
-    const char *devices; /**< that make updates, as in mst_session_options */
-    /** Folder in which a server of an asynchronous job, or of one with backup workers, notes the order of its updates,
-     *  in the file updates-ps-N.jsonl. NULL: it does not. */
+    const char *devices; /**< devices that make updates, as in mst_session_options */
+    /** Folder in which a server of an asynchronous job, or of a job with backup workers, notes the order of its
+     *  updates: in the file updates-ps-N.jsonl. NULL: it notes nothing. */
     const char *update_log;
-    /** Folder with the files that all servers of such a job have written: the same job makes the same updates once
-     *  more, and gets the same bits. NULL: gradients are applied when they come. */
+    /** Folder with the files that all servers of such a job have written. The same job then makes the same updates
+     *  again, and gets the same bits. NULL: gradients are applied when they come. */
     const char *replay_updates;
-    FILE *log; /**< for whom it waits, who is lost and who has come; NULL: nothing */
+    FILE *log; /**< gets lines: for whom it waits, who is lost and who has come; NULL: no lines */
     /** Asked several times a second: true ends the job with MST_CANCELLED. NULL: never. */
     bool (*stop)(void *context);
-    /** Likewise: true ends this server alone with MST_CANCELLED, when the chief has its state. The others wait for its
-     *  return, and go on from there. A server that replays updates ends the job. NULL: never. */
+    /** Asked several times a second. True: this server leaves, and ends with MST_CANCELLED when the chief has its
+     *  state. The others wait for its return, and go on from there. A server that replays updates ends the job. NULL:
+     *  never. */
     bool (*leave)(void *context);
-    void *context; /**< of both */
+    void *context; /**< for `stop` and `leave` */
 } mst_server_options;
 
-/** Serves until all workers have done their work. MST_INVALID if the task is no parameter server or nothing can
- *  listen at its address; MST_UNAVAILABLE if a worker that the others wait for does not come back, or the error with
+/** Serves until all workers have done their work. MST_INVALID if the task is not a parameter server or nothing can
+ *  listen at its address; MST_UNAVAILABLE if a worker that the others wait for does not come back; or the error with
  *  which a worker has failed. */
 MST_API MST_CHECKED mst_status mst_server_run_with(const mst_server_options *options);
 #define mst_server_run(...) mst_server_run_with(&MST_NAMED(mst_server_options, __VA_ARGS__))
@@ -62,44 +63,47 @@ MST_API MST_CHECKED mst_status mst_server_run_with(const mst_server_options *opt
  *      MST_TRY(mst_task_server_start(&server, .cluster = cluster, .log = stderr));
  *      MST_TRY(mst_session_create(graph, &(mst_session_options){.target = mst_task_server_target(server)}, &session));
  *
- *  A session with the target of any task ("tcp://host:port"; "grpc://" is the same) has the devices of all tasks of its
- *  cluster: nodes lie on "/job:worker/task:1/cpu:0", say, and what lies on no task runs on the target's. Variables are
- *  in the store of the task on which they lie, under their container and name, and stay there when the session ends:
+ *  A session whose target is any of the tasks ("tcp://host:port"; "grpc://" is the same) has the devices of all tasks
+ *  of the cluster. Nodes are on devices such as "/job:worker/task:1/cpu:0"; nodes without a task run on the target's.
+ *  Variables are in the store of their task, under their container and name. They stay there when the session ends, and
  *  other sessions find them. A run happens on all tasks or on none.
  *
- *  All tasks of the cluster must be there for a session to begin; they may start in any order. If one is lost, runs
- *  that need it end with MST_UNAVAILABLE; when it has been started again, its variables have no values, and sessions go
- *  on. `muster server` is such a task in a process of its own. */
+ *  A session begins when all tasks of the cluster are there; they may start in any order. If one is lost, runs that
+ *  need it end with MST_UNAVAILABLE. When it has been started again, its variables have no values, and sessions go on.
+ *  `muster server` is such a task in a process of its own. */
 typedef struct mst_task_server mst_task_server;
 
 typedef struct mst_task_server_options {
     int zero_;
-    /** Whose task this is; retained. NULL: a cluster of one task, "/job:local/task:0", on a free port of localhost. */
+    /** The cluster of this task; retained. NULL: a cluster of one task, "/job:local/task:0", on a free port of
+     *  localhost. */
     const mst_cluster *cluster;
     const char *bind, *key_file, *transport;
     bool insecure;
-    double timeout;                        /**< these as in mst_task_options */
+    double timeout;                        /**< all of these as in mst_task_options */
     const char *devices, *visible_devices; /**< as in mst_session_options */
-    int64_t memory_limit;                  /**< likewise, for each session */
-    mst_store *store;                      /**< where its variables are; retained. Default: one of its own */
-    FILE *log; /**< for whom it waits, who is lost and who has come, sessions; NULL: nothing */
+    int64_t memory_limit;                  /**< as in mst_session_options, for each session */
+    mst_store *store;                      /**< has its variables; retained. Default: a store of its own */
+    FILE *log; /**< gets lines: for whom it waits, who is lost and who has come, sessions; NULL: no lines */
 } mst_task_server_options;
 
 /** Listens at the address of this task, and returns; serves on threads of its own. MST_INVALID if the task is an
- *  evaluator, the cluster does not name all addresses, or nothing can listen at this one. */
+ *  evaluator, the cluster lacks an address, or nothing can listen at this task's address. */
 MST_API MST_CHECKED mst_status mst_task_server_start_with(const mst_task_server_options *options,
                                                           mst_task_server **out);
 #define mst_task_server_start(out, ...) \
     mst_task_server_start_with(&MST_NAMED(mst_task_server_options, __VA_ARGS__), (out))
-/** "tcp://localhost:2222", for sessions of this and of other programs; lives as long as SERVER. */
+/** "tcp://localhost:2222", a target for sessions of this and of other programs; lives as long as SERVER. */
 MST_API const char *mst_task_server_target(const mst_task_server *server);
-/** This program makes no more sessions: returns when all tasks have joined and no session is open. In a cluster with
- *  parameter servers, and if others do not join, only after mst_task_server_stop by another thread, with
- *  MST_CANCELLED. */
+/** Tells the server that this program makes no more sessions. Returns when all tasks have joined and no session is
+ *  open. In a cluster with parameter servers, or if other tasks do not join, it only returns, with MST_CANCELLED, after
+ *  another thread has called mst_task_server_stop. */
 MST_API MST_CHECKED mst_status mst_task_server_join(mst_task_server *server);
-/** Ends its part of all sessions, whose runs fail, and wakes who joins. Any thread, once or more often. */
+/** Ends this task's part of all sessions, whose runs fail, and wakes the thread in mst_task_server_join. May be called
+ *  by any thread, and repeatedly. */
 MST_API void mst_task_server_stop(mst_task_server *server);
-/** Stops it and frees all. Sessions of this program whose target it is must have been destroyed. NULL is allowed. */
+/** Stops the server and frees it. Sessions of this program that have it as target must be destroyed before. NULL is
+ *  allowed. */
 MST_API void mst_task_server_destroy(mst_task_server *server);
 
 #ifdef __cplusplus

@@ -4,11 +4,11 @@
  *  the feeds, fetches) the session makes a plan once and keeps it. Variables are entries of a store, which several
  *  sessions may share.
  *
- *  A run happens or does not: if anything fails in it, on any device, no variable has changed. Several threads may
- *  run one session at once: each run sees the variables as all runs before it left them.
+ *  A run happens or does not: if anything fails in it, on any device, no variable has changed. Several threads may run
+ *  one session at once. Each run then sees the variables as all runs before it left them.
  *
- *  A session and a store belong to the process that made them: after fork() the child has none of their threads, and
- *  calls on them there fail with MST_INVALID. What the child makes itself works.
+ *  A session and a store belong to the process that made them. After fork() the child has none of their threads, and
+ *  calls on them there fail with MST_INVALID. Sessions and stores that the child makes itself work.
  */
 #ifndef MUSTER_SESSION_H
 #define MUSTER_SESSION_H
@@ -24,9 +24,10 @@ extern "C" {
 
 typedef struct mst_session mst_session;
 
-/** Writes rows of a fed value (along dimension 0), from FIRST_ROW on, to DST; SPEC is that of the rows that are wanted.
- *  Called in every run by the device that holds the placeholder: once for all rows, or if the feed has a grain, by
- *  its threads at once, each for some. Strings are written as mst_string; their bytes must last as long as the run. */
+/** Writes rows of a fed value (along dimension 0), from FIRST_ROW on, to DST. SPEC is the spec of the wanted rows.
+ *  Called in every run by the device that holds the placeholder: once for all rows. If the feed has a grain, the
+ *  threads of the device call it at the same time, each for some rows. Strings are written as mst_string; their bytes
+ *  must last as long as the run. */
 typedef mst_status (*mst_fill_function)(void *context, const mst_spec *spec, int64_t first_row, void *dst);
 
 /** A value for a placeholder (or in place of any other value). Either TENSOR (not copied, must not change during the
@@ -37,128 +38,129 @@ typedef struct mst_feed {
     mst_fill_function fill;
     void *context;
     mst_spec spec; /**< with FILL: dtype and shape, all dimensions known */
-    int64_t
-        grain; /**< with FILL: > 0: rows that are worth a call of their own; FILL may be called by several threads */
+    int64_t grain; /**< with FILL: > 0: rows that are worth a call of their own; several threads may then call FILL */
 } mst_feed;
 
 typedef struct mst_session_options {
     int zero_;
-    /** "cpu:2": the CPU as two logical devices; "cpu": one device of all cores. Default "cpu". A count of threads a
-     *  device can follow, "cpu:2/4". */
+    /** "cpu:2": the CPU as two logical devices; "cpu": one device with all cores. Default "cpu". A count of threads per
+     *  device may follow: "cpu:2/4". */
     const char *devices;
-    /** Places in that list that are used, numbered anew from 0: "1,0". Default: all. */
+    /** Indices in that list of the devices that are used, which are then numbered anew from 0: "1,0". Default: all. */
     const char *visible_devices;
-    /** A node that cannot run where it was put runs on another device of the same task: the first one with the host's
+    /** A node that cannot run on its device runs on another device of the same task: the first one with the host's
      *  memory that can run it. */
     bool allow_soft_placement;
-    FILE *placement_log; /**< one line per node, when its plan is made, also what was moved; NULL: none */
-    /** Each plan, when it is made, after each pass; NULL: none. With a target: as that task makes it, and as each other
-     *  task does from where its own part differs. */
+    FILE *placement_log; /**< gets a line per node when a plan is made, also for moved nodes; NULL: no log */
+    /** Gets each plan after each pass, when the plan is made; NULL: no log. With a target, it is the plan of that task,
+     *  and of every other task the part that differs. */
     FILE *plan_log;
     const char *plan_pass; /**< with plan_log: only after this pass, such as "memory"; NULL: after each */
-    /** Bytes that each device may use; 0: none. Checked before a plan runs, and for the bytes of strings that come from
-     *  another memory domain when they come. */
+    /** Bytes that each device may use; 0: no limit. Checked before a plan runs. Bytes of strings that come from another
+     *  memory domain are checked when they come. */
     int64_t memory_limit;
     bool pin_threads; /**< binds each device's thread to its cores */
     /** A NaN or Inf is an error that names the first node that made it, or the variable that holds it. */
     bool check_numerics;
-    /** Keeps few values of the forward pass for the gradients (mst_gradients) and computes the others again, which
-     *  takes less memory and more time; the results are the same bits. Not with a target. */
+    /** Keeps few values of the forward pass for the gradients (mst_gradients) and computes the others again. This takes
+     *  less memory and more time; the results are the same bits. Not with a target. */
     bool recompute;
-    /** Seconds that a run may take before that is an error; default 600. If it is given, the call returns in time
-     * even if a kernel of the first device does not: that device then has a thread of its own, which costs each call
-     * some microseconds. */
+    /** Seconds that a run may take before it is an error; default 600. If it is given, the call returns in time even if
+     *  a kernel of the first device does not. That device then has a thread of its own, which costs each call some
+     *  microseconds. */
     double timeout;
-    /** Where the variables are; default: a store of the session's own. Retained. */
+    /** The store of the variables, retained. Default: a store that belongs to the session. */
     mst_store *store;
-    /** Runs that may be under way at once, each with memory of its own; default 1, others wait. */
+    /** Number of runs that may be under way at once, each with its own memory; further runs wait. Default 1. */
     int num_frames;
     /** The task of a cluster that the devices belong to: "worker" and 1 make
      *  "/job:worker/replica:0/task:1/device:CPU:0". Default: "localhost" and 0. */
     const char *job_name;
     int task_index;
-    /** A task of a cluster of task servers (muster/server.h), "tcp://host:port" or "grpc://host:port": the session has
-     *  the devices of all tasks of that cluster, and what lies on no task runs on this one. Variables are in the stores
-     *  of the tasks on which they lie; `devices`, `visible_devices`, `store`, `job_name` and `pin_threads`
-     *  are not given, and runs of the session are one at a time. Default: this process. */
+    /** A task of a cluster of task servers (muster/server.h), "tcp://host:port" or "grpc://host:port". The session has
+     *  the devices of all tasks of that cluster; nodes without a task run on this one. Variables are in the stores of
+     *  their tasks. `devices`, `visible_devices`, `store`, `job_name` and `pin_threads` must not be given, and runs of
+     *  the session are made one at a time. Default: this process. */
     const char *target;
-    /** Of products of f32 whose own precision is the default. MST_MIXED_BFLOAT16 is a wish, see mst_precision_here.
-     *  Default MST_FLOAT32; with a target there is no other. */
+    /** Precision of products of f32 for which no other is set. MST_MIXED_BFLOAT16 is a wish, see mst_precision_here.
+     *  Default MST_FLOAT32; with a target it must be that. */
     mst_precision precision;
-    const char *key_file; /**< with target: of its cluster (muster keygen); NULL: it has none */
+    const char *key_file; /**< with target: key of its cluster (muster keygen); NULL: it has none */
     bool insecure;        /**< with target, on this machine: its tasks were started with --insecure */
 } mst_session_options;
 
-/** GRAPH must outlive the session; OPTIONS may be NULL. With a target: waits, up to the timeout of runs, until all
- *  tasks of the cluster are there, but only some seconds for the target itself; MST_UNAVAILABLE if they are not. */
+/** GRAPH must outlive the session; OPTIONS may be NULL. With a target, waits until all tasks of the cluster are there:
+ *  up to the timeout of runs, but only some seconds for the target itself. MST_UNAVAILABLE if they do not come. */
 MST_API MST_CHECKED mst_status mst_session_create(mst_graph *graph, const mst_session_options *options,
                                                   mst_session **out);
-/** NULL is allowed. Waits, up to the timeout of runs, until calls of other threads that are under way have ended; calls
- *  that begin meanwhile fail with MST_CANCELLED. A device that is stuck in an op keeps what it works with, which is
- *  freed when the op returns: GRAPH must stay until then. In a child process, see above, does nothing. */
+/** NULL is allowed. Waits, up to the timeout of runs, until calls of other threads that are under way have ended. Calls
+ *  that begin meanwhile fail with MST_CANCELLED. If a device is stuck in an op, what it works with is freed when the op
+ *  returns: GRAPH must exist until then. In a child process (see above) this function does nothing. */
 MST_API void mst_session_destroy(mst_session *session);
 
-/** The store of its variables; the session's reference. NULL if it has a target. */
+/** The store of its variables; the reference belongs to the session. NULL if the session has a target. */
 MST_API mst_store *mst_session_store(const mst_session *session);
 
-/** Gives all variables that have none their first values. One that is torn (mst_state_info) had a value, and stays
+/** Gives first values to all variables that have no value. A torn variable (mst_state_info) had a value, and remains
  *  torn. */
 MST_API MST_CHECKED mst_status mst_session_init_variables(mst_session *session);
 
-/** Computes FETCHES from FEEDS. OUTPUTS (NULL if no values are wanted) receives one tensor per fetch: if
- *  outputs[i] is not NULL on entry, has the right dtype and shape and one reference, it is written in place;
- *  otherwise it is released and replaced. The caller owns them. A fetch without a value (mst_group, mst_no_op) gives
- * NULL. On failure no variable has changed, unless the error says so: it then names those that are torn
- * (mst_state_info). Fetching a variable gives its value before the writes of this run.
- * MST_DEADLINE, naming what a device was doing, if the run has not ended after the session's timeout: then its feeds
- * are kept until it has. A run that is changing variables by then is not cut off: it may take as long again.
+/** Computes FETCHES from FEEDS. OUTPUTS (NULL: no values are wanted) receives one tensor per fetch, which the caller
+ *  owns. If outputs[i] is not NULL on entry, has the right dtype and shape and one reference, it is written in place;
+ *  otherwise it is released and replaced. A fetch without a value (mst_group, mst_no_op) gives NULL. Fetching a
+ *  variable gives its value before the writes of this run.
+ *
+ *  On failure no variable has changed, unless the error says so: it then names the torn variables (mst_state_info).
+ *  MST_DEADLINE, naming what a device was doing, if the run has not ended after the session's timeout; its feeds are
+ *  kept until it has. A run that is already changing variables then is not cut off: it may take as long again.
  *
  *  While it computes, the calling thread handles no signals except those of faults. The others are handled after the
  *  run, or while the run waits for other devices or tasks (docs/how-a-step-runs.md, Signals).
  *
- *  Random numbers are a function of the graph's seed, the node and the number of the run: for a run that changes
- *  global_step that is its value before, for others a count of their own. */
+ *  Random numbers are a function of the graph's seed, the node, and a number of the run. If the run changes
+ *  global_step, that number is global_step before the run; other runs have a count of their own. */
 MST_API MST_CHECKED mst_status mst_session_run(mst_session *session, const mst_feed *feeds, int num_feeds,
                                                const mst_value *fetches, int num_fetches, mst_tensor **outputs);
 
-/** A new tensor with the value of a variable (owned by the caller); MST_NOT_FOUND if it has none yet, MST_CORRUPT
- *  if it is torn (mst_state_info). */
+/** Makes a tensor with the value of a variable, owned by the caller. MST_NOT_FOUND if the variable has no value yet,
+ *  MST_CORRUPT if it is torn (mst_state_info). */
 MST_API MST_CHECKED mst_status mst_session_get_variable(mst_session *session, mst_value variable, mst_tensor **out);
 /** Sets a variable; dtype and shape must be its own. */
 MST_API MST_CHECKED mst_status mst_session_set_variable(mst_session *session, mst_value variable,
                                                         const mst_tensor *value);
 
-/** In what products are computed in this process where WANTED is asked for: MST_FLOAT32 in place of MST_MIXED_BFLOAT16
- *  where the processor has no instructions for products of bf16 (AVX512_BF16 or AMX), or oneDNN does not take them. */
+/** The precision in which this process computes products if WANTED is asked for. It is MST_FLOAT32 instead of
+ *  MST_MIXED_BFLOAT16 if the processor has no instructions for products of bf16 (AVX512_BF16 or AMX), or if oneDNN
+ *  does not use them. */
 MST_API mst_precision mst_precision_here(mst_precision wanted);
 
 /** Number of devices and their full names ("/job:localhost/replica:0/task:0/device:CPU:0"). */
 MST_API int mst_session_num_devices(const mst_session *session);
 MST_API const char *mst_session_device(const mst_session *session, int i);
-/** Bytes on device I of variables, of the constants of the plans that are kept, and of the memory of steps. */
+/** Bytes on device I: of variables, of constants of the plans that are kept, and of the memory of steps. */
 MST_API int64_t mst_session_device_memory(const mst_session *session, int i);
-/** Runs that the calling thread made alone for all devices, although each has a thread. It does so where that measures
- *  faster, because other programs keep cores busy and the devices would wait for each other. Only for 2 to 4 devices of
- *  one thread in the host's memory, in sessions with one step in flight and no timeout of their own. The results are
- *  the same bits. */
+/** Number of runs that the calling thread made alone for all devices, although each device has a thread. It does so
+ *  when that measures faster: other programs keep cores busy, and the devices would wait for each other. Only for 2 to
+ *  4 devices of one thread in the host's memory, in sessions with one step in flight and no timeout of their own. The
+ *  results are the same bits. */
 MST_API int64_t mst_session_runs_alone(const mst_session *session);
-/** Bytes copied from one memory domain to another (to or from a device whose memory is not the host's) in all runs. */
+/** Bytes copied between memory domains (to or from a device whose memory is not the host's) in all runs. */
 MST_API int64_t mst_session_copied_bytes(const mst_session *session);
 /** Number of plans made. */
 MST_API int64_t mst_session_num_plans(const mst_session *session);
 
-/** What a plan has, over all devices. */
+/** Facts about a plan, over all devices. */
 typedef struct mst_plan_info {
-    double seconds;         /**< that it took to make */
-    int64_t nodes;          /**< that run in a step; a node that several devices share is one for each */
-    int64_t waits;          /**< of one device for another */
+    double seconds;         /**< time for making it */
+    int64_t nodes;          /**< nodes that run in a step; a node that several devices share counts once for each */
+    int64_t waits;          /**< times that a device waits for another one */
     int64_t crossings;      /**< values that go from one memory domain to another */
-    int64_t crossing_bytes; /**< of these, in each step; of rows of sparse gradients, at most */
+    int64_t crossing_bytes; /**< their bytes in each step; for rows of sparse gradients an upper limit */
     int64_t arena_bytes;    /**< memory of a step */
-    int64_t most_bytes;     /**< of the device that has most of it */
-    int64_t plan_bytes;     /**< memory of the plan itself, about */
+    int64_t most_bytes;     /**< memory of a step on the device that has most of it */
+    int64_t plan_bytes;     /**< approximate memory of the plan itself */
 } mst_plan_info;
-/** Of the plan that the last run used; all 0 before the first. */
+/** Facts about the plan that the last run used; all 0 before the first run. */
 MST_API mst_plan_info mst_session_plan_info(mst_session *session);
 
 #ifdef __cplusplus

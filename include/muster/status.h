@@ -4,10 +4,10 @@
  *  thread, and callers add context to it as the call unwinds; mst_error() returns it. The library never
  *  exits, aborts or prints.
  *
- *  A pointer argument must not be NULL if its function does not say that it may be. If it is, the error is
- *  MST_INVALID and names both ("mst_fit: model is NULL"); a function that returns no status then returns 0, NULL, "" or
- *  MST_NONE, and nothing is done. An array may be NULL if none of its elements is used, and functions that release or
- *  destroy take NULL and do nothing.
+ *  A pointer argument must not be NULL unless its function says that it may be. If one is NULL, the error is
+ *  MST_INVALID and names function and argument ("mst_fit: model is NULL"). A function that returns no status then
+ *  returns 0, NULL, "" or MST_NONE, and does nothing. An array may be NULL if none of its elements is used. Functions
+ *  that release or destroy take NULL and do nothing.
  */
 #ifndef MUSTER_STATUS_H
 #define MUSTER_STATUS_H
@@ -38,8 +38,8 @@ typedef enum mst_status {
     MST_NUM_STATUS
 } mst_status;
 
-/** What is known of the last error of this thread. Strings are never NULL, and live until the thread's
- *  next error. */
+/** What is known of the last error of this thread. Strings are never NULL, and are valid until the thread's next
+ *  error. */
 typedef struct mst_error_info {
     mst_status code;
     const char *message; /**< one line: what, where, what to do */
@@ -47,7 +47,7 @@ typedef struct mst_error_info {
     int line;
     const char *node;   /**< graph node, or "" */
     const char *device; /**< device name, or "" */
-    const char *task;   /**< of the device: "/job:localhost/replica:0/task:0", or "" */
+    const char *task;   /**< task of the device: "/job:localhost/replica:0/task:0", or "" */
 } mst_error_info;
 
 /** The last error of the calling thread; code is MST_OK if there was none. */
@@ -63,7 +63,7 @@ MST_API mst_status mst_error_set(mst_status code, const char *file, int line, co
 /** Puts context before the message ("reading 'x.npz': ...") and returns the record's code. */
 MST_API mst_status mst_error_prefix(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** Names the node, and the device with its task, in the record (either may be NULL) and returns the record's code. */
+/** Notes the node, and the device with its task, in the record (either may be NULL) and returns the record's code. */
 MST_API mst_status mst_error_at(const char *node, const char *device);
 
 /** Returns CODE, so that compilers and analysers see which code a failing path returns. */
@@ -72,10 +72,10 @@ static inline mst_status mst_error_code_(mst_status recorded, mst_status code) {
     return code;
 }
 
-/** Records an error at this place of the source and gives its code: `return MST_FAIL(MST_INVALID, "...")`. */
+/** Records an error at this place of the source and evaluates to its code: `return MST_FAIL(MST_INVALID, "...")`. */
 #define MST_FAIL(code, ...) mst_error_code_(mst_error_set((code), __FILE__, __LINE__, __VA_ARGS__), (code))
 
-/** Makes CALL, and returns its status from the calling function where it is not MST_OK. */
+/** Makes CALL. If its status is not MST_OK, the calling function returns that status. */
 #define MST_TRY(call)                                \
     do {                                             \
         mst_status mst_try_status_ = (call);         \

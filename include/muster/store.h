@@ -1,16 +1,16 @@
 /** Stores: all state of a task, by name.
  *
  *  A store has what stays from step to step, as entries under (container, name): weights, slots of optimizers, moving
- *  averages, the learning rate, the number of steps made, the position in the data. One or several sessions attach to a
- *  store; it knows nothing of graphs, strategies or the number of devices.
+ *  averages, the learning rate, the number of steps made, the position in the data. One or several sessions use a
+ *  store. It knows nothing of graphs, strategies or the number of devices.
  *
  *      mst_snapshot *snapshot;
  *      MST_TRY(mst_store_snapshot(mst_session_store(session), &snapshot));   // while training goes on
  *      ...
  *      MST_TRY(mst_store_restore(mst_session_store(other), snapshot));       // any devices, any strategy
  *
- *  The functions of a store may be called by several threads at once, also while steps run. Steps and calls that write
- *  take their turn in the order in which they came, and each sees the state as all before it left it.
+ *  The functions of a store may be called by several threads at once, even while steps run. Steps and calls that write
+ *  take their turn in the order in which they came. Each sees the state as all before it left it.
  */
 #ifndef MUSTER_STORE_H
 #define MUSTER_STORE_H
@@ -26,8 +26,8 @@ typedef struct mst_snapshot mst_snapshot;
 
 /** What an entry is for. */
 typedef enum mst_state_kind {
-    MST_STATE_WEIGHT = 0, /**< what a model is: trained weights, moving statistics */
-    MST_STATE_SLOT,       /**< an optimizer's, as large as its weight: "layer1/weights/m" */
+    MST_STATE_WEIGHT = 0, /**< the values of a model: trained weights, moving statistics */
+    MST_STATE_SLOT,       /**< slot of an optimizer, as large as its weight: "layer1/weights/m" */
     MST_STATE_AVERAGE,    /**< moving average of a weight */
     MST_STATE_RULE,       /**< a number of an optimizer's rule */
     MST_STATE_RATE,       /**< learning rate */
@@ -48,9 +48,9 @@ typedef struct mst_state_info {
     mst_spec spec;
     int64_t bytes;
     uint64_t version; /**< 0: no value yet; rises with every write */
-    /** A step failed while it wrote this, which only a kernel can cause that is wrongly marked as one that cannot fail:
-     *  the version has not risen, and whatever needs the value fails with MST_CORRUPT until all of it is written: set,
-     *  restored, or assigned by a run. */
+    /** A step failed while it wrote this entry. Only a kernel can cause that which is wrongly marked as one that cannot
+     *  fail. The version has not risen. Whatever needs the value fails with MST_CORRUPT until all of it is written
+     *  again: set, restored, or assigned by a run. */
     bool torn;
 } mst_state_info;
 
@@ -63,31 +63,31 @@ MST_API void mst_store_release(mst_store *store);
 
 /** All entries in order of (container, name); *OUT is an array of *COUNT that the caller frees with free(). */
 MST_API MST_CHECKED mst_status mst_store_list(mst_store *store, mst_state_info **out, int64_t *count);
-/** A new tensor with the value of an entry, owned by the caller; MST_NOT_FOUND if there is no such entry or it has
- *  no value, MST_CORRUPT if it is torn. CONTAINER may be NULL for "". */
+/** Makes a tensor with the value of an entry, owned by the caller. MST_NOT_FOUND if there is no such entry or it has no
+ *  value, MST_CORRUPT if it is torn. CONTAINER may be NULL for "". */
 MST_API MST_CHECKED mst_status mst_store_get(mst_store *store, const char *container, const char *name,
                                              mst_tensor **out);
-/** Sets an entry, or makes one of KIND where there is none; MST_INVALID if its dtype or shape is another. */
+/** Sets an entry; makes one of KIND if there is none. MST_INVALID if the entry has another dtype or shape. */
 MST_API MST_CHECKED mst_status mst_store_set(mst_store *store, const char *container, const char *name,
                                              mst_state_kind kind, const mst_tensor *value);
 
-/** A note is a text about the state, under a key: what the classes of a model are called, say. Snapshots and
- *  checkpoints have the notes of the store; training does not look at them. TEXT is UTF-8; NULL takes the note away.
- *  Keys "muster/..." are of the command muster. */
+/** Sets a note: a text about the state, under a key. Example: the names of a model's classes. Snapshots and checkpoints
+ *  include the notes of the store; training does not use them. TEXT is UTF-8; NULL removes the note. Keys "muster/..."
+ *  belong to the command muster. */
 MST_API MST_CHECKED mst_status mst_store_set_note(mst_store *store, const char *key, const char *text);
 /** The text, to be freed with free(); NULL if there is no such note. */
 MST_API MST_CHECKED mst_status mst_store_get_note(mst_store *store, const char *key, char **out);
 
-/** The values of all entries at one moment between two steps. Steps go on meanwhile; one that is ready to write waits
- *  until the copy is made. A step that does not write yet, because it is stuck, say, is not waited for. MST_CORRUPT
- *  if an entry is torn. The caller owns one reference. */
+/** Copies the values of all entries at one moment between two steps. Steps go on meanwhile; a step that is ready to
+ *  write waits until the copy is made. Steps that do not write yet, for example because they are stuck, are not waited
+ *  for. MST_CORRUPT if an entry is torn. The caller owns one reference. */
 MST_API MST_CHECKED mst_status mst_store_snapshot(mst_store *store, mst_snapshot **out);
-/** The same, in the memory of *SNAPSHOT where nobody else holds it; the reference to that goes, and *SNAPSHOT is the
- *  new one. NULL is a snapshot without memory. After a failure *SNAPSHOT is of no use but to be released. */
+/** As mst_store_snapshot, in the memory of *SNAPSHOT if nobody else holds that snapshot. Its reference is released, and
+ *  *SNAPSHOT becomes the new one. It may be NULL. After a failure *SNAPSHOT can only be released. */
 MST_API MST_CHECKED mst_status mst_store_snapshot_again(mst_store *store, mst_snapshot **snapshot);
-/** Sets all entries of the snapshot, making those that are not there; entries of the store that the snapshot has not
- *  stay, and so do notes. All or none: MST_INVALID, naming the entry, if one is there with another dtype or
- *  shape. */
+/** Sets all entries of the snapshot, and makes those that do not exist. Entries of the store that the snapshot does not
+ *  have stay, and so do notes. Sets all or none: MST_INVALID, naming the entry, if an entry exists with another dtype
+ *  or shape. */
 MST_API MST_CHECKED mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot);
 
 /** A snapshot without entries, to be filled from a file. */
@@ -101,13 +101,13 @@ MST_API void mst_snapshot_release(mst_snapshot *snapshot);
 MST_API int64_t mst_snapshot_count(const mst_snapshot *snapshot);
 /** Entry I in order of (container, name). */
 MST_API mst_state_info mst_snapshot_info(const mst_snapshot *snapshot, int64_t i);
-/** Its value: the snapshot's, not to be written. */
+/** The value of entry I; it belongs to the snapshot, and must not be written. */
 MST_API mst_tensor *mst_snapshot_value(const mst_snapshot *snapshot, int64_t i);
 /** The value of an entry, or NULL if there is none. */
 MST_API mst_tensor *mst_snapshot_find(const mst_snapshot *snapshot, const char *container, const char *name);
 /** As mst_store_set_note. */
 MST_API MST_CHECKED mst_status mst_snapshot_set_note(mst_snapshot *snapshot, const char *key, const char *text);
-/** The text of a note, the snapshot's; NULL if there is none. */
+/** The text of a note, which belongs to the snapshot; NULL if there is none. */
 MST_API const char *mst_snapshot_note(const mst_snapshot *snapshot, const char *key);
 /** The key of note I; NULL past the last. */
 MST_API const char *mst_snapshot_note_key(const mst_snapshot *snapshot, int64_t i);

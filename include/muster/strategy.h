@@ -9,12 +9,12 @@
  *
  *  All of them are in muster/strategies.h (the enum mst_strategy_kind).
  *
- *  In the graph a variable is one node under every strategy: how it is kept is an option of it.
+ *  In the graph a variable is one node under every strategy; how it is kept is an option of the node.
  *
  *  The gradient is that of (sum of the losses of all examples) / (number of examples of the global batch), whatever the
- *  shards' sizes. Gradients of shards are added in one fixed tree. So on one type of CPU the same seed, global batch
- *  and number of shards give the same weights, bit for bit. The strategy does not matter, nor does the number of
- *  threads of a device, nor the number of devices, which must divide the number of shards.
+ *  sizes of the shards. Gradients of shards are added in one fixed tree. On one type of CPU the same seed, global batch
+ *  and number of shards therefore give the same weights, bit for bit. This holds for any strategy, any number of
+ *  threads per device, and any number of devices, which must divide the number of shards.
  */
 #ifndef MUSTER_STRATEGY_H
 #define MUSTER_STRATEGY_H
@@ -33,51 +33,52 @@ typedef struct mst_strategy {
     int num_devices; /**< default 1 */
     int num_shards;  /**< a multiple of num_devices (one: any); default num_devices */
     /** In a cluster: this task computes NUM_SHARDS_HERE shards, from FIRST_SHARD on, of the num_shards of all tasks.
-     *  Then NUM_SHARDS_HERE must be a multiple of num_devices. Default: all. */
+     *  NUM_SHARDS_HERE must then be a multiple of num_devices. Default: all. */
     int first_shard, num_shards_here;
-    /** Of multi-worker: each worker keeps the optimizer's slots of its part of the parameters only (ZeRO stage 1). It
+    /** For multi-worker: each worker keeps only the optimizer's slots of its part of the parameters (ZeRO stage 1). It
      *  adds up the gradients of this part, makes the new values and sends them to all. The weights are, bit for bit,
-     *  those without it. Needs at least two workers, and devices of one memory in each; not for sparse gradients. */
+     *  the same as without it. Needs at least two workers, and devices of one memory in each; not for sparse
+     *  gradients. */
     bool sharded_state;
-    /** With sharded_state: this task has part PART of NUM_PARTS. mst_compile fills them in. */
+    /** With sharded_state: this task has part PART of NUM_PARTS. mst_compile sets them. */
     int num_parts, part;
-    /** Of parameter-server: an update is made of the gradients of all workers. Default: of each worker's by itself. */
+    /** For parameter-server: each update uses the gradients of all workers. Default: of one worker. */
     bool synchronous;
-    /** Of parameter-server, synchronous: an update is made when gradients of so many workers have come, and is divided
-     *  by their number. Gradients that come later are dropped. Workers beyond this number are backup workers. Default:
-     *  all workers. */
+    /** For parameter-server, synchronous: an update is made when the gradients of so many workers have come, and is
+     *  divided by their number. Gradients that come later are dropped. Workers beyond this number are backup workers.
+     *  Default: all workers. */
     int replicas_to_aggregate;
-    /** Of parameter-server, not synchronous: the most updates between the time at which a worker gets variables and the
-     *  time at which its gradients are applied. At least the number of workers - 1. Default: any number. */
+    /** For parameter-server, not synchronous: the most updates between the time at which a worker gets variables and
+     *  the time at which its gradients are applied. At least the number of workers - 1. Default: any number. */
     int max_staleness;
-    /** Of parameter-server: each variable goes to the server that has the fewest bytes so far, in the order in which
-     *  variables were made. Default: to one server after the other. */
+    /** For parameter-server: each variable goes to the server that has the fewest bytes so far, in the order in which
+     *  variables were made. Default: the servers take turns. */
     bool by_bytes;
-    /** Of parameter-server with several servers: a variable of at least so many bytes is cut, and each server keeps
-     *  consecutive rows of it (its first axis). One with fewer rows than there are servers stays whole. Not with
+    /** For parameter-server with several servers: a variable of at least so many bytes is cut, and each server keeps
+     *  consecutive rows of it (its first axis). A variable with fewer rows than there are servers stays whole. Not with
      *  clip_norm. Default: every variable stays whole. */
     int64_t part_bytes;
-    /** Their names, "/device:CPU:0", as mst_session_device gives them; must stay while graphs are built with it. NULL:
-     *  CPU:0 to CPU:(num_devices - 1). */
+    /** Names of the devices, "/device:CPU:0", as mst_session_device gives them; must exist while graphs are built with
+     *  it. NULL: CPU:0 to CPU:(num_devices - 1). */
     const char *const *devices;
 } mst_strategy;
 
 /** "auto", "one", ..., by mst_strategy_kind; ended by NULL. */
 MST_API extern const char *const mst_strategy_names[];
-/** What the I-th of them does, in half a line; NULL past the last. */
+/** What the I-th strategy does, in half a line; NULL past the last. */
 MST_API const char *mst_strategy_help(int i);
 
-/** Fills in defaults; MST_INVALID if the kind is none, or the shards do not divide evenly over the devices. */
+/** Fills in defaults. MST_INVALID if the kind does not exist, or the shards do not divide evenly over the devices. */
 MST_API MST_CHECKED mst_status mst_strategy_resolve(mst_strategy *strategy);
 /** The device of a shard, "/device:CPU:1". */
 MST_API const char *mst_strategy_device(const mst_strategy *strategy, int shard, char *text, int size);
 
 #define MST_MAX_METRICS 32
 
-/** A new value for a variable that is not trained, such as a moving statistic: one proposed by each replica. */
+/** A new value for a variable that is not trained, such as a moving statistic. Each replica gives one. */
 typedef struct mst_state_update {
     mst_value variable, value;
-    mst_join_kind join; /**< how those of all replicas become one; default: as the variable says */
+    mst_join_kind join; /**< how the values of all replicas become one; default: as the variable says */
 } mst_state_update;
 
 /** What a replica function builds. */
@@ -89,47 +90,47 @@ typedef struct mst_replica {
     mst_state_update *updates; /**< added by mst_replica_update */
 } mst_replica;
 
-/** Adds an update of VARIABLE to what a replica builds: every replica the same variables in the same order. When the
- *  step trains, the variable takes the replicas' values joined: their mean or sum, added in the fixed tree over the
- *  shards, or the value of the first; or it rises by the sum. */
+/** Adds an update of VARIABLE to what a replica builds. Every replica must update the same variables in the same order.
+ *  When the step trains, the variable gets the joined values of the replicas: their mean or sum, added in the fixed
+ *  tree over the shards, or the value of the first replica; or it rises by their sum. */
 MST_API void mst_replica_update(mst_replica *replica, mst_value variable, mst_value value, mst_join_kind join);
 
 /** Builds the graph of one shard, in the scopes that the strategy opened: its placeholders, the model, the losses.
  *  Variables come from mst_get_variable: the first replica makes them, the others share them. */
 typedef void (*mst_replica_function)(void *context, mst_graph *graph, int shard, mst_replica *out);
 
-/** A step over all shards. Values are scalars on the first device. */
+/** The values of a step over all shards. They are scalars on the first device. */
 typedef struct mst_step_values {
-    mst_value train;    /**< run it to make one update, of variables and statistics; MST_NONE without an optimizer */
-    mst_value loss;     /**< loss_sum / num_examples */
-    mst_value loss_sum; /**< f64: of the losses of all examples, each with the penalties */
+    mst_value train;         /**< running it makes one update of variables and statistics; MST_NONE: no optimizer */
+    mst_value loss;          /**< loss_sum / num_examples */
+    mst_value loss_sum;      /**< f64: sum of the losses of all examples, each with the penalties */
     mst_value num_examples;  /**< f32 */
     mst_value global_step;   /**< i64 variable, number of updates made */
-    mst_value learning_rate; /**< f32; a variable where the optimizer has no schedule */
+    mst_value learning_rate; /**< f32; a variable if the optimizer has no schedule */
     int num_metrics;
     mst_value metric_sum[MST_MAX_METRICS], metric_count[MST_MAX_METRICS]; /**< over all shards */
-    /** Of parameter-server, whose update the servers make. A leaf is the sum over the shards of a node of the tree;
-     *  without .synchronous there is one, over all shards here. The arrays are the graph's. */
+    /** For parameter-server, whose servers make the update. A leaf is a sum over the shards of one node of the tree;
+     *  without .synchronous there is one leaf, over all shards here. The arrays belong to the graph. */
     int num_variables, num_leaves;
-    const mst_value *variable; /**< [num_variables]: those that are trained, then those that replicas update */
-    const bool *sparse;        /**< [num_variables]: its gradients have only some rows, those of mst_gather */
-    /** [num_variables]: MST_JOIN_DEFAULT if the variable is trained. Else, instead of a gradient, a leaf has the sum
-     *  of the values that its shards propose; without .synchronous, what all of these joined differ from the value
-     *  before. Of MST_JOIN_ADD it is the sum by which the variable rises. */
+    const mst_value *variable; /**< [num_variables]: trained variables, then those that replicas update */
+    const bool *sparse;        /**< [num_variables]: the gradients have only some rows, from mst_gather */
+    /** [num_variables]: MST_JOIN_DEFAULT if the variable is trained. Otherwise a leaf has, instead of a gradient, the
+     *  sum of the values that its shards give; or without .synchronous, how much these values, joined, differ from the
+     *  value before. With MST_JOIN_ADD it is the sum by which the variable rises. */
     const mst_join_kind *join;
     int num_gradients;
-    /** [num_gradients]: of leaf 0 those of all variables, of leaf 1, ... Of a sparse variable there are two: the rows,
-     *  [n, columns], and i64 [1 + n], how many rows are used and then their indices, ascending. The rows and indices
-     *  after those have any values. If the optimizer reads the squares of what was added up (Keras' form of sparse
+    /** [num_gradients]: the gradients of all variables for leaf 0, then for leaf 1, and so on. A sparse variable has
+     *  two: the rows, [n, columns], and i64 [1 + n]: how many rows are used, and then their indices, ascending. Rows
+     *  and indices after those may have any value. If the optimizer uses sums of squares (Keras' form of sparse
      *  gradients), the rows are [n, 2 * columns]: the second half of each row has the sums of the squares. */
     const mst_value *gradient;
-    mst_value divisor; /**< of the gradients: num_examples, or what is fed in its place */
-    /** [num_leaves][2 * num_metrics + 2], f64: of the shards of each leaf metric_sum and metric_count of each metric,
-     *  loss_sum, and how many examples there are */
+    mst_value divisor; /**< by which the gradients were divided: num_examples, or a value fed instead */
+    /** [num_leaves][2 * num_metrics + 2], f64. For each leaf: metric_sum and metric_count of each metric, loss_sum, and
+     *  the number of examples. */
     const mst_value *reported;
 } mst_step_values;
 
-/** Builds the step of all shards, with the update where OPTIMIZER is given (copied). Errors are on the graph. */
+/** Builds the step of all shards; with the update if OPTIMIZER (copied) is not NULL. Errors are kept on the graph. */
 MST_API void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, const mst_optimizer *optimizer,
                                 mst_replica_function replica, void *context, mst_step_values *out);
 

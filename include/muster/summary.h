@@ -6,8 +6,8 @@
  *      MST_TRY(mst_summary_writer_close(writer));
  *
  *  A writer appends to a new file in its folder, which is one run of TensorBoard. It has a thread of its own: a call
- *  only puts what is to be written on a queue, and cannot fail. What went wrong, the first of it, comes out of
- *  mst_summary_flush or mst_summary_writer_close, once. What is on the queue is also written when the program exits.
+ *  only puts data on a queue, and cannot fail. The first error is returned, once, by mst_summary_flush or
+ *  mst_summary_writer_close. What is on the queue is also written when the program exits.
  *
  *  The functions may be called by several threads at once. STEP is the horizontal axis in TensorBoard.
  */
@@ -25,65 +25,66 @@ typedef struct mst_summary_writer mst_summary_writer;
 
 typedef struct mst_summary_options {
     int zero_;
-    /** Seconds that a value waits at most before it is in the file; default 2. */
+    /** Longest time in seconds until a value is in the file; default 2. */
     double flush_seconds;
-    /** Bytes that may wait; if there are more, calls wait until some are written; default 64 MiB. */
+    /** Bytes that the queue may have. If it has more, calls wait until some are written; default 64 MiB. */
     int64_t queue_bytes;
-    /** The writer goes on with a training that was stopped: its first step. TensorBoard forgets what the files in the
-     *  folder have of this step and later. 0: it begins. */
+    /** For a training that goes on after a stop: its first step. TensorBoard forgets what the files in the folder have
+     *  of this step and later ones. 0: a new training. */
     int64_t resume_step;
 } mst_summary_options;
 
-/** FOLDER is made where it is missing. OPTIONS may be NULL. */
+/** FOLDER is made if it does not exist. OPTIONS may be NULL. */
 MST_API MST_CHECKED mst_status mst_summary_writer_create(const char *folder, const mst_summary_options *options,
                                                          mst_summary_writer **out);
-/** Writes what waits, closes the file and frees the writer, even if it fails. NULL is allowed. */
+/** Writes what is on the queue, closes the file and frees the writer, even if that fails. NULL is allowed. */
 MST_API MST_CHECKED mst_status mst_summary_writer_close(mst_summary_writer *writer);
-/** Returns when all that was put on the queue before is in the file. */
+/** Waits until all that was put on the queue before is in the file. */
 MST_API MST_CHECKED mst_status mst_summary_flush(mst_summary_writer *writer);
 
-/** A point of the curve TAG. NaN and infinities are shown as such. */
+/** Adds a point to the curve TAG. NaN and infinities are shown as such. */
 MST_API void mst_summary_scalar(mst_summary_writer *writer, const char *tag, double value, int64_t step);
-/** The distribution of VALUES, of any dtype, counted in TensorFlow's buckets; NaN and infinities are left out. VALUES
- *  is retained until it is written and must not change. (A tensor that mst_session_run gave does not: the next run
- *  takes another while this one is in use.) */
+/** Adds the distribution of VALUES, of any dtype, counted in TensorFlow's buckets. NaN and infinities are skipped.
+ *  VALUES is retained until it is written, and must not change until then. (A tensor from mst_session_run does not
+ *  change: the next run uses another one while this one is in use.) */
 MST_API void mst_summary_histogram(mst_summary_writer *writer, const char *tag, mst_tensor *values, int64_t step);
-/** Images [height, width, channels] or [n, height, width, channels] with 1 to 4 channels (gray, gray and alpha, RGB,
- *  RGBA): u8, or f32 from 0 to 1. Retained as in mst_summary_histogram. */
+/** Adds images, [height, width, channels] or [n, height, width, channels], with 1 to 4 channels (gray, gray and alpha,
+ *  RGB, RGBA): u8, or f32 from 0 to 1. They are retained as in mst_summary_histogram. */
 MST_API void mst_summary_image(mst_summary_writer *writer, const char *tag, mst_tensor *images, int64_t step);
-/** TEXT, shown as Markdown. */
+/** Adds TEXT, which is shown as Markdown. */
 MST_API void mst_summary_text(mst_summary_writer *writer, const char *tag, const char *text, int64_t step);
-/** The graph, once; without the contents of constants of more than 1 KiB, which TensorBoard does not show. */
+/** Adds the graph. Call it once. Constants of more than 1 KiB are written without contents, which TensorBoard does not
+ *  show. */
 MST_API void mst_summary_graph(mst_summary_writer *writer, const mst_graph *graph);
-/** When each node of the last step of TRACE ran, where, and what memory it took: the graph can then be coloured by
- *  device, time and memory. TAG names the step, as "step_100". */
+/** Adds when and where each node of the last step of TRACE ran, and what memory it took. TensorBoard can then colour
+ *  the graph by device, time and memory. TAG names the step, such as "step_100". */
 MST_API void mst_summary_trace(mst_summary_writer *writer, const char *tag, const mst_trace *trace, int64_t step);
 
-/** A hyperparameter: a text, or, if TEXT is NULL, a number. */
+/** A hyperparameter: a text; or, if TEXT is NULL, a number. */
 typedef struct mst_hparam {
     const char *name;
     const char *text;
     double number;
 } mst_hparam;
-/** The hyperparameters of this run, for the comparison of runs in TensorBoard's page HPARAMS. When the writer closes,
- *  the run ends there as a success, unless mst_summary_hparams_failed was called. */
+/** Adds the hyperparameters of this run, for comparing runs on TensorBoard's page HPARAMS. When the writer closes, the
+ *  page shows the run as a success, unless mst_summary_hparams_failed was called. */
 MST_API void mst_summary_hparams(mst_summary_writer *writer, const mst_hparam *hparams, int num_hparams);
-/** A metric by which the page compares runs: the last point of the curve TAG in the folder GROUP below that of the
- *  writer ("": its own). */
+/** A metric by which the page compares runs: the last point of the curve TAG. GROUP is a folder below the writer's; "":
+ *  the writer's own folder. */
 typedef struct mst_hparam_metric {
     const char *group, *tag;
-    const char *title; /**< of its column; NULL: group and tag */
-    bool validation;   /**< of data that was not trained on */
+    const char *title; /**< title of its column; NULL: group and tag */
+    bool validation;   /**< measured on data that was not trained on */
 } mst_hparam_metric;
-/** The columns of that page: HPARAMS by name and kind, and METRICS. Without it TensorBoard shows all hyperparameters
- *  and every scalar that it finds; with it in several runs, the columns of one of them. */
+/** Sets the columns of that page: HPARAMS by name and kind, and METRICS. Without this call TensorBoard shows all
+ *  hyperparameters and every scalar that it finds. If several runs set columns, it shows those of one of them. */
 MST_API void mst_summary_hparams_columns(mst_summary_writer *writer, const mst_hparam *hparams, int num_hparams,
                                          const mst_hparam_metric *metrics, int num_metrics);
 MST_API void mst_summary_hparams_failed(mst_summary_writer *writer);
 
 /* ---- reading -------------------------------------------------------------------------------------- */
 
-/** A curve of a log: a tag of a run, which is a folder below the log ("" is the log itself), with rising steps. */
+/** A curve of a log: a tag of a run, with rising steps. A run is a folder below the log; "" is the log itself. */
 typedef struct mst_curve {
     const char *run, *tag;
     int64_t count;
@@ -93,9 +94,10 @@ typedef struct mst_curve {
 } mst_curve;
 typedef struct mst_curves mst_curves;
 
-/** The scalars of all event files in FOLDER and the folders below it, also those that TensorFlow wrote, in the order of
- *  tag and run. If a training was resumed, only what it then wrote counts. To be freed with mst_curves_free.
- *  MST_NOT_FOUND if there is no event file; MST_CORRUPT, naming file and byte, if one is damaged. */
+/** Reads the scalars of all event files in FOLDER and the folders below it, also files that TensorFlow wrote. They are
+ *  in the order of tag and run. If a training was resumed, only what it wrote after that counts for later steps. Free
+ *  *OUT with mst_curves_free. MST_NOT_FOUND if there is no event file; MST_CORRUPT, naming file and byte, if one is
+ *  damaged. */
 MST_API MST_CHECKED mst_status mst_curves_read(const char *folder, mst_curves **out);
 /** NULL is allowed. */
 MST_API void mst_curves_free(mst_curves *curves);
