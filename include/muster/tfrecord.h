@@ -12,7 +12,7 @@
  *      while (!(status = mst_tfrecord_reader_next(reader, &record)) && record.data) use(record.data, record.size);
  *      mst_tfrecord_reader_close(reader);
  *
- *  Files are plain, or as a whole compressed with gzip or zlib; a reader tells which by the first bytes.
+ *  Files are plain, or compressed as a whole with gzip or zlib; a reader tells which by the first bytes.
  */
 #ifndef MUSTER_TFRECORD_H
 #define MUSTER_TFRECORD_H
@@ -48,24 +48,25 @@ MST_API MST_CHECKED mst_status mst_tfrecord_reader_open(const char *path, mst_tf
 MST_API void mst_tfrecord_reader_close(mst_tfrecord_reader *reader);
 MST_API mst_tfrecord_compression mst_tfrecord_reader_compression(const mst_tfrecord_reader *reader);
 
-/** The next record, valid until the next call. Fails with MST_CORRUPT, naming the file and the byte, if a check sum
- *  is wrong or the file ends within a record; the same again until mst_tfrecord_reader_recover. Memory grows with what
- *  is read, whatever length a damaged file claims. */
+/** The next record, valid until the next call. Fails with MST_CORRUPT, naming the file and the byte, if a check sum is
+ *  wrong or the file ends within a record. Further calls fail in the same way until mst_tfrecord_reader_recover. Memory
+ *  grows with what is read, whatever length a damaged file claims. */
 MST_API MST_CHECKED mst_status mst_tfrecord_reader_next(mst_tfrecord_reader *reader, mst_record *record);
-/** Passes over N records; *SKIPPED is less only at the end. The check sum of their data is not looked at. */
+/** Skips N records; *SKIPPED is less only at the end. The check sums of their data are not checked. */
 MST_API MST_CHECKED mst_status mst_tfrecord_reader_skip(mst_tfrecord_reader *reader, int64_t n, int64_t *skipped);
-/** After MST_CORRUPT: goes on after the damage, at the next place where a length has the right check sum; at the end
- *  where there is none, or if the damage is in compressed data. */
+/** After MST_CORRUPT: goes on after the damage, at the next place at which a length has the right check sum. Goes to
+ *  the end if there is no such place, or if the damage is in compressed data. */
 MST_API MST_CHECKED mst_status mst_tfrecord_reader_recover(mst_tfrecord_reader *reader);
 
-/** Begins the file that will be at PATH. It is written to the side: PATH is as it was until the commit. */
+/** Begins the file that will be at PATH. It is written under a temporary name: PATH does not change before the
+ *  commit. */
 MST_API MST_CHECKED mst_status mst_tfrecord_writer_open(const char *path, mst_tfrecord_compression compression,
                                                         mst_tfrecord_writer **out);
 /** Adds a record of SIZE bytes, which may be 0. Fails with MST_IO if it cannot be written. */
 MST_API MST_CHECKED mst_status mst_tfrecord_writer_add(mst_tfrecord_writer *writer, const void *data, size_t size);
-/** Writes what is left, syncs, and puts the file at its place. Nothing can be added then. */
+/** Writes what is left, syncs, and renames the file to its path. Nothing can be added afterwards. */
 MST_API MST_CHECKED mst_status mst_tfrecord_writer_commit(mst_tfrecord_writer *writer);
-/** Frees the writer; what was not committed is gone. NULL is allowed. */
+/** Frees the writer; if the file was not committed, it is deleted. NULL is allowed. */
 MST_API void mst_tfrecord_writer_close(mst_tfrecord_writer *writer);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/** Traces: what each device did when, in some steps.
+/** Traces: what each device did in some steps, and when.
  *
  *      mst_trace *trace;
  *      MST_TRY(mst_trace_create(&trace));
@@ -7,7 +7,7 @@
  *      mst_session_trace(session, NULL);             // no longer
  *      MST_TRY(mst_trace_write(trace, "trace.json"));
  *
- *  While no trace is taken, steps cost what they cost without this.
+ *  Steps that are not traced cost nothing extra.
  */
 #ifndef MUSTER_TRACE_H
 #define MUSTER_TRACE_H
@@ -22,12 +22,12 @@ typedef struct mst_trace mst_trace;
 
 /** An empty trace, owned by the caller. */
 MST_API MST_CHECKED mst_status mst_trace_create(mst_trace **out);
-/** NULL is allowed. No session may take it any more. */
+/** NULL is allowed. No session may still add to it. */
 MST_API void mst_trace_destroy(mst_trace *trace);
-/** Runs of SESSION that begin from now on are added to TRACE, until another (or NULL: none) is given. A run that fails
- *  is left out. */
+/** From now on, runs of SESSION are added to TRACE, until this function is called with another trace (NULL: none). A
+ *  run that fails is not added. */
 MST_API void mst_session_trace(mst_session *session, mst_trace *trace);
-/** Number of runs in it. */
+/** Number of runs in the trace. */
 MST_API int64_t mst_trace_num_runs(const mst_trace *trace);
 /** Writes a Chrome trace (JSON) to PATH, for chrome://tracing and ui.perfetto.dev: a lane per device with its kernels,
  *  feeds and copies, an arrow where one device waited for another, and the memory of each device's values as a

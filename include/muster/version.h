@@ -14,8 +14,8 @@ MST_API const char *mst_version(void);
 typedef struct mst_library {
     const char *name, *version, *used_for;
 } mst_library;
-/** The libraries in use, with the versions that were loaded (ISA-L, hwloc: compiled with). *OUT is the library's own;
- *  returns how many there are. */
+/** Lists the libraries in use with their loaded versions; ISA-L and hwloc with the versions compiled against. *OUT
+ *  belongs to the library. Returns the number of libraries. */
 MST_API int mst_libraries(const mst_library **out);
 
 #ifdef __cplusplus
