@@ -1,8 +1,8 @@
-/* A snapshot to a file and back, in three formats: TensorFlow's bundles, safetensors, npz.
+/* Writes snapshots to files and reads them, in three formats: TensorFlow's bundles, safetensors, npz.
  *
  * A file that Muster wrote has a JSON object under STATE_KEY. It says what each tensor is in the store (container,
- * name, kind), and holds the notes. For files of other programs the names tell this (checkpoint_names.c). Tensors
- * are read, and their check sums computed, by several threads. */
+ * name, kind), and holds the notes. In files of other programs the names tell what the tensors are
+ * (checkpoint_names.c). Tensors are read, and their check sums computed, by several threads. */
 #include "train/checkpoint_file.h"
 
 #include <jansson.h>
@@ -24,7 +24,7 @@
 #include "store/store.h"
 #include "train/checkpoint_names.h"
 
-static const char state_key[] = "_MUSTER_STATE"; /* of an npz archive too: an array of u8 */
+static const char state_key[] = "_MUSTER_STATE"; /* in an npz archive it names an array of u8 */
 static const char save_key[] = "save";
 enum { VERSION = 1 };
 
@@ -51,15 +51,15 @@ mst_status mst_text_add(char **text, const char *format, ...) {
 
 /* ---- writing ---- */
 
-/* Where a file is written: a path, or a name in an open folder. */
+/* The place where a file is written: a path, or a name in an open folder. */
 typedef struct target {
-    const char *path;         /* whole, or in the folder where there is one */
+    const char *path;         /* in `folder` if that is not NULL, else the whole path */
     const mst_folder *folder; /* may be NULL */
-    int64_t save;             /* 0: it is none of a folder's saves */
+    int64_t save;             /* number of the save in its folder; 0: it has none */
 } target;
 
-/* The description of SNAPSHOT: its notes, and what its entries, which have NAMES in the file, are in the store. The
- * caller frees it. NULL: memory is out, or a name or a note is no UTF-8. */
+/* Describes SNAPSHOT as JSON: its notes, and what its entries are in the store. NAMES: of the entries, in the file. The
+ * caller frees the text. NULL: memory is out, or a name or a note is not UTF-8. */
 static char *checkpoint_file_describe(const mst_snapshot *snapshot, const char *const *names, int64_t save) {
     json_t *entries = json_object(), *notes = json_object();
     int failed = 0;
@@ -87,7 +87,7 @@ static mst_status add_number(mst_bundle_writer *writer, const char *key, double 
     return status;
 }
 
-/* TensorFlow's Adam keeps beta^(t + 1) after t updates; here it follows from global_step. */
+/* TensorFlow's Adam stores beta^(t + 1) after t updates. Computes these powers from global_step. */
 static mst_status add_powers(mst_bundle_writer *writer, const mst_snapshot *snapshot, const mst_optimizer *optimizer) {
     const mst_tensor *step = mst_snapshot_find(snapshot, NULL, MST_STATE_GLOBAL_STEP);
     const mst_rule *rule = optimizer ? mst_rule_find(optimizer->rule) : NULL;
@@ -196,14 +196,14 @@ mst_status mst_checkpoint_write_in(const mst_folder *folder, const char *name, c
 
 /* ---- reading ---- */
 
-/* One of the three kinds of files, and what it says of its entries. */
+/* An open file of one of the three formats, and its description. */
 typedef struct reader {
     const char *path;
     mst_model_file kind;
     mst_bundle *bundle;
     mst_safetensors *safetensors;
     mst_npz *npz;
-    json_t *state; /* NULL: the file says nothing */
+    json_t *state; /* the description; NULL: the file has none */
     mst_arena arena;
 } reader;
 
@@ -218,7 +218,7 @@ static int64_t reader_count(const reader *r) {
     return r->kind == MST_FILE_NPZ ? mst_npz_num_arrays(r->npz) : mst_safetensors_count(r->safetensors);
 }
 
-/* NULL: entry I is none of a store's. */
+/* The name of entry I. NULL: it is not an entry of a store. */
 static const char *reader_name(const reader *r, int64_t i) {
     if (r->kind == MST_FILE_NPZ)
         return strcmp(mst_npz_name(r->npz, i), state_key) == 0 ? NULL : mst_npz_name(r->npz, i);
@@ -235,7 +235,7 @@ static mst_status reader_read(const reader *r, int64_t i, mst_tensor **out) {
     return mst_npz_read(r->npz, mst_npz_name(r->npz, i), out);
 }
 
-/* The text of the description in *OUT, to be freed; NULL if the file has none. */
+/* Reads the text of the description to *OUT, which the caller frees; NULL if the file has none. */
 static mst_status read_description(const reader *r, char **out, size_t *size) {
     mst_tensor *state;
     *out = NULL;
@@ -285,7 +285,8 @@ static bool kind_of(const char *name, mst_state_kind *out) {
     return false;
 }
 
-/* Finds the container, name and kind that entry NAME of the file has in a store; "" if it is no entry of one. */
+/* Finds the container, name and kind that entry NAME of the file has in a store. The name is "" if it is not an entry
+ * of a store. */
 static mst_status identify(reader *r, const char *name, const char **container, const char **store_name,
                            mst_state_kind *kind) {
     const json_t *entry = json_object_get(json_object_get(r->state, "entries"), name);
@@ -298,9 +299,9 @@ static mst_status identify(reader *r, const char *name, const char **container, 
     return *store_name ? MST_OK : MST_NO_MEMORY("to read '%s'", r->path);
 }
 
-/* An entry of the file that is one of a store. */
+/* An entry of the file that is an entry of a store. */
 typedef struct wanted {
-    int64_t i; /* in the file */
+    int64_t i; /* index in the file */
     const char *container, *name;
     mst_state_kind kind;
     mst_tensor *value;
@@ -318,13 +319,14 @@ static mst_status read_some(void *context, int64_t begin, int64_t end, int membe
     return MST_OK;
 }
 
-/* Tensors are read and summed up by several threads. */
+/* Reads the tensors, and computes their check sums, with several threads. */
 static mst_status checkpoint_file_read_all(const reader *r, wanted *entry, int64_t count) {
     checkpoint_file_work w = {.reader = r, .entry = entry};
     return mst_copy_parallel(INT64_MAX, count, read_some, &w);
 }
 
-/* Whether a checkpoint of TensorFlow has entry I in a dtype that no store has: it is left out, and named. */
+/* *OUT: whether entry I of a TensorFlow checkpoint has a dtype that no store has. It is then skipped, and its name is
+ * noted. */
 static mst_status leave_out(const reader *r, int64_t i, const char *name, mst_snapshot *snapshot, bool *out) {
     char dtype[MST_BUNDLE_TYPE_TEXT];
     const mst_bundle_entry *e = r->kind == MST_FILE_CHECKPOINT ? mst_bundle_at(r->bundle, i) : NULL;
@@ -332,7 +334,7 @@ static mst_status leave_out(const reader *r, int64_t i, const char *name, mst_sn
     return *out ? mst_snapshot_leave_out(snapshot, name, mst_bundle_type_name(e->type, dtype)) : MST_OK;
 }
 
-/* Finds for each entry of the file what it is in a store. */
+/* Lists the entries of the file that are entries of a store. */
 static mst_status identify_all(reader *r, mst_snapshot *snapshot, wanted *entry, int64_t *count) {
     for (int64_t i = 0; i < reader_count(r); i++) {
         const char *name = reader_name(r, i);

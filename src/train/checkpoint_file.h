@@ -5,56 +5,56 @@
 #include "base/folder.h"
 #include "muster/checkpoint.h"
 
-/** The kind of a file, which its name tells. */
+/** The format of a file, which its name tells. */
 typedef enum mst_model_file { MST_FILE_CHECKPOINT, MST_FILE_SAFETENSORS, MST_FILE_NPZ } mst_model_file;
 mst_model_file mst_model_file_of(const char *path);
 
-/** The same as mst_checkpoint_write for the checkpoint NAME of FOLDER, which is the save of number SAVE there. */
+/** As mst_checkpoint_write, for the checkpoint NAME of FOLDER, which is save number SAVE of that folder. */
 MST_CHECKED mst_status mst_checkpoint_write_in(const mst_folder *folder, const char *name, const mst_snapshot *snapshot,
                                                const mst_optimizer *optimizer, int64_t save);
-/** The number of the save that a checkpoint has inside; 0 if it has none, or is damaged. */
+/** Reads the number of the save that a checkpoint contains; 0 if it has none, or is damaged. */
 MST_CHECKED mst_status mst_checkpoint_read_save(const char *path, int64_t *out);
 
-/** A checkpoint that is in a folder, or that its state file names. */
+/** A checkpoint that is in a folder, or that the folder's state file names. */
 typedef struct mst_checkpoint_item {
     char *path;       /**< prefix */
     const char *name; /**< the last part of it */
     int64_t save;     /**< number of the save in the folder, from 1; 0: none, or not read from the file yet */
-    int64_t step;     /**< in the name; -1: the name has none */
+    int64_t step;     /**< step in the name; -1: the name has none */
     int64_t copy;     /**< the number after the step in the name; 0: none */
     double time;      /**< when it was written, in seconds since 1970 */
     bool in_state;    /**< the state file names it */
 } mst_checkpoint_item;
 
-/** Checkpoints, the oldest first. Zero-initialised is empty. */
+/** Checkpoints, the oldest first. Zero-initialised, it is empty. */
 typedef struct mst_checkpoint_list {
     mst_checkpoint_item *item;
     int64_t count, capacity;
     int64_t saves;         /**< number of the last save in the folder */
-    double last_preserved; /**< in the state file: when the last checkpoint that is kept for good was written */
+    double last_preserved; /**< in the state file: time of the last checkpoint that is kept for ever */
 } mst_checkpoint_list;
 
 /** Lists the checkpoints of FOLDER: those that its state file names, in that order, and the others in the folder, by
- *  number, then by step. Times of files do not count, since a copied folder has other times. Instead the state file has
- *  the number of the last save, and each checkpoint has its own number.
+ *  number and then by step. Times of files are not used, since a copied folder has other times. Instead the state file
+ *  has the number of the last save, and each checkpoint has its own number.
  *
  *  Others with a larger number than the state file's come after those that it names: the process was killed before it
- *  could write the state file again. All other ones come before. A state file by hand or by TensorFlow has no number:
- *  then all others come before. Without a state file, all checkpoints are others. */
+ *  could write the state file again. All others come before. A state file written by hand or by TensorFlow has no
+ *  number: all others come before then. Without a state file, all checkpoints are others. */
 MST_CHECKED mst_status mst_checkpoint_list_read(const mst_folder *folder, mst_checkpoint_list *out);
-/** Writes the state file: those of the list that are in_state. */
+/** Writes the state file, with the items of the list that are in_state. */
 MST_CHECKED mst_status mst_checkpoint_list_write(const mst_folder *folder, const mst_checkpoint_list *list);
 MST_CHECKED mst_status mst_checkpoint_list_add(mst_checkpoint_list *list, const mst_checkpoint_item *item);
-/** Takes item I out, and frees it. */
+/** Removes item I from the list, and frees it. */
 void mst_checkpoint_list_drop(mst_checkpoint_list *list, int64_t i);
 void mst_checkpoint_list_free(mst_checkpoint_list *list);
 
-/** Reads the newest checkpoint of FOLDER that is not damaged; MST_NOT_FOUND if there is none. *PATH is its prefix;
- *  *DAMAGED says which newer ones could not be read, and may be "". The caller frees both. */
+/** Reads the newest checkpoint of FOLDER that is not damaged; MST_NOT_FOUND if there is none. *PATH is its prefix.
+ *  *DAMAGED lists the newer ones that could not be read; it may be "". The caller frees both. */
 MST_CHECKED mst_status mst_checkpoint_read_latest(const mst_folder *folder, mst_snapshot **out, char **path,
                                                   char **damaged);
 
-/** Appends to *TEXT, which grows. */
+/** Appends text to *TEXT, which is reallocated. */
 MST_CHECKED mst_status mst_text_add(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,7 +1,7 @@
-/* The checkpoints of a folder, and its state file, `checkpoint`: a CheckpointState in protobuf's text form, which
- * lists the checkpoints by name, the newest last. checkpoint_file.h says how the list is made where the state file
- * is missing or older than the checkpoints. Of a path in the state file only the last part counts, so a folder can
- * be moved. Source: tensorflow/python/checkpoint/checkpoint_management.py. */
+/* The checkpoints of a folder, and its state file, `checkpoint`: a CheckpointState in protobuf's text form, which lists
+ * the checkpoints by name, the newest last. checkpoint_file.h says how the list is made if the state file is missing or
+ * older than the checkpoints. Only the last part of a path in the state file is used, so a folder can be moved. Source:
+ * tensorflow/python/checkpoint/checkpoint_management.py. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -53,7 +53,7 @@ static const char *number_before(const char *begin, const char *end, int64_t *ou
     return at - 1;
 }
 
-/* "model.ckpt-1000" is of step 1000, "model.ckpt-1000-2" the third of that step. */
+/* Reads the step in the name: "model.ckpt-1000" has step 1000, "model.ckpt-1000-2" is the third save of that step. */
 static void read_step(mst_checkpoint_item *item) {
     const char *slash = strrchr(item->path, '/'), *name = slash ? slash + 1 : item->path;
     int64_t last, first;
@@ -70,7 +70,7 @@ static void read_step(mst_checkpoint_item *item) {
 
 /* ---- the state file ---- */
 
-/* A string between quotes at TEXT, in place, its escapes undone; NULL if there is none. */
+/* Returns the string between quotes at TEXT, with its escapes replaced in place; NULL if there is none. */
 static char *quoted(char *text) {
     while (*text == ' ' || *text == '\t') text++;
     const char quote = *text;
@@ -98,8 +98,8 @@ static char *field_of(char *line, const char *name) {
     return strncmp(line, name, size) == 0 && line[size] == ':' ? line + size + 1 : NULL;
 }
 
-/* Adds a path of the state file, unless it is in the list already. Only its last part counts, as the name of a
- * checkpoint of this folder: the folder may have been moved, or come from somebody else and name anything. */
+/* Adds a path of the state file, unless the list has it already. Only its last part is used, as the name of a
+ * checkpoint of this folder: the folder may have been moved, or a stranger's file may name any path. */
 static mst_status add_path(mst_checkpoint_list *list, const mst_folder *folder, const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     if (!*name) return MST_OK;
@@ -125,7 +125,7 @@ static int64_t count_of(const char *text) {
     return value >= 1 && value < 1e15 ? (int64_t)value : 0;
 }
 
-/* Parses the state file. The newest checkpoint is the last of the list; it is added where the list lacks it. */
+/* Parses the state file. The newest checkpoint is the last of the list; it is added if the list lacks it. */
 static mst_status parse_state(char *text, const mst_folder *folder, mst_checkpoint_list *list) {
     char *newest = NULL, *rest = NULL;
     int64_t timestamps = 0;
@@ -155,7 +155,7 @@ static mst_status read_state(const mst_folder *folder, mst_checkpoint_list *list
     free(path);
     *there = status == MST_OK;
     if (status) return status == MST_NOT_FOUND || status == MST_INVALID ? MST_OK : status;
-    char *text = data; /* has room for one byte more */
+    char *text = data; /* there is room for one more byte */
     text[size] = '\0';
     status = parse_state(text, folder, list);
     free(data);
@@ -173,7 +173,7 @@ static mst_status add_quoted(char **text, const char *field, const char *name) {
     return mst_text_add(text, "\"\n");
 }
 
-/* Paths are without the folder, so that it can be moved. */
+/* Writes the paths without the folder, so that the folder can be moved. */
 static mst_status print_state(const mst_checkpoint_list *list, char **text) {
     char number[MST_NUMBER_TEXT];
     const mst_checkpoint_item *newest = NULL;
@@ -209,7 +209,8 @@ static int by_save(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-/* Adds the file NAME of FOLDER, if it is the index of a checkpoint with a step that KNOWN does not have. */
+/* Adds the file NAME of FOLDER if it is the index of a checkpoint with a step, and KNOWN does not have that
+ * checkpoint. */
 static mst_status add_file(mst_checkpoint_list *list, const mst_checkpoint_list *known, const mst_folder *folder,
                            const char *name) {
     struct stat info;
@@ -244,7 +245,7 @@ static mst_status read_folder(const mst_folder *folder, const mst_checkpoint_lis
     return status;
 }
 
-/* Merges the checkpoints of the state file with others. The last one of the state file was save number LAST; 0: not
+/* Merges the checkpoints of the state file with the others. LAST: save number of the last one in the state file; 0: not
  * known. */
 static mst_status merge(const mst_checkpoint_list *state, const mst_checkpoint_list *others, int64_t last,
                         mst_checkpoint_list *out) {
@@ -267,7 +268,7 @@ static int64_t last_save(const mst_checkpoint_list *list) {
     return last;
 }
 
-/* Finds the number of the last save where the state file has none: checkpoints of Muster's have their own. */
+/* If the state file has no number of the last save: finds it. Checkpoints of Muster contain their own numbers. */
 static mst_status read_saves(mst_checkpoint_list *state) {
     for (int64_t i = 0; state->saves == 0 && i < state->count; i++)
         MST_TRY(mst_checkpoint_read_save(state->item[i].path, &state->item[i].save));
@@ -302,7 +303,7 @@ static mst_status has_index(const char *prefix, bool *out) {
     return status;
 }
 
-/* Whether a checkpoint that fails with STATUS is passed over: if it is damaged, but not if memory is out or a disk
+/* Whether a checkpoint that fails with STATUS is skipped. It is if it is damaged, but not if memory is out or a disk
  * fails. */
 static bool is_damage(mst_status status) {
     return status == MST_CORRUPT || status == MST_NOT_FOUND || status == MST_INVALID || status == MST_UNIMPLEMENTED;

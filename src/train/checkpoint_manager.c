@@ -1,8 +1,9 @@
-/* The manager of a training's checkpoints: when, how many, and the thread that writes them.
+/* The manager of a training's checkpoints. It decides when to save and how many to keep, and has a thread that writes.
  *
- * The store is copied into a spare snapshot, whose memory is used again each time; the thread writes that one while
- * training goes on. Files are written to the side, synced and renamed in the order data, index, state file; old ones
- * are removed after that. So at any moment the folder has a checkpoint that is whole, if it ever had one. */
+ * The store is copied into a spare snapshot, whose memory is used again each time. The thread writes that snapshot
+ * while training goes on. Files are written under temporary names, synced, and renamed in the order data, index, state
+ * file. Old ones are removed after that. At any moment the folder therefore has a whole checkpoint, if it ever had
+ * one. */
 #include "muster/checkpoint.h"
 
 #include <dirent.h>
@@ -47,19 +48,19 @@ struct mst_checkpoint_manager {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     bool busy, stop;
-    mst_snapshot *spare; /* the thread's while it is busy */
-    mst_failure failure; /* of a checkpoint that could not be written */
+    mst_snapshot *spare; /* used by the thread while it is busy */
+    mst_failure failure; /* why a checkpoint could not be written */
     mst_checkpoint_list list;
     char *latest;
     /* the callback */
-    uint64_t saved_version; /* of the store, when it was copied or restored last */
+    uint64_t saved_version; /* version of the store when it was last copied or restored */
     double saved_time;
     bool due;
-    struct mst_checkpoint_manager *best; /* of the best epoch; NULL: none is kept */
+    struct mst_checkpoint_manager *best; /* the manager for the best epoch; NULL: that is not kept */
     double best_value;
 };
 
-/* ---- writing one: on the thread ---- */
+/* ---- writing a checkpoint, on the thread ---- */
 
 static mst_status is_taken(const mst_checkpoint_manager *m, const char *name, int size, bool *out) {
     char *index;
@@ -69,7 +70,8 @@ static mst_status is_taken(const mst_checkpoint_manager *m, const char *name, in
     return status;
 }
 
-/* "model.ckpt-1000". If a checkpoint of that step exists, it is not overwritten: the new name ends in a number. */
+/* Makes a name, "model.ckpt-1000". An existing checkpoint of that step is not overwritten: the new name then ends in
+ * one more number. */
 static mst_status free_name(const mst_checkpoint_manager *m, int64_t step, char **out) {
     char *name = NULL;
     bool taken = true;
@@ -88,7 +90,7 @@ static mst_status free_name(const mst_checkpoint_manager *m, int64_t step, char 
     return MST_OK;
 }
 
-/* Removes the oldest checkpoints that the state file names, but not the last `keep`. If one cannot be removed, the next
+/* Removes the oldest checkpoints that the state file names, except the last `keep`. If one cannot be removed, the next
  * save tries again. */
 static void remove_old(mst_checkpoint_manager *m) {
     int64_t too_many = -m->options.keep;
@@ -98,7 +100,7 @@ static void remove_old(mst_checkpoint_manager *m) {
         mst_checkpoint_item *item = &m->list.item[i];
         const bool listed = item->in_state;
         const bool stays = listed && hours > 0 && item->time - 3600 * hours >= m->list.last_preserved;
-        if (stays) m->list.last_preserved = item->time; /* for good */
+        if (stays) m->list.last_preserved = item->time; /* it is kept for ever */
         if (stays || (listed && mst_bundle_remove(&m->folder, item->name) == MST_OK))
             mst_checkpoint_list_drop(&m->list, i);
         else
@@ -177,7 +179,7 @@ static mst_status open_lock(mst_checkpoint_manager *m) {
                     lock_name);
 }
 
-/* The lock is the system's: it goes with the process that has it. The file only says whose it is. */
+/* Takes the lock, which the system releases when the process ends. The text of the file only says who has the lock. */
 static mst_status take_lock(mst_checkpoint_manager *m) {
     char owner[32] = "";
     MST_TRY(open_lock(m));
@@ -198,8 +200,8 @@ static mst_status take_lock(mst_checkpoint_manager *m) {
                     m->folder.path, *owner ? owner : "?");
 }
 
-/* Whether NAME was left by a process that was killed: a temporary file, or data without an index. Only an answer while
- * the lock of NAME is held is certain: a writer of a checkpoint holds it until the index is there. */
+/* *OUT: whether a killed process left NAME behind: a temporary file, or data without an index. The answer is certain
+ * only while the lock of NAME is held, because a writer of a checkpoint holds it until the index exists. */
 static mst_status is_litter(const mst_checkpoint_manager *m, const char *name, bool *out) {
     const char *data = strstr(name, ".data-");
     const size_t size = strlen(m->prefix);
@@ -217,7 +219,7 @@ static mst_status remove_if_litter(const mst_checkpoint_manager *m, const char *
     const int lock = status || !litter ? -1 : mst_file_claim(&m->folder, name);
     if (lock < 0) return status;
     status = is_litter(m, name, &litter);
-    if (!status && litter) (void)!mst_file_remove_in(&m->folder, name); /* tried again the next time */
+    if (!status && litter) (void)!mst_file_remove_in(&m->folder, name); /* the next call tries again */
     close(lock);
     return status;
 }
@@ -246,7 +248,7 @@ static mst_status set_options(mst_checkpoint_manager *m, const mst_checkpoint_op
     return (m->prefix = strdup(prefix)) ? MST_OK : MST_NO_MEMORY("for checkpoints");
 }
 
-/* Empties the list: checkpoints of an earlier training are neither named in the state file any more, nor removed. */
+/* Empties the list: checkpoints of an earlier training are no longer named in the state file, and are never removed. */
 static void forget_list(mst_checkpoint_manager *m) {
     const int64_t saves = m->list.saves;
     mst_checkpoint_list_free(&m->list);
@@ -301,7 +303,7 @@ static mst_status open_in(const mst_folder *folder, const mst_checkpoint_options
     return mst_failure_restore(&failure);
 }
 
-/* PATH without slashes at its end: "run" of "run//". The caller frees it. */
+/* Returns PATH without slashes at its end: "run" for "run//". The caller frees it. */
 static char *without_slashes(const char *path) {
     size_t size = strlen(path);
     while (size > 1 && path[size - 1] == '/') size--;
@@ -349,8 +351,8 @@ mst_status mst_checkpoint_manager_close(mst_checkpoint_manager *m) {
 
 /* ---- saving and restoring ---- */
 
-/* A number that rises with each update. The position in the data does not count: a fit that is resumed after the last
- * step of an epoch changes it by ending the epoch, and nothing else. */
+/* A number that rises with each update. The position in the data is not included: a fit that is resumed after the last
+ * step of an epoch changes only that position, by ending the epoch. */
 static mst_status version_of(mst_store *store, uint64_t *out) {
     mst_state_info *list;
     int64_t count;
@@ -380,7 +382,8 @@ mst_status mst_checkpoint_manager_wait(mst_checkpoint_manager *manager) {
     return status;
 }
 
-/* Copies the store into the spare snapshot; WHOLES: entries that are parts as the wholes that the store holds. */
+/* Copies the store into the spare snapshot. WHOLES: entries that are parts are copied as the whole values that the
+ * store holds. */
 static mst_status copy_store(mst_checkpoint_manager *m, mst_store *store, bool wholes) {
     mst_snapshot *taken;
     if (!wholes) return mst_store_snapshot_again(store, &m->spare);
@@ -391,7 +394,7 @@ static mst_status copy_store(mst_checkpoint_manager *m, mst_store *store, bool w
 }
 
 static mst_status save_store(mst_checkpoint_manager *manager, mst_store *store, bool wholes) {
-    if (manager->best) MST_TRY(mst_checkpoint_manager_wait(manager->best)); /* the store says that it is there */
+    if (manager->best) MST_TRY(mst_checkpoint_manager_wait(manager->best)); /* the store refers to its checkpoint */
     MST_TRY(mst_checkpoint_manager_wait(manager));
     MST_TRY(version_of(store, &manager->saved_version));
     MST_TRY(copy_store(manager, store, wholes));
@@ -477,8 +480,8 @@ static mst_status checkpoint_begin(void *context, mst_train_state *state) {
     return mst_store_snapshot_again(mst_model_store(state->model), &m->spare);
 }
 
-/* Saves the state of a model in training. Other tasks may have parts of it: if these cannot be had after this step,
- * nothing is saved, and the previous checkpoint stays the last one. */
+/* Saves the state of a model in training. Other tasks may have parts of the state. If they cannot be collected after
+ * this step, nothing is saved, and the previous checkpoint stays the last one. */
 static mst_status save(mst_checkpoint_manager *m, mst_model *model) {
     mst_trainer *trainer;
     bool may_save = true;
@@ -518,8 +521,8 @@ static mst_status save_if_due(void *context, mst_train_state *state) {
     return MST_OK;
 }
 
-/* Saves the last whole state when training with servers ends, unless the last checkpoint has it. A server may be gone
- * then, or the workers may have stopped in the midst of a step. */
+/* Saves the last whole state when training with servers ends, unless the last checkpoint has it. By then a server may
+ * be gone, or the workers may have stopped in the middle of a step. */
 static mst_status save_rest(mst_checkpoint_manager *m, mst_model *model) {
     mst_store *store = mst_model_store(model);
     mst_tensor *step;
@@ -531,8 +534,9 @@ static mst_status save_rest(mst_checkpoint_manager *m, mst_model *model) {
     return is_there ? MST_OK : save_store(m, store, false);
 }
 
-/* Saves the state at the end of training unless the last checkpoint has it. A training that failed may have damaged
- * its state, so the last good checkpoint stays the newest; if only another task was lost, the state is saved too. */
+/* Saves the state at the end of training, unless the last checkpoint has it. A training that has failed may have
+ * damaged its state, so the last good checkpoint stays the newest. If only another task was lost, the state is saved
+ * too. */
 static mst_status end(void *context, mst_train_state *state) {
     mst_checkpoint_manager *m = context;
     uint64_t version;

@@ -1,5 +1,5 @@
-/* TensorFlow 1 names a slot by its variable and the optimizer's class; the name of the second slot ends in "_1", and
- * so on. Muster names it by what it is. Source: tensorflow/python/training/slot_creator.py and the optimizers beside
+/* TensorFlow 1 names a slot by its variable and the optimizer's class; the name of the second slot ends in "_1", and so
+ * on. Muster names a slot by its meaning. Source: tensorflow/python/training/slot_creator.py and the optimizers beside
  * it. */
 #include "train/checkpoint_names.h"
 
@@ -8,8 +8,8 @@
 
 #include "rule/accumulate.h"
 
-/* A slot is named SLOT in the store and FILE in the file. A row fits if the variable has the slot WITH too, and has no
- * slot WITHOUT; each is given by its names in the store and in the file. The first row that fits counts. */
+/* A slot is named SLOT in the store and FILE in the file. A row fits if the variable also has the slot WITH, and has no
+ * slot WITHOUT; each of them is given by its names in the store and in the file. The first row that fits is used. */
 static const struct row {
     const char *slot, *file, *with[2], *without[2]; /* [0]: in the store, [1]: in the file */
 } rows[] = {
@@ -77,12 +77,12 @@ static bool file_has(mst_checkpoint_has has, const void *file, const char *base,
     return has(file, name);
 }
 
-/* Values of TensorFlow's own that follow from global_step, or that nobody needs. */
+/* Values that only TensorFlow has. They follow from global_step, or nobody needs them. */
 static bool is_unused(const char *part) {
     return strcmp(part, "beta1_power") == 0 || strcmp(part, "beta2_power") == 0 || strcmp(part, "save_counter") == 0;
 }
 
-/* A slot under Muster's own name, which is the name in Keras too. */
+/* Whether PART is Muster's own name of a slot, which Keras uses too. */
 static bool is_slot_name(const char *part) {
     for (int r = 0; r < NUM_ROWS; r++)
         if (strcmp(part, rows[r].slot) == 0) return true;

@@ -5,16 +5,17 @@
 #include "base/arena.h"
 #include "muster/store.h"
 
-/** The name of entry I of SNAPSHOT in a file: "layer1/weights/m" is "layer1/weights/Adam". NULL if memory is out. */
+/** The name of entry I of SNAPSHOT in a file: "layer1/weights/m" becomes "layer1/weights/Adam". NULL if memory is
+ *  out. */
 const char *mst_checkpoint_file_name(mst_arena *arena, const mst_snapshot *snapshot, int64_t i);
 /** The name in the file of a slot of zeros that TensorFlow 1 has beside entry I but the store does not: TensorFlow's
  *  RMSProp has a momentum slot even if the momentum is 0. "": none; NULL: no memory. */
 const char *mst_checkpoint_zero_slot(mst_arena *arena, const mst_snapshot *snapshot, int64_t i);
 
-/** Whether the file has a tensor of that name. */
+/** Whether the file has a tensor with this name. */
 typedef bool (*mst_checkpoint_has)(const void *file, const char *name);
-/** The name and the kind that FILE_NAME, of a file that does not say so itself, has in a store. NULL if memory is
- *  out; "" if no store has it (beta1_power, save_counter). */
+/** The name and the kind in a store of FILE_NAME, for a file that does not say so itself. NULL if memory is out; "" if
+ *  no store has such an entry (beta1_power, save_counter). */
 const char *mst_checkpoint_store_name(mst_arena *arena, const char *file_name, mst_checkpoint_has has, const void *file,
                                       mst_state_kind *kind);
 

@@ -1,9 +1,9 @@
-/** How the tasks of one training work together. There are three ways: a task trains alone; workers average their
- *  gradients (and may share the optimizer's slots); or parameter servers keep the variables of workers.
+/** How the tasks of one training work together. There are three ways. A task trains alone; workers average their
+ *  gradients, and may share the optimizer's slots; or parameter servers keep the variables of workers.
  *
- *  Each way is one table of functions, in one file: cooperation.c has that of a task alone, cooperation_workers.c and
- *  cooperation_servers.c have the others. mst_fit, the trainer and the callbacks call the functions of the trainer's
- *  table, and read its rules. They never ask which way it is. A new way is a file with its table, and a line in
+ *  Each way is one table of functions in a file of its own: cooperation.c for a task alone, cooperation_workers.c and
+ *  cooperation_servers.c for the others. mst_fit, the trainer and the callbacks call the functions of the trainer's
+ *  table and read its rules. They never ask which way it is. To add a way, add a file with its table, and a line in
  *  mst_cooperation_of.
  *
  *  The order of the calls, from compile to the end of a fit:
@@ -22,24 +22,24 @@ struct mst_fit_run;
 struct mst_sharded_step;
 struct mst_trainer;
 
-/** What a way to work together means for those who count steps and sums. */
+/** Properties of a way that the counting of steps and sums depends on. */
 typedef struct mst_cooperation_rules {
     bool in_step;       /**< all workers are at the same step */
-    bool decides;       /**< callbacks of this task decide when a training ends */
+    bool decides;       /**< callbacks of this task decide when training ends */
     bool counts_others; /**< updates come from the gradients of other workers too, at any time; the sums of an epoch
                          *   come back with the values */
     bool cuts_slots;    /**< each worker has a part of the optimizer's slots: a checkpoint takes the whole ones */
 } mst_cooperation_rules;
 
-/** Every function is optional: NULL does nothing, and succeeds; a NULL that returns bool is false. */
+/** Every function is optional. A NULL function does nothing and succeeds; one that returns bool returns false. */
 typedef struct mst_cooperation {
     /* ---- the trainer ---- */
 
     /** At compile: decides which shards of a batch this task computes, and joins the session to the others. */
     mst_status (*share)(struct mst_trainer *trainer);
-    /** NULL: in step, decides. Called after the strategy is complete. */
+    /** NULL: in_step and decides are true. Called after the strategy is complete. */
     mst_cooperation_rules (*rules)(const struct mst_trainer *trainer);
-    /** A step, TRAINING or evaluating, was built, and its variables have values. */
+    /** A step was built, for TRAINING or evaluating, and its variables have values. */
     mst_status (*build)(struct mst_trainer *trainer, bool training);
     /** Adds fetches to the training step while it is built. Errors go to the graph. */
     void (*add_fetches)(struct mst_trainer *trainer, struct mst_sharded_step *step);
@@ -53,7 +53,7 @@ typedef struct mst_cooperation {
     /** Waits for the others, then finds the position (mst_fit_find_position). Sets `copied` if the state came from
      *  another worker, and `returns` if an earlier process of this worker was lost. NULL: only finds the position. */
     mst_status (*join)(struct mst_fit_run *run);
-    /** Sets state.learning_rate to what the variables are trained with. NULL: the value in the store. */
+    /** Sets state.learning_rate to the rate with which the variables are trained. NULL: the value in the store. */
     mst_status (*read_rate)(struct mst_fit_run *run);
     /** A callback has set state.learning_rate, which is rounded to f32 here. NULL: sets the value in the store. */
     mst_status (*set_rate)(struct mst_fit_run *run);
@@ -90,7 +90,7 @@ typedef struct mst_cooperation {
 
     /* ---- losses of tasks ---- */
 
-    /** Whether STATUS, an error of a step or of an exchange, only says that another worker was lost. */
+    /** Whether STATUS, an error of a step or of an exchange, only means that another worker was lost. */
     bool (*is_lost)(const struct mst_trainer *trainer, mst_status status);
     /** A step, a callback or `finish` has failed with STATUS. If others were lost: waits for them. Returns:
      *  - STATUS or another error, with which the fit ends;
@@ -106,9 +106,9 @@ typedef struct mst_cooperation {
 
     /** A callback has put back weights of an earlier epoch. */
     mst_status (*weights_set)(struct mst_trainer *trainer);
-    /** Asks that `collect` find after the next step what other workers have of the state. */
+    /** Asks for the parts of the state that other workers have: `collect` can get them after the next step. */
     void (*want)(struct mst_trainer *trainer);
-    /** Brings the whole state of the training to the store. *MAY_SAVE, which is true, becomes false if it is not to be
+    /** Brings the whole state of the training to the store. *MAY_SAVE is true, and becomes false if the state cannot be
      *  had after this step. */
     mst_status (*collect)(struct mst_trainer *trainer, bool *may_save);
     /** Whether the state must be saved now, because its keepers are about to leave. */
@@ -117,8 +117,8 @@ typedef struct mst_cooperation {
      *  has what `collect_rest` brings to the store: the last state that was whole. */
     bool (*is_broken_off)(const struct mst_trainer *trainer, const mst_train_state *state);
     mst_status (*collect_rest)(struct mst_trainer *trainer);
-    /** How stale the gradients were that were applied since the last call: *COUNTS, i64 [n], belongs to the caller;
-     *  element I counts those that were I updates old. Stays NULL if there is nothing to count. */
+    /** How stale the gradients were that were applied since the last call. *COUNTS, i64 [n], belongs to the caller;
+     *  element I counts the gradients that were I updates old. Stays NULL if there is nothing to count. */
     mst_status (*staleness)(struct mst_trainer *trainer, mst_tensor **counts);
 } mst_cooperation;
 

@@ -118,8 +118,8 @@ static mst_status servers_join(mst_fit_run *run) {
 
 /* ---- the learning rate ---- */
 
-/* The rate of the servers, whose updates have no schedule. If a server has lost its values, this is no error: the next
- * request notices it too, and its error is handled. */
+/* Reads the rate of the servers, whose updates have no schedule. If a server has lost its values, that is no error
+ * here: the next request notices it too, and its error is handled. */
 static mst_status servers_read_rate(mst_fit_run *run) {
     const mst_trainer *trainer = run->trainer;
     float is = (float)trainer->optimizer.learning_rate;
@@ -270,8 +270,8 @@ static mst_status servers_finish(mst_fit_run *run) {
 
 /* ---- losses ---- */
 
-/* After a server was started again: all workers go on from the state that the chief has kept. Callbacks that have ended
- * the training end it again. */
+/* A server was started again: all workers go on from the state that the chief has kept. Callbacks that have ended the
+ * training end it again. */
 static mst_status return_to_servers(mst_fit_run *run) {
     mst_position now;
     MST_TRY(join_at_position(run));

@@ -103,8 +103,8 @@ static mst_status workers_join(mst_fit_run *run) {
 
 /* ---- epochs and steps ---- */
 
-/* Keeps the state to which sharded state goes back if a worker is lost. If training stops, the epoch only ends here,
- * as it has on the others. */
+/* Keeps the state to which sharded state goes back if a worker is lost. If training stops, the epoch only ends here, as
+ * it has on the others, and nothing is kept. */
 static mst_status workers_begin_epoch(mst_fit_run *run) {
     if (run->state.stop) return MST_OK;
     if (!run->collected) MST_TRY(mst_sharded_collect(run->trainer));
@@ -146,7 +146,8 @@ static bool are_stopped(const mst_fit_run *run) {
     return mst_task_is_stopped(run->trainer->options.task, run->first_number);
 }
 
-/* That includes a worker that only begins now, because it has come back or was slower than the others. */
+/* Takes a stop from another worker. This includes a worker that only begins now, because it has come back or was slower
+ * than the others. */
 static void workers_take_stop(mst_fit_run *run) {
     if (are_stopped(run)) run->told_to_stop = run->state.stop = true;
 }
@@ -163,8 +164,8 @@ static bool workers_is_lost(const mst_trainer *trainer, mst_status status) {
     return status == MST_UNAVAILABLE && !mst_task_is_joined(trainer->options.task);
 }
 
-/* Turns STATUS of coming together after a loss into that of the fit. If the training ends here: sets run->state.stop,
- * and returns MST_OK. */
+/* Turns STATUS, from coming together after a loss, into the status of the fit. If training ends here: sets
+ * run->state.stop, and returns MST_OK. */
 static mst_status after_loss(mst_fit_run *run, mst_status status) {
     if (status == MST_CANCELLED) run->state.stop = true; /* as after any step */
     return run->state.stop ? MST_OK : status;

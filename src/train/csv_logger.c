@@ -3,9 +3,9 @@
  *      epoch,loss,accuracy,val_loss,val_accuracy,learning_rate,seconds
  *      0,0.58,0.79,0.44,0.84,0.001,1.25
  *
- * The file is written anew, to the side, when the first epoch ends: with its head and, in a training that goes on, with
- * the rows of the epochs before. Then each epoch adds a line. What a crash has left of a line goes when training goes
- * on. */
+ * The file is written under a temporary name when the first epoch ends: with its head and, if training was resumed, the
+ * rows of the epochs before. Then each epoch appends a line. If a crash has cut a line off, the line is removed when
+ * training goes on. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,9 +50,9 @@ static void print_row(FILE *out, const mst_train_state *state, bool validation, 
     putc('\n', out);
 }
 
-/* ---- rows of a training that goes on ---- */
+/* ---- rows of a training that is resumed ---- */
 
-/* The last column of the row from LINE to END. */
+/* Reads the last column of the row from LINE to END. */
 static void read_seconds(const char *line, const char *end, double *seconds) {
     char number[MST_NUMBER_TEXT];
     const char *comma = memrchr(line, ',', (size_t)(end - line));
@@ -60,7 +60,7 @@ static void read_seconds(const char *line, const char *end, double *seconds) {
     if (!mst_number_parse_f64(number, seconds)) *seconds = 0;
 }
 
-/* The rows of TEXT before EPOCH, whole lines only, to OUT; the time of the last of them to *SECONDS. */
+/* Copies the rows of TEXT before EPOCH, whole lines only, to OUT. *SECONDS: the time in the last of them. */
 static void keep_rows(const char *text, int64_t epoch, FILE *out, double *seconds) {
     for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
         char *after;
@@ -78,7 +78,7 @@ static mst_status check_head(const mst_csv_logger *c, const char *have, const ch
                     (int)size, have, (int)strcspn(want, "\n"), want);
 }
 
-/* What the file has of the epochs before STATE, after the head that OUT holds as *HEAD. */
+/* Copies the rows that the file has of epochs before STATE to OUT. The file must begin with HEAD. */
 static mst_status keep_before(mst_csv_logger *c, const mst_train_state *state, const char *head, FILE *out) {
     void *data;
     size_t size;
@@ -125,7 +125,7 @@ static mst_status train_begin(void *context, mst_train_state *state) {
     return mst_file_check(c->path);
 }
 
-/* The head is written with the first row: only then it is known whether there is validation. */
+/* The head is written with the first row: before that it is not known whether there is validation. */
 static mst_status epoch_end(void *context, mst_train_state *state) {
     mst_csv_logger *c = context;
     if (mst_monitor_is_cut_off(state)) return MST_OK;

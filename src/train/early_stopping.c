@@ -1,5 +1,5 @@
-/* The callback for early stopping. What it knows (best value, epochs waited, best weights) is kept in entries of the
- * store, so a checkpoint has it and a resumed fit goes on as if it had not been interrupted. */
+/* The callback for early stopping. Its state (best value, epochs waited, best weights) is kept in entries of the store.
+ * Checkpoints therefore include it, and a resumed fit goes on as if it had not been interrupted. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,14 +20,14 @@ static bool larger_is_better(const mst_early_stopping *e, const mst_train_state 
     return mst_monitor_larger_is_better(e->monitor, state, e->maximize);
 }
 
-/* The best weights are entries of the store, so that checkpoints have them: in a container of their own, each under
- * the name of its weight. When training ends, they and the weights change places; a fit that is resumed changes them
- * back. */
+/* The best weights are entries of the store, so that checkpoints include them. They are in a container of their own,
+ * each under the name of its weight. When training ends, they are swapped with the weights; a fit that is resumed swaps
+ * them back. */
 static void container_of(const mst_early_stopping *e, char container[CONTAINER_SIZE]) {
     snprintf(container, CONTAINER_SIZE, "%s/%s/best", who, mst_monitor_name(e->monitor));
 }
 
-/* Adds the entries that ALL has in container FROM to CHANGES, in container TO. *COUNT: how many these are. */
+/* Adds the entries that ALL has in container FROM to CHANGES, under container TO. *COUNT: their number. */
 static mst_status move(const mst_snapshot *all, const char *from, const char *to, mst_state_kind kind,
                        mst_snapshot *changes, int64_t *count) {
     for (int64_t i = 0; i < mst_snapshot_count(all); i++) {
@@ -39,7 +39,7 @@ static mst_status move(const mst_snapshot *all, const char *from, const char *to
     return MST_OK;
 }
 
-/* Copies the weights into the container of the best ones; with EXCHANGE swaps the two. One turn of the store. */
+/* Copies the weights into the container of the best ones, or swaps the two (EXCHANGE), in one turn of the store. */
 static mst_status move_weights(const mst_early_stopping *e, mst_store *store, bool exchange) {
     char container[CONTAINER_SIZE];
     mst_snapshot *all, *changes;
@@ -61,8 +61,8 @@ static mst_status keep_weights(mst_early_stopping *e, mst_store *store) {
     return mst_monitor_keep(store, who, e->monitor, "has_weights", 1);
 }
 
-/* Swaps the weights and the best ones. STEP is noted: the step since which the model has the best ones, or 0 if it has
- * its own again. */
+/* Swaps the weights and the best ones. STEP is noted: the step at which the model got the best ones, or 0 if it has its
+ * own again. */
 static mst_status exchange_weights(const mst_early_stopping *e, mst_store *store, int64_t step) {
     MST_TRY(move_weights(e, store, true));
     return mst_monitor_keep(store, who, e->monitor, "restored", (double)step);
@@ -72,7 +72,7 @@ static bool has_waited(const mst_early_stopping *e) {
     return e->waited > 0 && e->waited >= e->patience;
 }
 
-/* A fit that is resumed after its first epoch goes on from what it kept, also if this callback had stopped it. */
+/* A fit that is resumed after its first epoch goes on from the kept state, even if this callback had stopped it. */
 static mst_status go_on(mst_early_stopping *e, mst_train_state *state) {
     mst_store *store = mst_model_store(state->model);
     double best_epoch = 0, waited = 0, has_weights = 0, counted = 0;
@@ -124,7 +124,7 @@ static mst_status early_begin(void *context, mst_train_state *state) {
 }
 
 /* Training goes on with the weights that it ended with, not with the best ones. But if a fit without this callback has
- * trained the best ones since then, training goes on with those: the weights that were kept are too old. */
+ * trained the best ones since, training goes on with those: the kept weights are too old. */
 static mst_status early_epoch_begin(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
     mst_store *store = mst_model_store(state->model);
@@ -144,7 +144,7 @@ static mst_status early_epoch_end(void *context, mst_train_state *state) {
     mst_store *store = mst_model_store(state->model);
     double value;
     if (mst_monitor_is_cut_off(state) || state->follows) return MST_OK;
-    if (state->epoch < e->counted) { /* it ends once more, after a recovery */
+    if (state->epoch < e->counted) { /* this epoch ends once more, after a recovery */
         state->stop |= state->epoch + 1 == e->counted && has_waited(e);
         return MST_OK;
     }
@@ -164,7 +164,7 @@ static mst_status early_epoch_end(void *context, mst_train_state *state) {
     return keep_numbers(e, store);
 }
 
-/* A worker may have got the state of another one that has exchanged the weights already. */
+/* A worker may have got the state of another one that has already exchanged the weights. */
 static mst_status early_end(void *context, mst_train_state *state) {
     const mst_early_stopping *e = context;
     double restored = 0;

@@ -4,7 +4,7 @@
 
 enum { NAME = 128, MOST = 7 + 2 * MST_MAX_METRICS };
 
-/* The row, in the order of its entries. */
+/* The row of an epoch, in the order of its entries. */
 typedef struct row {
     char name[MOST][NAME];
     double value[MOST];
@@ -16,7 +16,7 @@ static void add(row *r, const char *prefix, const char *name, double value) {
     r->value[r->count++] = value;
 }
 
-/* Names of metrics end in a number, as those of their sums do: two outputs may have one metric. */
+/* The names of metrics end in a number, like the names of their sums: two outputs may have the same metric. */
 static void add_values(row *r, const mst_train_state *s, const char *prefix, double loss, const double *metric) {
     char name[NAME];
     add(r, prefix, "loss", loss);
@@ -52,7 +52,7 @@ mst_status mst_ended_epoch_add(mst_snapshot *changes, int64_t epoch, const mst_t
 
 mst_status mst_ended_epoch_read(mst_store *store, int64_t epoch, mst_train_state *state) {
     row r;
-    fill(&r, epoch, state); /* the names */
+    fill(&r, epoch, state); /* for the names only */
     for (int i = 0; i < r.count; i++) {
         mst_tensor *value;
         MST_TRY(mst_store_get(store, NULL, r.name[i], &value));

@@ -1,8 +1,8 @@
 /* mst_evaluate and mst_predict: one pass over the data.
  *
- * Evaluation runs a step of all shards that updates nothing, and adds up losses and metrics weighted by their
- * examples, so that a last batch with fewer rows counts for its rows only. Prediction runs the model on the first
- * device, batch by batch, and copies the outputs one after the other into a tensor of all rows. */
+ * Evaluation runs a step of all shards that updates nothing. It adds up losses and metrics weighted by the number of
+ * examples, so a smaller last batch counts only for its rows. Prediction runs the model on the first device, batch by
+ * batch, and copies the outputs one after the other into a tensor of all rows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #include "train/position.h"
 #include "train/trainer_data.h"
 
-/* One pass over DATA, in the dtypes of the model. */
+/* Begins one pass over DATA, converted to the dtypes of the model. */
 static mst_status open_pass(const mst_trainer *trainer, const mst_dataset *data, bool with_labels, int64_t batch_size,
                             mst_iterator **out) {
     mst_dataset *converted;
@@ -32,7 +32,7 @@ static mst_status add_up(const mst_tensor *batch, mst_tensor **total) {
     return MST_OK;
 }
 
-/* What the batches of an evaluation have added up to. */
+/* The sums over the batches of an evaluation. */
 typedef struct evaluation_sums {
     double loss, examples;
     mst_tensor *metric[2 * MST_MAX_METRICS]; /* sum and count of each; NULL: there was no batch */
@@ -127,7 +127,7 @@ mst_status mst_trainer_build_predict(mst_trainer *trainer) {
     mst_value *predict = calloc((size_t)(num_inputs + trainer->num_outputs), sizeof *predict);
     if (!predict) return MST_NO_MEMORY("to predict");
     mst_with_device (graph, trainer->devices[0]) {
-        /* shares the variables of training, which are there or are made now */
+        /* shares the variables of training; makes them if they do not exist */
         mst_with_name (graph, "predict") {
             graph->current.reuse = MST_REUSE_AUTO; /* restored with the scope */
             for (int i = 0; i < num_inputs; i++)
@@ -140,8 +140,8 @@ mst_status mst_trainer_build_predict(mst_trainer *trainer) {
     return mst_session_init_variables(trainer->session);
 }
 
-/* Memory for all predictions of an output is taken in one piece: is there as much for all COUNT outputs
- * of SPEC together, as far as their sizes are known? */
+/* The predictions of an output for all rows need one block of memory. Checks that there is memory for all COUNT outputs
+ * of SPEC together, as far as their sizes are known. */
 static mst_status check_room(const mst_spec *spec, int count, int64_t rows) {
     int64_t all = 0;
     for (int o = 0; o < count; o++) {
@@ -157,15 +157,15 @@ static mst_status check_room(const mst_spec *spec, int count, int64_t rows) {
     return mst_host_check(all, "predict: the predictions for all rows", "predict fewer rows at a time");
 }
 
-/* Refuses predictions of all ROWS that would not fit into memory, before the first batch takes any. That needs shapes
- * of outputs that are known beforehand, as they nearly always are. */
+/* Refuses predictions of all ROWS that would not fit into memory, before the first batch takes any. Sizes that are not
+ * known beforehand are left to check_outputs; nearly all are known. */
 static mst_status check_predictions(const mst_trainer *trainer, int64_t rows) {
     mst_spec spec[MST_MAX_OUTPUTS];
     for (int o = 0; o < trainer->num_outputs; o++) spec[o] = mst_value_spec(trainer->predict[trainer->num_inputs + o]);
     return check_room(spec, trainer->num_outputs, rows);
 }
 
-/* The same after the first batch, whose outputs have sizes that are all known. */
+/* As check_predictions, after the first batch: all sizes of its outputs are known. */
 static mst_status check_outputs(mst_tensor *const *output, int count, int64_t rows) {
     mst_spec spec[MST_MAX_OUTPUTS];
     for (int o = 0; o < count; o++)
@@ -173,8 +173,8 @@ static mst_status check_outputs(mst_tensor *const *output, int count, int64_t ro
     return check_room(spec, count, rows);
 }
 
-/* Copies the output NAME of a batch into *ALL, after the DONE rows that are there. *ALL has ROWS rows; if it is
- * NULL, it is made. */
+/* Copies the output NAME of a batch into *ALL, after the DONE rows that it has. *ALL has ROWS rows; if it is NULL, it
+ * is made. */
 static mst_status keep_output(const char *name, const mst_tensor *output, int64_t batch_size, int64_t rows,
                               int64_t done, mst_tensor **all) {
     mst_shape shape = mst_tensor_shape(output);

@@ -2,12 +2,12 @@
  *
  *      prepare      check the data, build the step, find the position, make batches
  *      epoch        callbacks, batches from the position on, validation, history, callbacks
- *      step         run, read what it gave, check that the loss is finite, callbacks
+ *      step         run, read its results, check that the loss is finite, callbacks
  *
  * The place of training (epoch, batch, running sums) is state of the store, and the step itself counts it (position.c).
- * A checkpoint at any step can therefore be resumed there, and the sums of the epoch go on. The position moves to the
- * next epoch after the callbacks of the epoch that ends; a fit that is resumed before that ends the epoch again. Each
- * callback's train_end is called even if training failed.
+ * A fit can therefore be resumed from a checkpoint of any step, and the sums of the epoch go on. The position moves to
+ * the next epoch after the callbacks of the epoch that ends; a fit that is resumed before that ends the epoch again.
+ * Each callback's train_end is called even if training failed.
  *
  * In a cluster a step happens on all workers or on none. A worker that was cut off before it knew of a step gets the
  * state of the others (recover). If these have ended the epoch by then, its row in the state (ended_epoch.h) is given
@@ -41,8 +41,8 @@ typedef mst_fit_run fit;
 
 typedef mst_status (*hook)(void *context, mst_train_state *state);
 
-/* Sets a callback's new learning rate. From now on its value in the store, an f32, counts, as in Keras: a worker that
- * comes back, and a training that is resumed, know only that value. */
+/* Sets a callback's new learning rate. As in Keras, the value in the store, an f32, is what counts from now on: a
+ * worker that comes back, and a training that is resumed, know only that value. */
 static mst_status set_learning_rate(fit *f) {
     mst_value variable = f->trainer->train.values.learning_rate;
     if (mst_schedule_is_set(&f->trainer->optimizer.schedule))
@@ -75,7 +75,7 @@ static mst_status call(fit *f, size_t offset) {
 #define CALL(f, name) call((f), offsetof(mst_callback, name))
 
 static mst_status bad_loss(const fit *f, double loss) {
-    if (isnan(loss)) loss = NAN; /* without a sign */
+    if (isnan(loss)) loss = NAN; /* a NaN without a sign */
     if (!f->any_step)
         return MST_FAIL(MST_NUMERICS,
                         "the loss is %g at the first step: check the data, or run with .check_numerics of the "
@@ -141,7 +141,8 @@ static mst_status run_step(fit *f, const mst_batch *batch) {
     return CALL(f, step_end);
 }
 
-/* 0: batched data keeps its batches. Otherwise the training batch size, or the number of rows if that is smaller. */
+/* Batch size of validation. 0: batched data keeps its batches. Otherwise the training batch size, or the number of rows
+ * if that is smaller. */
 static int64_t validation_batch_size(const fit *f) {
     int64_t rows = mst_dataset_num_rows(f->validation);
     if (f->validation->batch_size) return 0;
@@ -191,8 +192,8 @@ static mst_status next_batch(fit *f, mst_iterator *iterator, const mst_batch **o
     return status;
 }
 
-/* After a callback has stopped this worker in an epoch of unknown length: whether other workers may have to know if the
- * last step also ended the epoch. Not from a process that must end: it counts as lost. */
+/* After a callback has stopped this worker in an epoch of unknown length: whether other workers may need to know if the
+ * last step also ended the epoch. Not for a process that must end: it counts as lost. */
 static bool must_look_behind_stop(const fit *f) {
     return f->state.stop && !f->told_to_stop && f->state.steps_per_epoch == MST_UNKNOWN_CARDINALITY &&
            (f->state.num_steps < 0 || f->state.step < f->state.num_steps) &&
@@ -210,7 +211,7 @@ static mst_status run_batches(fit *f, mst_iterator *iterator, bool *done) {
         *done = !batch || s->step_in_epoch == s->steps_per_epoch;
     }
     if (!*done && must_look_behind_stop(f)) {
-        const mst_batch *batch; /* where it cannot be read, that is an error of a training that goes on */
+        const mst_batch *batch; /* if it cannot be read, only a training that goes on fails */
         if (next_batch(f, iterator, &batch) == MST_OK) *done = !batch;
     }
     return MST_OK;
@@ -223,7 +224,7 @@ mst_status mst_fit_store_position(fit *f, const mst_train_state *ended) {
     return MST_OK;
 }
 
-/* Trains on the batches of the epoch, from the position on; *DONE: there are no more batches. */
+/* Trains on the batches of the epoch, from the position on. *DONE: there are no more batches. */
 static mst_status train_epoch(fit *f, bool *done) {
     mst_iterator *iterator;
     const mst_shard_window here = mst_trainer_window(&f->trainer->train);
@@ -248,15 +249,14 @@ static mst_status begin_epoch(fit *f) {
 }
 
 /* Whether this fit has steps left after the state of the position; WHOLE: after the rest of its epoch. Workers with the
- * same state get the same answer. Each knows without the others whether there is anything left for a callback to
- * end. */
+ * same state get the same answer. Each therefore knows by itself whether a callback can still end anything. */
 static bool has_steps_left(const fit *f, bool whole) {
     const mst_train_state *s = &f->state;
     if (s->num_steps >= 0 && f->options->steps > 0) return s->step < s->num_steps;
     return f->position.epoch - f->position.first_epoch + whole < s->num_epochs;
 }
 
-/* After the last step there is nothing to stop: training ends as it would have ended. */
+/* A stop after the last step is ignored: training ends as it would have ended. */
 static void forget_late_stop(fit *f, bool whole) {
     if (!f->trainer->rules.counts_others && !f->told_to_stop && !has_steps_left(f, whole)) f->state.stop = false;
 }
@@ -274,7 +274,7 @@ static mst_status end_epoch(fit *f, bool whole) {
     const mst_train_state ended = f->state;
     MST_TRY(CALL(f, epoch_end));
     MST_TRY(MST_COOPERATE(f->trainer, after_epoch_end, f));
-    f->first_step_end += mst_clock_seconds() - paused; /* not training time */
+    f->first_step_end += mst_clock_seconds() - paused; /* the pause is not training time */
     f->in_epoch = false;
     f->state.epoch++;
     if (!whole) return MST_OK;
@@ -314,7 +314,8 @@ mst_status mst_fit_take_rate(fit *f) {
     return MST_OK;
 }
 
-/* After a failure with STATUS: goes on if other workers were lost; else returns the error with which the fit ends. */
+/* Goes on after a failure with STATUS if other workers were lost; otherwise returns the error with which the fit
+ * ends. */
 static mst_status recover(fit *f, mst_status status) {
     if (f->trainer->cooperation->recover) return f->trainer->cooperation->recover(f, status);
     return f->state.stop ? MST_OK : status;
@@ -370,8 +371,8 @@ static mst_status run_training(fit *f) {
     return run_until_all_finish(f);
 }
 
-/* Every callback sees the end, also of a training that failed, since it frees its memory there. The first error is
- * kept. A callback that asks for a stop now is too late. */
+/* Calls train_end of every callback, even if training has failed, since callbacks free their memory there. The first
+ * error is kept. A callback that asks for a stop now is too late. */
 static mst_status end_training(fit *f, mst_status status) {
     const bool stopped = f->state.stop;
     mst_failure first;
@@ -433,7 +434,7 @@ static mst_status prepare_to_tell(fit *f) {
     const mst_position *p = &f->position;
     if (!f->returns || p->batch > 0 || p->epoch == p->first_epoch) return MST_OK;
     const mst_status status = mst_ended_epoch_read(f->trainer->model->store, p->epoch - 1, &f->state);
-    if (status == MST_NOT_FOUND) return MST_OK; /* it ended before there was a cluster */
+    if (status == MST_NOT_FOUND) return MST_OK; /* that epoch ended before the job had a cluster */
     MST_TRY(status);
     f->tells = true;
     f->state.epoch--;
@@ -480,7 +481,7 @@ static mst_status prepare_state(fit *f) {
     bool known = steps > 0 || (per_epoch > 0 && !__builtin_mul_overflow(per_epoch, s->num_epochs, &steps));
     if (!known || __builtin_add_overflow(f->position.first_step, steps, &s->num_steps)) s->num_steps = -1;
     if (trainer->rules.counts_others && o->steps == 0)
-        s->num_steps = -1; /* updates of all workers count: no fixed number */
+        s->num_steps = -1; /* updates of all workers count, so their number is not known */
     if (o->steps > 0 && per_epoch > 0) s->num_epochs = (o->steps + per_epoch - 1) / per_epoch;
     MST_TRY(mst_fit_read_rate(f));
     return prepare_to_tell(f);
@@ -538,8 +539,8 @@ static mst_status check_split(const fit *f) {
     return MST_OK;
 }
 
-/* Splits the data into parts for training and validation. A fit that is resumed has the seed of its beginning, and so
- * the same parts; all workers have one seed. */
+/* Splits the data into parts for training and validation. A fit that is resumed has the seed of its beginning, and thus
+ * the same parts. All workers have the same seed. */
 static mst_status split_data(fit *f) {
     const mst_fit_options *o = f->options;
     mst_dataset *data = (mst_dataset *)(uintptr_t)o->data;
@@ -557,7 +558,7 @@ static mst_status split_data(fit *f) {
     return status;
 }
 
-/* Checks the validation data now, and not after the first epoch. */
+/* Checks the validation data now instead of after the first epoch. */
 static mst_status check_validation(const fit *f) {
     const mst_dataset *data = f->validation;
     if (!data) return MST_OK;

@@ -20,10 +20,10 @@ typedef struct mst_fit_run {
     bool resumes;
     bool copied;          /**< the state came from another worker */
     bool returns;         /**< the job was already under way: an earlier process of this worker was lost */
-    bool tells;           /**< its callbacks may not have seen the end of the last epoch that has ended */
+    bool tells;           /**< callbacks here may not have seen the end of the last ended epoch */
     bool told_to_stop;    /**< all workers end the training here, because a callback of one of them did */
     int64_t first_number; /**< number of the state with which fit began */
-    bool in_epoch;        /**< callbacks have seen this epoch begin, and not yet end */
+    bool in_epoch;        /**< callbacks have seen this epoch begin, but not end */
     bool has_begun;       /**< its first epoch has begun */
     bool collected;       /**< sharded: the chief has got the slots, and no step was made since */
     bool brings_rate; /**< callbacks have set the rate before the first epoch, and parameter servers do not know it */
@@ -37,19 +37,18 @@ typedef struct mst_fit_run {
     int num_callbacks;
 } mst_fit_run;
 
-/** Finds where this fit begins: after all earlier fits; or, if it resumes the last one, at the point where that
- *  stopped. */
+/** Finds where this fit begins: after all earlier fits; or, if it resumes the last one, where that one stopped. */
 MST_CHECKED mst_status mst_fit_find_position(mst_fit_run *run);
 /** Stores the position, at the beginning of an epoch. ENDED: the state at the end of the epoch before; NULL: none. */
 MST_CHECKED mst_status mst_fit_store_position(mst_fit_run *run, const mst_train_state *ended);
-/** Reads the learning rate: that of the schedule; or else what the variables are trained with, where a callback of an
- *  earlier fit may have set it. */
+/** Reads the learning rate: that of the schedule; or the rate with which the variables are trained, which a callback of
+ *  an earlier fit may have set. */
 MST_CHECKED mst_status mst_fit_read_rate(mst_fit_run *run);
-/** Takes the learning rate of the other workers. If the epoch has not begun here, that is the rate before its first
- *  callbacks: they change it here as they have changed it there. */
+/** Takes the learning rate of the other workers. If the epoch has not begun here, it takes the rate before the first
+ *  callbacks of the epoch: these will change it here as they have changed it there. */
 MST_CHECKED mst_status mst_fit_take_rate(mst_fit_run *run);
 /** The other workers have ended the epoch before the position: this worker's callbacks see its end too. The state is
- *  theirs, so callbacks here do not change its learning rate. */
+ *  that of the others, so callbacks here do not change its learning rate. */
 MST_CHECKED mst_status mst_fit_tell_ended_epoch(mst_fit_run *run);
 /** How many rows of the batch of all workers belong to this worker. */
 int64_t mst_fit_rows_here(const mst_fit_run *run, const mst_batch *batch);

@@ -30,7 +30,7 @@ static const double SAVE_SECONDS = 600, KEEP_SECONDS = 60, SUMMARY_SECONDS = 120
 static const double CHIEF_PAUSE = 0.1, OTHERS_PAUSE = 1, STOP_PAUSE = 0.05, TELL_AGAIN = 5; /* seconds */
 enum { RATE_STEPS = 100 };
 
-/* The last time of something that is done every so many steps or seconds. */
+/* When an action that is repeated every so many steps or seconds was last done. */
 typedef struct schedule {
     int64_t every_steps, step;
     double every_seconds, time;
@@ -41,13 +41,13 @@ struct mst_monitored_session {
     mst_graph *graph;
     mst_session *session;
     mst_monitored_values values;
-    mst_checkpoint_manager *manager; /* of the chief, if it has a folder */
+    mst_checkpoint_manager *manager; /* for the chief, if it has a folder; else NULL */
     mst_summary_writer *writer;      /* likewise */
     _Atomic int64_t step;
     atomic_bool stop_requested;
-    bool failed; /* the last run: nothing is saved at the end */
+    bool failed; /* the last run has failed: nothing is saved at the end */
     schedule save, summary, rate;
-    /* what the last call fetched, and how often a run of that adds 1 to global_step */
+    /* the fetches of the last call, and how often a run of them adds 1 to global_step */
     mst_value *known;
     int num_known, num_increments;
 };
@@ -92,7 +92,7 @@ static mst_status pause_for(mst_monitored_session *s, double seconds) {
 
 /* ---- values for all variables ---- */
 
-/* Reads the newest checkpoint of the folder into the copy; nothing where there is none. */
+/* Reads the newest checkpoint of the folder into the copy. Does nothing if there is none. */
 static mst_status read_newest(mst_monitored_session *s) {
     mst_restored restored = {0};
     if (!s->manager) return MST_OK;
@@ -150,7 +150,7 @@ static mst_status make_ready(mst_monitored_session *s) {
         mst_status status = try_ready(s, &ready, why, sizeof why);
         if (status && status != MST_UNAVAILABLE) return status;
         if (!status && ready) return MST_OK;
-        if (!status && !s->options.waits_for_chief) continue; /* it has given them values: are these all? */
+        if (!status && !s->options.waits_for_chief) continue; /* this client has given them values: checks again */
         if (status) snprintf(why, sizeof why, "waiting: %s", mst_error()->message);
         if (mst_clock_now() >= deadline) return too_late(s, status, why);
         if (strcmp(why, before) != 0 || mst_clock_seconds() - told >= TELL_AGAIN) {
@@ -162,8 +162,8 @@ static mst_status make_ready(mst_monitored_session *s) {
     }
 }
 
-/* Whether STATUS, the calling thread's error, follows from the loss of a task. If the task was started again between
- * two runs, none of them fails because it is away. But its variables have no values, which is MST_INVALID. */
+/* Whether STATUS, the calling thread's error, is due to the loss of a task. If the task was started again between two
+ * runs, no run fails because the task is away. But its variables then have no values, which is MST_INVALID. */
 static bool has_lost(mst_monitored_session *s, mst_status status) {
     mst_failure failure;
     const char *first;
@@ -234,7 +234,7 @@ static mst_status do_what_is_due(mst_monitored_session *s) {
 
 /* ---- a run ---- */
 
-/* How many of the nodes that a run of the fetches needs change global_step: each adds 1. */
+/* How many nodes that a run of the fetches needs change global_step. Each adds 1. */
 static int count_increments(const mst_monitored_session *s, const mst_value *fetches, int num_fetches,
                             unsigned char *met, mst_node **stack) {
     int64_t depth = 0;
@@ -254,7 +254,7 @@ static int count_increments(const mst_monitored_session *s, const mst_value *fet
     return count;
 }
 
-/* Sets num_increments for a run of the fetches; looks only where they are not those of the last call. */
+/* Sets num_increments for a run of the fetches. Computes it only if they differ from those of the last call. */
 static mst_status know_fetches(mst_monitored_session *s, const mst_value *fetches, int num_fetches) {
     const size_t bytes = (size_t)num_fetches * sizeof *fetches;
     bool same = s->num_known == num_fetches;
@@ -296,8 +296,8 @@ static void read_step(mst_monitored_session *s, const call *c) {
         write_summaries(s, c->output + c->num_fetches + 1, (int64_t)mst_tensor_get(c->output[c->num_fetches], 0));
 }
 
-/* Makes the run, and makes it again after a task was lost. *MADE: the run has given its outputs. After MST_INVALID it
- * is tried a second time: the chief may already have given new values to the variables that had lost theirs. */
+/* Makes the run, and makes it again after a task was lost. *MADE: the run has given its outputs. After MST_INVALID the
+ * run is tried once more: the chief may already have given new values to the variables that had lost theirs. */
 static mst_status run_until_made(mst_monitored_session *s, const call *c, bool *made) {
     for (bool again = false;; again = true) {
         const int64_t before = atomic_load(&s->step);
@@ -404,7 +404,7 @@ static mst_status open_files(mst_monitored_session *s) {
     return MST_OK;
 }
 
-/* The writer needs the step at which it goes on. The first summary comes with the first run. */
+/* The writer needs the step from which it goes on. The first summary comes with the first run. */
 static mst_status open_writer(mst_monitored_session *s, int64_t step) {
     const mst_summary_options options = {.resume_step = step};
     if (!s->options.logdir) return MST_OK;

@@ -1,4 +1,5 @@
-/** The variables of a monitored session: which have values, and a copy of all of them, to be saved or set again. */
+/** The variables of a monitored session: whether they have values, and a copy of all of them for saving and
+ *  restoring. */
 #ifndef MUSTER_TRAIN_MONITORED_VALUES_H
 #define MUSTER_TRAIN_MONITORED_VALUES_H
 
@@ -6,7 +7,7 @@
 
 typedef struct mst_monitored_values {
     mst_value *variable, *input, *assign; /**< [count]; a run of ASSIGN sets the variables to what INPUT is fed */
-    unsigned char *has;                   /**< of mst_monitored_values_missing */
+    unsigned char *has;                   /**< [count]: has a value; set by mst_monitored_values_missing */
     int count;
     mst_value step;  /**< global_step, one of them */
     mst_store *kept; /**< the copy: an entry for each variable */
@@ -19,11 +20,11 @@ void mst_monitored_values_free(mst_monitored_values *values);
 /** Counts the variables without a value in *MISSING; *FIRST is the name of the first one. */
 MST_CHECKED mst_status mst_monitored_values_missing(mst_monitored_values *values, mst_session *session, int *missing,
                                                     const char **first);
-/** Copies the values of all variables at one moment between two runs; the step of that moment in *STEP. */
+/** Copies the values of all variables at one moment between two runs. *STEP: global_step at that moment. */
 MST_CHECKED mst_status mst_monitored_values_keep(mst_monitored_values *values, mst_session *session, int64_t *step);
-/** Sets all variables that the copy has, in one run. */
+/** Sets all variables that have a value in the copy, in one run. */
 MST_CHECKED mst_status mst_monitored_values_set(const mst_monitored_values *values, mst_session *session);
-/** global_step. */
+/** Reads global_step. */
 MST_CHECKED mst_status mst_monitored_values_step(const mst_monitored_values *values, mst_session *session,
                                                  int64_t *step);
 

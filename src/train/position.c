@@ -1,4 +1,4 @@
-/* Where training is: entries of the store, which each step brings up to date itself. */
+/* How far training has come: entries of the store, which each step updates itself. */
 #include "train/position.h"
 
 #include <math.h>
@@ -15,12 +15,13 @@
 #define BATCH "fit/batch"
 #define NUMBER "fit/number"
 #define RATE "fit/learning_rate"
-/* sums: of this task's epoch; of all workers, since their job began; of the losses of the last step of all workers */
+/* prefixes of sums: of this task's epoch; of all workers since their job began; and the losses of the last step of all
+ * workers */
 #define OWN "fit/"
 #define SERVED "served/"
 #define STEP_LOSS OWN "step_loss_sum"
 
-/* The entries of a position that are numbers. */
+/* The members of a position that are numbers, and their entries. */
 static const struct place {
     const char *name;
     mst_state_kind kind;
@@ -39,13 +40,13 @@ static mst_value state_variable(mst_graph *graph, const char *name, mst_dtype dt
                         .kind = (int)kind);
 }
 
-/* The variable NAME for sums like VALUE, a scalar or [n]. */
+/* The variable NAME for a sum of values like VALUE, a scalar or [n]. */
 static mst_value sum_variable(mst_graph *graph, const char *name, mst_value value) {
     const mst_value zeros = mst_fill(graph, MST_F64, mst_value_spec(value).shape, 0);
     return mst_variable(graph, name, zeros, .not_trainable = true, .hidden = true, .kind = (int)MST_STATE_METRIC);
 }
 
-/* Adds VALUE to the running sum NAME; the sum after it. */
+/* Adds VALUE to the running sum NAME; returns the new sum. */
 static mst_value add_up(mst_graph *graph, const char *name, mst_value value) {
     return mst_assign_add(sum_variable(graph, name, value), mst_cast(value, MST_F64));
 }
@@ -54,7 +55,8 @@ static mst_value count_up(mst_graph *graph, const char *name) {
     return mst_assign_add(state_variable(graph, name, MST_I64, MST_STATE_CURSOR), mst_scalar(graph, MST_I64, 1));
 }
 
-/* Sum I in FOLDER: of the values and of the counts of each metric, then of the losses and of the examples. */
+/* The name of sum I in FOLDER. The sums are the values and the counts of each metric, then the losses and the
+ * examples. */
 static const char *sum_name(const mst_trainer *trainer, const char *folder, int i, char name[128]) {
     const int m = i / 2;
     if (m < trainer->num_metrics)
@@ -64,7 +66,7 @@ static const char *sum_name(const mst_trainer *trainer, const char *folder, int 
     return name;
 }
 
-/* The sums of this task's step are added up in the graph. */
+/* Adds up the sums of this task's step in the graph. */
 static void build_sums(mst_trainer *trainer, mst_sharded_step *step) {
     const mst_step_values *values = &step->values;
     char name[128];
@@ -82,8 +84,8 @@ static void build_sums(mst_trainer *trainer, mst_sharded_step *step) {
 
 /* ---- sums that parameter servers keep ---- */
 
-/* Whether parameter servers keep the sums of the epoch: then all workers are at the same step of it. Else they only add
- * up, and each worker sees by how much the sums rise in its own epochs. */
+/* Whether parameter servers keep the sums of an epoch, because all workers are at the same step of it. Otherwise the
+ * sums only grow, and each worker uses their growth in its own epochs. */
 static bool keeps_sums_of_epoch(const mst_trainer *trainer) {
     return trainer->rules.counts_others && trainer->rules.in_step;
 }
@@ -92,7 +94,7 @@ static const char *folder_of(const mst_trainer *trainer) {
     return trainer->rules.counts_others && !keeps_sums_of_epoch(trainer) ? SERVED : OWN;
 }
 
-/* Appends COUNT variables to those of the step's values; of leaf L the update of variable V is of the reported sum
+/* Appends COUNT variables to those of the step's values. The update of variable V by leaf L is the leaf's reported sum
  * FROM[V]. */
 static void append_variables(mst_graph *graph, mst_step_values *values, const mst_value *variable,
                              const mst_join_kind *how, const int *from, int count, int num_sums) {
@@ -123,8 +125,8 @@ static void append_variables(mst_graph *graph, mst_step_values *values, const ms
     values->num_gradients = num_gradients;
 }
 
-/* The sums over all workers are variables of the servers, which rise by what each leaf reports, and come back with all
- * others. If workers are in step, so does the sum of the losses of the step. */
+/* Builds the sums over all workers as variables of the servers. They rise by what each leaf reports, and come back with
+ * all other variables. If workers are in step, so does the sum of the losses of the step. */
 static void build_served_sums(mst_trainer *trainer, mst_sharded_step *step) {
     enum { MOST = MST_NUM_SUMS(MST_MAX_METRICS) + 1 };
     const int num_sums = MST_NUM_SUMS(trainer->num_metrics);
@@ -166,7 +168,7 @@ mst_value mst_position_build(mst_trainer *trainer, mst_sharded_step *step) {
 
 /* ---- in the store ---- */
 
-/* The entry NAME, of 8 bytes. Leaves *OUT as it is where there is none; FOUND may be NULL. */
+/* Reads the entry NAME, of 8 bytes. *OUT does not change if there is none; FOUND may be NULL. */
 static mst_status get_number(mst_store *store, const char *name, void *out, bool *found) {
     mst_tensor *value;
     const mst_status status = mst_store_get(store, NULL, name, &value);
@@ -229,7 +231,8 @@ static mst_status add_number(mst_snapshot *changes, const char *name, mst_dtype 
     return status;
 }
 
-/* What only a cluster has: the state has changed once more, the rate of the epoch, the row of the one before. */
+/* Adds what only a cluster has: the number of changes of the state, the rate of the epoch, the row of the epoch
+ * before. */
 static mst_status add_of_cluster(mst_snapshot *changes, mst_store *store, const mst_position *position,
                                  const mst_train_state *ended) {
     int64_t number = 0;
@@ -259,7 +262,7 @@ static mst_status add_zero_sums(mst_snapshot *changes, mst_store *store) {
     return status;
 }
 
-/* The sums that servers keep go on within an epoch. */
+/* Whether sums begin anew. Within an epoch, sums that servers keep go on. */
 static bool begins_sums(const mst_trainer *trainer, const mst_position *position) {
     return position->batch == 0 || !keeps_sums_of_epoch(trainer);
 }
@@ -281,7 +284,7 @@ mst_status mst_position_begin_epoch(mst_trainer *trainer, const mst_position *po
         status =
             add_number(changes, places[i].name, MST_I64, places[i].kind, (const char *)position + places[i].offset);
     if (trainer->options.task && !status) status = add_of_cluster(changes, trainer->model->store, position, ended);
-    /* all at once: no snapshot sees a part of it */
+    /* all at once: no snapshot sees only some of the changes */
     if (!status) status = mst_store_restore(trainer->model->store, changes);
     mst_snapshot_release(changes);
     return status;

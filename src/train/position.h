@@ -9,33 +9,33 @@
 typedef struct mst_position {
     bool begun;                      /**< a fit has begun in this store */
     int64_t first_epoch, first_step; /**< where the last fit began */
-    int64_t epoch, batch;            /**< of the next batch; epochs are counted over all fits */
-    int64_t seed;                    /**< of shuffling and random numbers */
+    int64_t epoch, batch;            /**< epoch and number of the next batch; epochs are counted over all fits */
+    int64_t seed;                    /**< seed of shuffling and random numbers */
     int64_t step;                    /**< global_step */
     int64_t number;                  /**< in a cluster: how often the state has changed, by steps and new epochs */
     double
         learning_rate; /**< in a cluster: at the beginning of the epoch, before callbacks may set another; else NaN */
 } mst_position;
 
-/** Builds the variables of the position and of an epoch's sums, and what a step adds to them. Appends the fetches from
- *  MST_FETCH_METRICS on; the result is the node that a step must run beside its update. */
+/** Builds the variables of the position and of an epoch's sums, and their updates in a step. Appends the fetches from
+ *  MST_FETCH_METRICS on. Returns the node that a step must run beside its update. */
 mst_value mst_position_build(mst_trainer *trainer, mst_sharded_step *step);
-/** Reads the position; all but `step` is 0 before the first fit. */
+/** Reads the position. Before the first fit all members except `step` are 0. */
 MST_CHECKED mst_status mst_position_read(mst_trainer *trainer, mst_position *out);
 /** In a cluster: sets `number` to 1 for a state that was trained without a cluster, so that it differs from the 0 of a
  *  state without any step. */
 MST_CHECKED mst_status mst_position_adopt(mst_trainer *trainer, mst_position *position);
-/** Gets the sums of the epoch so far: OUT has MST_NUM_SUMS tensors, which are the caller's. If parameter servers
- *  keep the variables, the sums came with these and are over all workers. They are of the epoch where all workers are
+/** Gets the sums of the epoch so far. OUT has MST_NUM_SUMS tensors, which belong to the caller. If parameter servers
+ *  keep the variables, the sums came with these and are over all workers. They are then of the epoch if all workers are
  *  in step (mst_cooperation_rules), else since the job began. */
 MST_CHECKED mst_status mst_position_sums(mst_trainer *trainer, mst_tensor **out);
-/** If workers are in step: *LOSS is that of the last step. EXAMPLES: how many all workers had in that step. */
+/** If workers are in step: *LOSS is the loss of the last step. EXAMPLES: number of examples of all workers in it. */
 MST_CHECKED mst_status mst_position_step_loss(const mst_trainer *trainer, double examples, double *loss);
 /** Sets the sums of the epoch to 0. */
 MST_CHECKED mst_status mst_position_clear_sums(mst_trainer *trainer);
-/** Sets the position except global_step, and clears the sums of the epoch, unless parameter servers keep those of an
- *  epoch that goes on. In a cluster, also sets the row of the epoch that has just ended (train/ended_epoch.h); ENDED is
- *  the state at its end, NULL: none has ended. All of it changes at once. */
+/** Sets the position except global_step. Clears the sums of the epoch, unless parameter servers keep the sums of an
+ *  epoch that goes on. In a cluster, also sets the row of the epoch that has just ended (train/ended_epoch.h). ENDED is
+ *  the state at its end; NULL: none has ended. All of it changes at once. */
 MST_CHECKED mst_status mst_position_begin_epoch(mst_trainer *trainer, const mst_position *position,
                                                 const mst_train_state *ended);
 

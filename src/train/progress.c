@@ -1,6 +1,6 @@
-/* Progress as Keras users know it: a bar on a terminal, or a line for each epoch in a file. Or, in the manner of
- * TensorFlow's examples, a line every so many steps. The bar is one line that is drawn again over the last one, at most
- * every REDRAW_SECONDS. It is cut to the width of the terminal, and spaces wipe what a longer line has left. */
+/* Progress as Keras users know it: a bar on a terminal, or a line for each epoch in a file. Or, like TensorFlow's
+ * examples, a line every so many steps. The bar is one line that is drawn again over the previous one, at most every
+ * REDRAW_SECONDS. It is cut to the width of the terminal, and spaces overwrite the rest of a longer line. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #include "muster/train.h"
 
 enum { BAR_WIDTH = 30, LEAST_BAR_WIDTH = 10, BAR_FRAME = 3 /* " [" and "]" */, LINE_SIZE = 2048, DEFAULT_EVERY = 100 };
-static const double REDRAW_SECONDS = 0.05; /* a terminal shows no more, and drawing costs time */
+static const double REDRAW_SECONDS = 0.05; /* faster drawing would cost time and show no more */
 
 struct mst_progress_state {
     FILE *file;
@@ -28,11 +28,11 @@ struct mst_progress_state {
     double drawn;  /* state->seconds when last drawn */
     double epoch_began;
     double seconds_at_line;
-    int64_t examples_at_line, step_at_line, examples_before; /* of whole epochs */
+    int64_t examples_at_line, step_at_line, examples_before; /* examples_before: of whole epochs */
     int width_before;                                        /* characters of the last line drawn, to wipe */
 };
 
-/* A line that is being put together. */
+/* A line that is being assembled. */
 typedef struct line {
     char text[LINE_SIZE];
     int used;
@@ -47,7 +47,7 @@ static void progress_append(line *l, const char *format, ...) {
     l->used = size < LINE_SIZE - l->used ? l->used + size : LINE_SIZE - 1;
 }
 
-/* Each value as BEFORE, its name, BETWEEN and the number: " - loss: 0.5", ", loss = 0.5". */
+/* Appends each value as BEFORE, its name, BETWEEN and the number: " - loss: 0.5", ", loss = 0.5". */
 static void append_values(line *l, const mst_train_state *s, const char *before, const char *between) {
     progress_append(l, "%sloss%s%.4f", before, between, s->loss);
     for (int m = 0; m < s->num_metrics; m++)
@@ -67,14 +67,14 @@ static void append_duration(line *l, double seconds) {
         progress_append(l, "%ds", (int)(seconds + 0.5));
 }
 
-/* Steps of this epoch: fewer than the data has where training ends before. */
+/* The number of steps of this epoch: fewer than the data has if training ends before. */
 static int64_t steps_of_epoch(const mst_train_state *s) {
     const int64_t left = s->num_steps - (s->step - s->step_in_epoch);
     const bool ends = s->num_steps >= 0 && (s->steps_per_epoch < 0 || left < s->steps_per_epoch);
     return ends ? left : s->steps_per_epoch;
 }
 
-/* What follows the bar. */
+/* Appends what follows the bar. */
 static void append_rest(line *l, const mst_progress_state *p, const mst_train_state *s, bool last) {
     double elapsed = s->seconds - p->epoch_began;
     progress_append(l, " - ");
@@ -90,7 +90,7 @@ static void append_rest(line *l, const mst_progress_state *p, const mst_train_st
     append_values(l, s, " - ", ": ");
 }
 
-/* The count and a bar of at most WIDTH. */
+/* Appends the count and a bar of at most WIDTH columns. */
 static void append_bar(line *l, int64_t done, int64_t total, int width) {
     if (total < 0) {
         progress_append(l, "%" PRId64 "/unknown", done);
@@ -107,14 +107,14 @@ static void append_bar(line *l, int64_t done, int64_t total, int width) {
     progress_append(l, "]");
 }
 
-/* The columns that the terminal has now; no bound where that is not known. */
+/* The present number of columns of the terminal; INT_MAX if it is not known. */
 static int columns_of(FILE *file) {
     struct winsize size;
     bool known = ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
     return known ? size.ws_col : INT_MAX;
 }
 
-/* Leaves out what does not fit, values as a whole: half a number would be another number. */
+/* Removes what does not fit. Values are removed as a whole: half a number would be another number. */
 static void cut(line *l, int width) {
     while (l->used > width) {
         int end = l->used - 1;
@@ -124,9 +124,9 @@ static void cut(line *l, int width) {
     }
 }
 
-/* A line that is drawn over must fit on one row of the terminal, else each drawing leaves a row behind. Where there is
- * not enough room the bar becomes shorter, then the rate is left out, then the bar, then the last values. The last
- * drawing of an epoch stays, so it keeps its values. */
+/* Draws the line. It must fit on one row of the terminal, or else each drawing leaves a row behind. If there is not
+ * enough room, the bar becomes shorter; then the rate is left out, then the bar, then the last values. The last drawing
+ * of an epoch stays on the screen, so it keeps its values. */
 static void progress_draw(mst_progress_state *p, const mst_train_state *s, bool last) {
     line rest = {.used = 0}, count = {.used = 0}, rate = {.used = 0}, whole = {.used = 0};
     const int64_t steps = steps_of_epoch(s);
@@ -148,9 +148,9 @@ static void progress_draw(mst_progress_state *p, const mst_train_state *s, bool 
     p->drawn = s->seconds;
 }
 
-/* step 100, loss = 0.52, accuracy = 0.8123 (91000.0 examples/sec; 0.002 sec/batch): the loss of this step, the metrics
- * of the epoch so far, and the rate over the steps since the last line. A batch is that of one replica, as in
- * TensorFlow's example of towers. */
+/* Prints "step 100, loss = 0.52, accuracy = 0.8123 (91000.0 examples/sec; 0.002 sec/batch)". The loss is that of this
+ * step, the metrics those of the epoch so far, and the rate is over the steps since the last line. A batch is that of
+ * one replica, as in TensorFlow's example of towers. */
 static void print_line(mst_progress_state *p, const mst_train_state *s) {
     int64_t examples = p->examples_before + s->examples, steps = s->step - p->step_at_line;
     double seconds = s->seconds - p->seconds_at_line;
@@ -168,7 +168,7 @@ static void print_line(mst_progress_state *p, const mst_train_state *s) {
     p->seconds_at_line = s->seconds;
 }
 
-/* As Keras says before the first epoch: the steps of each. */
+/* Prints the number of steps of each epoch, as Keras does before the first epoch. */
 static void print_plan(const mst_progress_state *p, const mst_train_state *s) {
     const int64_t steps = steps_of_epoch(s);
     if (steps < 1) return;
@@ -205,7 +205,7 @@ static mst_status step_end(void *context, mst_train_state *state) {
 
 static mst_status epoch_end(void *context, mst_train_state *state) {
     mst_progress_state *p = context;
-    if (!p->in_epoch) MST_TRY(epoch_begin(context, state)); /* a process before this one has begun it */
+    if (!p->in_epoch) MST_TRY(epoch_begin(context, state)); /* an earlier process has begun this epoch */
     p->in_epoch = false;
     p->examples_before += state->examples;
     if (p->kind != MST_PROGRESS_LINES) {
@@ -220,14 +220,14 @@ static mst_status epoch_end(void *context, mst_train_state *state) {
     if (!ferror(p->file)) return MST_OK;
     if (fileno(p->file) < 0 || !mst_file_reader_left(fileno(p->file)))
         return MST_FAIL(MST_IO, "progress cannot be written: the disk is full, or writing failed");
-    state->stop = true; /* nobody looks on any more: that is no error, and what was trained is kept */
+    state->stop = true; /* the reader is gone: not an error, and the weights are kept */
     return MST_OK;
 }
 
 static mst_status train_end(void *context, mst_train_state *state) {
     (void)state;
     mst_progress_state *p = context;
-    /* where training failed in an epoch, what is printed next begins a line */
+    /* if training failed within an epoch: the next text begins a new line */
     if (p->width_before) fputc('\n', p->file);
     free(p);
     return MST_OK;

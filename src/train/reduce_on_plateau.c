@@ -1,5 +1,5 @@
-/* The callback that reduces the learning rate where the monitored value stays as it is: Keras' ReduceLROnPlateau. What
- * it knows is kept in the store, with the rate that it has set at the end of an epoch: a fit that is resumed with a
+/* The callback that reduces the learning rate when the monitored value does not improve: Keras' ReduceLROnPlateau. Its
+ * state is kept in the store, with the rate that it has set at the end of an epoch. A fit that is resumed with a
  * snapshot taken there ends this epoch once more, and sets that rate again. */
 #include <math.h>
 #include <stdio.h>
@@ -71,7 +71,7 @@ static mst_status plateau_begin(void *context, mst_train_state *state) {
     return state->resumed ? read_numbers(p, store) : keep_numbers(p, store);
 }
 
-/* As Keras' callback counts: an epoch of the cooldown sets the count back, an improvement too. */
+/* Counts as Keras' callback does: an epoch of the cooldown or an improvement sets the count to 0. */
 static void plateau_count(mst_reduce_on_plateau *p, double value, const mst_train_state *state) {
     if (p->cooling > 0) {
         p->cooling--;

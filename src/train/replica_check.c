@@ -53,7 +53,7 @@ static mst_status hash_weights(const mst_trainer *trainer, const weight_list *we
         const mst_variable_options *o = node->options;
         mst_replica_hash replicas;
         const mst_status status = mst_store_hash_replicas(trainer->model->store, o->container, node->name, &replicas);
-        if (status && status != MST_NOT_FOUND) return status; /* it may have no value yet, as on all workers */
+        if (status && status != MST_NOT_FOUND) return status; /* a weight may have no value yet, on any worker */
         if (replicas.differs) return devices_differ(trainer, node, &replicas, step);
         hash[i] = replicas.hash;
     }
@@ -62,14 +62,14 @@ static mst_status hash_weights(const mst_trainer *trainer, const weight_list *we
 
 /* ---- the workers ---- */
 
-/* How many of N workers have the hash of worker W. ALL: [n][count]. */
+/* The number of the N workers that have the same hash as worker W. ALL: [n][count]. */
 static int32_t num_alike(const uint64_t *all, int32_t n, int64_t count, int64_t weight, int32_t w) {
     int32_t alike = 0;
     for (int32_t i = 0; i < n; i++) alike += all[i * count + weight] == all[w * count + weight];
     return alike;
 }
 
-/* Of member M of those that train. */
+/* The name of member M of the workers that train. */
 static const char *member_name(const mst_task *task, int32_t m) {
     return mst_task_name(task, mst_group_task(mst_task_shards(task), m));
 }
@@ -88,7 +88,8 @@ static mst_status workers_differ(const mst_task *task, const mst_node *node, int
     return mst_error_at(node->name, NULL);
 }
 
-/* What most workers have is right. All workers find the same. ALL: [number of workers][number of weights]. */
+/* The value that most workers have is considered right. All workers come to the same result. ALL: [number of
+ * workers][number of weights]. */
 static mst_status compare_weight(const mst_task *task, const weight_list *weights, const uint64_t *all, int64_t i,
                                  int64_t step) {
     const int32_t n = mst_group_size(mst_task_shards(task));
@@ -102,7 +103,8 @@ static mst_status compare_weight(const mst_task *task, const weight_list *weight
     return workers_differ(task, weights->node[i], wrong, right, 2 * num_alike(all, n, count, i, right) > n, step);
 }
 
-/* ALL: [number of workers][number of weights], in which the row of this worker is filled in. */
+/* Compares the hashes of all workers. ALL: [number of workers][number of weights]; the row of this worker is filled
+ * in. */
 static mst_status compare_workers(mst_trainer *trainer, const weight_list *weights, int64_t step, uint64_t *all) {
     mst_task *task = trainer->options.task;
     const double timeout = trainer->options.session.timeout;

@@ -1,9 +1,9 @@
 /* Brings the entries of a file into a store.
  *
- * Each entry of the store gets its value from the file, by its own name or by the one that a map gives it (the longest
- * part of the name in the map counts). Then come entries that only the file has. Those that are state of the training
- * are made in the store; if no model has been built, all of them are. A weight that is missing or has another shape
- * is an error, which is found before anything is written. All values are set in one turn of the store. */
+ * Each entry of the store gets its value from the file, by its own name or by the name that a map gives it (the longest
+ * matching part of the name is used). Then come entries that only the file has. Those that are state of the training
+ * are made in the store; if no model has been built, all of them are. A weight that is missing or has another shape is
+ * an error, which is found before anything is written. All values are set in one turn of the store. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "train/checkpoint_file.h"
 #include "train/restore.h"
 
-enum { MOST_NAMES = 20 /* of a list in a message */, NAME_SIZE = 1024 };
+enum { MOST_NAMES = 20 /* most names in a list of a message */, NAME_SIZE = 1024 };
 
 void mst_restored_free(mst_restored *restored) {
     if (!restored) return;
@@ -37,7 +37,7 @@ typedef struct restore {
     mst_snapshot *chosen;
     mst_state_info *entry; /* of the store */
     int64_t count;
-    bool is_built; /* the store has weights: of a model that was built */
+    bool is_built; /* the store has weights, so a model was built */
     mst_restored *out;
     int64_t num_missing, num_left_over;
     const mst_tensor **used; /* values of the file that were taken */
@@ -50,8 +50,8 @@ static bool wants(const restore *r, mst_state_kind kind) {
     return r->options.kinds == 0 || r->options.kinds >> kind & 1;
 }
 
-/* Position and random state are made by a fit when it begins: a store that has not begun one takes them all the
- * same. */
+/* Whether a fit makes such entries when it begins: position and random state. They are restored even into a store in
+ * which no fit has begun. */
 static bool belongs_to_training(mst_state_kind kind) {
     return kind == MST_STATE_CURSOR || kind == MST_STATE_RANDOM || kind == MST_STATE_METRIC;
 }
@@ -69,8 +69,8 @@ static const char *below(const char *name, const char *base) {
     return is_below ? name + size : NULL;
 }
 
-/* The name that an entry of the store has in the file. The map may have the whole name, or the part of it before a
- * '/'; the longest part that it has counts. */
+/* The name that an entry of the store has in the file. The map may have the whole name, or the part of it before a '/';
+ * the longest match is used. */
 static const char *name_in_file(const restore *r, const char *name, char text[NAME_SIZE]) {
     const mst_checkpoint_name *best = NULL;
     for (int i = 0; i < r->options.num_names; i++) {
@@ -82,7 +82,7 @@ static const char *name_in_file(const restore *r, const char *name, char text[NA
     return text;
 }
 
-/* The reverse: the name that an entry of the file gets in the store. */
+/* The reverse of name_in_file: the name that an entry of the file gets in the store. */
 static const char *name_in_store(const restore *r, const char *name, char text[NAME_SIZE]) {
     const mst_checkpoint_name *best = NULL;
     for (int i = 0; i < r->options.num_names; i++) {
@@ -127,7 +127,7 @@ static mst_status wrong_shape(const restore *r, const mst_state_info *info, cons
                     mst_shape_print(info->spec.shape, want, sizeof want));
 }
 
-/* Lists an entry that the file does not have. A missing weight is an error, which is told when all are known. */
+/* Lists an entry that the file does not have. A missing weight is an error, which is reported when all are known. */
 static mst_status add_missing(restore *r, const mst_state_info *info) {
     char text[NAME_SIZE], *name;
     if (info->kind != MST_STATE_WEIGHT || r->options.partial)
@@ -160,7 +160,7 @@ static mst_status choose(restore *r) {
     return MST_OK;
 }
 
-/* One message with the weights that are missing, and those of the file that nobody asked for. */
+/* Makes one error of the weights that are missing, and lists those of the file that were not used. */
 static mst_status check_absent(const restore *r) {
     char *others = NULL;
     int64_t count = 0;
@@ -180,8 +180,8 @@ static mst_status check_absent(const restore *r) {
     return status;
 }
 
-/* Checks that each name of the map is that of an entry, or of the beginning of some: a misspelled one would be told
- * as an entry that the file lacks. */
+/* Checks that each name of the map is the name of an entry, or the beginning of such names. A misspelled name would
+ * otherwise be reported as an entry that the file lacks. */
 static mst_status check_names(const restore *r) {
     for (int i = 0; i < r->options.num_names; i++) {
         const mst_checkpoint_name *name = &r->options.names[i];
@@ -211,15 +211,15 @@ static bool store_has(const restore *r, const char *container, const char *name)
     return false;
 }
 
-/* Entries that only the file has. State of the training, and global_step, is made in the store; if no model has
- * been built yet, so is everything, and the model will find it. */
+/* Chooses entries that only the file has. State of the training and global_step are made in the store. If no model has
+ * been built yet, all others are made too, and the model will find them. */
 static mst_status choose_others(restore *r) {
     for (int64_t i = 0; i < mst_snapshot_count(r->file); i++) {
         const mst_state_info info = mst_snapshot_info(r->file, i);
         char text[NAME_SIZE];
         if (!wants(r, info.kind) || is_used(r, mst_snapshot_value(r->file, i))) continue;
         const bool stored = store_has(r, info.container, info.name);
-        if (stored && name_in_file(r, info.name, text) == info.name) continue; /* its average was taken in its place */
+        if (stored && name_in_file(r, info.name, text) == info.name) continue; /* its average was used instead */
         if (stored || (r->is_built && !belongs_to_training(info.kind) && info.kind != MST_STATE_STEP)) {
             MST_TRY(list_name(&r->out->left_over, &r->num_left_over, info.name));
             continue;
@@ -273,7 +273,7 @@ mst_status mst_restore_snapshot(const char *path, const mst_snapshot *file, mst_
     return status;
 }
 
-/* A name that is neither that of a model file nor of a checkpoint. */
+/* Refuses a name that is neither that of a model file nor that of a checkpoint. */
 static mst_status check_prefix(const char *path) {
     char *index;
     if (asprintf(&index, "%s.index", path) < 0) return MST_NO_MEMORY("for a path");

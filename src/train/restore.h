@@ -4,7 +4,7 @@
 
 #include "muster/checkpoint.h"
 
-/** As mst_checkpoint_restore does it with FILE, which was read from PATH; fills all of *OUT but path and damaged. */
+/** As mst_checkpoint_restore, with FILE, which was read from PATH. Sets all of *OUT except path and damaged. */
 MST_CHECKED mst_status mst_restore_snapshot(const char *path, const mst_snapshot *file, mst_store *store,
                                             const mst_restore_options *options, mst_restored *out);
 

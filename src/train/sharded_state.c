@@ -210,7 +210,7 @@ static mst_status read_kept(FILE *file, mst_snapshot **out) {
     return status;
 }
 
-/* Holds the whole slot with its values before the first step. */
+/* Makes the store hold the whole slot with its values before the first step. */
 static mst_status fill_slot(mst_trainer *trainer, const slot *s) {
     mst_tensor *whole;
     MST_TRY(mst_tensor_create(s->node->dst[0].dtype, s->whole, &whole));

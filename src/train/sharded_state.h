@@ -1,12 +1,14 @@
-/** Training in which the workers share the optimizer's slots (sharded_state of mst_strategy): each has a part of them.
+/** Training in which the workers share the optimizer's slots (sharded_state of mst_strategy): each keeps a part of
+ *  them.
  *
- *  Functions that need all slots get them from all workers, which must therefore call them together. They do so at the
+ *  Functions that need all slots get them from all workers, so all workers must call them together. They do so at the
  *  beginning and end of each epoch. They also do so after a step if one of them has asked for it before
  *  (mst_sharded_want); the step tells the others. The chief then holds the whole slots (mst_store_hold_whole) until the
  *  next step.
  *
- *  The slots of a lost worker are lost. All workers then go back to the state that the chief has kept, in a file
- *  without a name, whenever it got the slots. A chief that was started again begins with its checkpoint, or anew. */
+ *  The slots of a lost worker are lost. All workers then go back to the last state that the chief has kept. It keeps
+ *  the state each time it gets the slots, in a file without a name. A chief that was started again begins with its
+ *  checkpoint, or anew. */
 #ifndef MUSTER_TRAIN_SHARDED_STATE_H
 #define MUSTER_TRAIN_SHARDED_STATE_H
 

@@ -30,9 +30,9 @@ typedef struct mst_tensorboard_log {
     mst_summary_writer *root, *train, *validation;
     mst_trace *trace;
     bool tracing;
-    bool has_columns;    /* of the page of hyperparameters */
+    bool has_columns;    /* the page of hyperparameters has its columns */
     int64_t resume_step; /* 0: training has begun here */
-    int64_t stale_epoch; /* the first whose staleness is to be written */
+    int64_t stale_epoch; /* first epoch whose staleness must be written */
 } log_state;
 
 /* ---- writers ---- */
@@ -73,12 +73,13 @@ static mst_status open_writer(const mst_tensorboard *t, const char *name, mst_su
     return status;
 }
 
-/* An epoch whose last step had been made ends once more, but its gradients were counted before. */
+/* The first epoch whose staleness must be written. An epoch whose last step was made before ends once more, but its
+ * gradients were counted then. */
 static int64_t first_stale_epoch(const mst_train_state *state) {
     return state->epoch + (state->step_in_epoch > 0 && state->step_in_epoch == state->steps_per_epoch);
 }
 
-/* Whether a point stays when training goes on from this state: later ones are written again. */
+/* Whether a point stays when training goes on from this state; later points are written again. */
 static bool is_before(void *context, const char *tag, int64_t step) {
     const mst_train_state *state = context;
     if (strcmp(tag, MST_EVENT_GRAPH) == 0) return false;
@@ -86,7 +87,7 @@ static bool is_before(void *context, const char *tag, int64_t step) {
     const bool by_epoch = strncmp(tag, "epoch_", 6) == 0 || (end && strcmp(end, "/histogram") == 0);
     if (strcmp(tag, STALENESS) == 0) return step < first_stale_epoch(state);
     if (by_epoch) return step < state->epoch;
-    const bool at_end = strncmp(tag, "evaluation_", 11) == 0; /* of an epoch, which is still to come within one */
+    const bool at_end = strncmp(tag, "evaluation_", 11) == 0; /* of an epoch, whose end is still to come */
     return at_end && state->step_in_epoch > 0 ? step < state->step : step <= state->step;
 }
 
@@ -127,7 +128,7 @@ static mst_status stop_trace(const mst_tensorboard *t, const mst_train_state *st
     if (asprintf(&path, "%s/trace-%lld-%lld.json", t->folder, (long long)t->profile_first, (long long)t->profile_last) <
         0)
         return MST_NO_MEMORY("for a log");
-    mst_status status = mst_file_remove(path); /* a link would be written through */
+    mst_status status = mst_file_remove(path); /* writing to a link would change its target */
     if (!status) status = mst_trace_write(log->trace, path);
     free(path);
     return status;
@@ -183,7 +184,8 @@ static mst_status write_weights(mst_summary_writer *writer, const mst_train_stat
     return status;
 }
 
-/* Where training is stopped while the servers are asked, the last epoch has no histogram. */
+/* Writes the staleness of the epoch. If training is stopped while the servers are asked, the last epoch has no
+ * histogram. */
 static mst_status write_staleness(const log_state *log, const mst_train_state *state) {
     mst_trainer *trainer;
     mst_tensor *counts = NULL;
@@ -205,7 +207,7 @@ static mst_status write_validation(const mst_tensorboard *t, const mst_train_sta
     return MST_OK;
 }
 
-/* Loss and metrics, of training and of validation: known when an epoch has ended. */
+/* Writes the columns: loss and metrics, of training and of validation. They are known when an epoch has ended. */
 static void write_columns(const mst_tensorboard *t, const mst_train_state *state) {
     enum { PARTS = 2, MOST = PARTS * (1 + MST_MAX_METRICS), TITLE = TAG_TEXT + 16 };
     static const char *const groups[PARTS] = {"train", "validation"}, *const titles[PARTS] = {"", "validation "};
@@ -273,11 +275,11 @@ static mst_status epoch_end(void *context, mst_train_state *state) {
     return write_staleness(t->log, state);
 }
 
-/* Closes everything; the first error is returned. */
+/* Closes everything; returns the first error. */
 static mst_status train_end(void *context, mst_train_state *state) {
     mst_tensorboard *t = context;
     log_state *log = t->log;
-    if (!log) return MST_OK; /* it failed before train_begin */
+    if (!log) return MST_OK; /* the fit failed before train_begin */
     mst_failure first;
     mst_failure_keep(&first, stop_trace(t, state));
     if (log->root && state->failed) mst_summary_hparams_failed(log->root);

@@ -1,9 +1,9 @@
 /* Compiling a model, and running its steps on batches.
  *
  * mst_compile makes the trainer: graph, session, strategy, optimizer and objective. The graph is empty at first, since
- * only data says which dtype and shape a row has. The training step, the evaluation step and the outputs for prediction
- * are each built when they are first needed. They share the variables, which the store keeps by name over a new
- * compile.
+ * dtype and shape of a row are only known from data. The training step, the evaluation step and the outputs for
+ * prediction are each built when they are first needed. They share the variables. The store keeps the values by name
+ * when the model is compiled again.
  *
  *      batch    rows 0 ... n - 1
  *      shard    0: the first part   1: the next ...     feed of shard s, component c: a function that copies these rows
@@ -94,7 +94,7 @@ static mst_status trainer_make(mst_trainer *trainer) {
                         "of this process, and with others as tasks of a cluster (.task)");
     MST_TRY(mst_session_create(trainer->graph, &trainer->options.session, &trainer->session));
     mst_session_options *session = &trainer->options.session;
-    session->devices = session->visible_devices = session->job_name = NULL; /* the strings are the caller's */
+    session->devices = session->visible_devices = session->job_name = NULL; /* the strings belong to the caller */
     trainer->strategy = trainer->options.strategy;
     trainer->strategy.num_devices =
         trainer->strategy.kind == MST_STRATEGY_ONE ? 1 : mst_session_num_devices(trainer->session);
@@ -113,7 +113,7 @@ static mst_status trainer_make(mst_trainer *trainer) {
     return mst_objective_make(trainer);
 }
 
-/* Makes the store of TRAINER the model's store. If it was so already, and the model was compiled before, clears all
+/* Makes the store of TRAINER the model's store. If it already was, and the model was compiled before, clears all
  * entries except the weights. */
 static mst_status take_store(mst_model *model, mst_trainer *trainer) {
     mst_store *store = trainer->options.session.store;
@@ -226,7 +226,7 @@ static mst_status fill_rows(void *context, const mst_spec *spec, int64_t first_r
     return status;
 }
 
-/* For a step whose update parameter servers make: the gradients are fetched, and their divisor is fed. */
+/* For a step whose update is made by parameter servers: fetches the gradients, and feeds their divisor. */
 static void add_gradients(mst_trainer *trainer, mst_sharded_step *step) {
     const mst_step_values *values = &step->values;
     const int count = values->num_gradients;
@@ -276,7 +276,7 @@ static void add_fetches(mst_trainer *trainer, mst_sharded_step *step) {
     }
 }
 
-/* STRATEGY with the shards of all tasks here: tasks that evaluate need not wait for each other. */
+/* STRATEGY with the shards of all tasks here, so that tasks do not wait for each other when they evaluate. */
 static mst_strategy with_all_shards(mst_strategy strategy) {
     strategy.first_shard = strategy.num_shards_here = 0;
     strategy.synchronous = false;
@@ -344,7 +344,7 @@ mst_shard_window mst_trainer_window(const mst_sharded_step *step) {
     return (mst_shard_window){mst_strategy_window(&step->strategy), step->strategy.num_shards};
 }
 
-/* The labels of OUTPUT of ROWS. */
+/* Copies the labels of OUTPUT in ROWS to a tensor. */
 static mst_status copy_labels(const mst_trainer *trainer, const mst_batch *batch, mst_row_range rows, int output,
                               mst_tensor **out) {
     const int c = trainer->num_inputs + output;
@@ -356,7 +356,7 @@ static mst_status copy_labels(const mst_trainer *trainer, const mst_batch *batch
     return status;
 }
 
-/* True if a label of OUTPUT in ROWS is no class; it is then the calling thread's error. */
+/* Whether a label of OUTPUT in ROWS is not a class. If so, it becomes the calling thread's error. */
 static bool find_wrong_label(const mst_trainer *trainer, const mst_batch *batch, mst_row_range rows, int output) {
     const int64_t classes = trainer->num_classes[output];
     mst_tensor *labels;
@@ -375,7 +375,7 @@ static bool find_wrong_label(const mst_trainer *trainer, const mst_batch *batch,
     return found;
 }
 
-/* A kernel sees the rows of its shard only: names the row of the data that has a wrong label. */
+/* Names the row of the data that has a wrong label. A kernel only knows the row within its shard. */
 static mst_status explain(const mst_sharded_step *step, const mst_batch *batch, mst_status status) {
     const mst_trainer *trainer = step->trainer;
     const mst_row_range rows = mst_shard_window_rows(mst_trainer_window(step), mst_batch_size(batch));
@@ -387,7 +387,7 @@ static mst_status explain(const mst_sharded_step *step, const mst_batch *batch, 
     return mst_failure_restore(&failure);
 }
 
-/* BATCH is what a run of STEP reads its rows from. */
+/* Sets BATCH as the batch from which a run of STEP reads its rows. */
 static void take_batch(mst_sharded_step *step, const mst_batch *batch) {
     const mst_shard_window here = mst_trainer_window(step);
     const int components = step->trainer->num_components;
@@ -408,7 +408,7 @@ static void take_batch(mst_sharded_step *step, const mst_batch *batch) {
     pthread_rwlock_unlock(&step->filling);
 }
 
-/* After a run that missed its deadline a device may still copy rows: waits until none does, and lets none begin. */
+/* After a run that missed its deadline, a device may still copy rows: waits until none does, and lets none begin. */
 static void leave_batch(mst_sharded_step *step) {
     pthread_rwlock_wrlock(&step->filling);
     for (int i = 0; i < step->trainer->num_components * mst_trainer_window(step).shards.count; i++)

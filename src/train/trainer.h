@@ -23,57 +23,56 @@ typedef struct mst_rows {
 typedef struct mst_sharded_step {
     struct mst_trainer *trainer;
     bool training;
-    mst_strategy strategy; /**< the trainer's; in a cluster each task evaluates all shards */
+    mst_strategy strategy; /**< that of the trainer; but to evaluate, each task of a cluster has all shards */
     mst_step_values values;
     mst_value *placeholder;   /**< [shards here][num_components] */
     mst_value *confusion;     /**< [num_outputs][shards here], of the evaluating step; MST_NONE: there are no classes */
     mst_feed *feed;           /**< like placeholder */
     mst_rows *rows;           /**< like placeholder */
-    pthread_rwlock_t filling; /**< of `rows`: devices that copy rows read them */
+    pthread_rwlock_t filling; /**< guards `rows`, which devices read while they copy rows */
     mst_value *fetch;
     mst_tensor **output;
     int num_fetches;
-    /** Of each output: the number of the fetch of its confusion matrix, num_fetches or more; 0: none. */
+    /** [output]: index of the fetch of its confusion matrix, num_fetches or more; 0: none. */
     int confusion_at[MST_MAX_OUTPUTS];
     int num_confusions;
-    bool counts_confusion; /**< confusion matrices are fetched; they are large, with a number per pair of classes */
+    bool counts_confusion; /**< confusion matrices are fetched; each has a number per pair of classes */
     mst_tensor *divisor;   /**< fed: rows of the batch of all workers; NULL: nothing is fed */
-    mst_tensor **gradient; /**< of the step's values; part of output. NULL: none */
+    mst_tensor **gradient; /**< gradients of the step's values; a part of `output`. NULL: none */
     bool built;
 } mst_sharded_step;
 
-/** The shards that STEP, which is built, computes here. */
+/** The shards that this task computes of STEP, which is built. */
 mst_shard_window mst_trainer_window(const mst_sharded_step *step);
 
 /** Fetches of a step, in this order:
  *
- *      evaluating   loss | examples | sum and count of each metric, of the batch | confusion matrices, if they are
- *                   counted
+ *      evaluating   loss | examples | sum and count of each metric, of the batch | confusion matrices, if counted
  *      training     loss | examples | sum and count of each metric, of the epoch so far | sum of losses and examples of
  *                   the epoch so far | global_step before the step | the update | the position (mst_position_build) */
 enum { MST_FETCH_LOSS, MST_FETCH_COUNT, MST_FETCH_METRICS };
-/** How many sums an epoch of training keeps: those of the metrics, of the losses, and its examples. */
+/** The number of sums that an epoch of training keeps: of the metrics, of the losses, and of the examples. */
 #define MST_NUM_SUMS(num_metrics) (2 * (num_metrics) + 2)
 
-/** One of the numbers that are reported for an output: a metric, a metric of the user's, or its loss. */
+/** One of the numbers that are reported for an output: a metric of the library or of the user, or the output's loss. */
 typedef struct mst_measure {
     int output;
-    mst_metric metric;               /**< MST_METRIC_NONE: it is `custom` or the loss */
+    mst_metric metric;               /**< MST_METRIC_NONE: the number is `custom` or the loss */
     const mst_custom_metric *custom; /**< NULL: none */
-    bool is_loss;                    /**< of the output */
+    bool is_loss;                    /**< it is the loss of the output */
 } mst_measure;
-/** The value of MEASURE from what was added up: its SUM and COUNT of MST_FETCH_METRICS. */
+/** The value of MEASURE from its SUM and COUNT, as fetched from MST_FETCH_METRICS on. */
 double mst_measure_result(const mst_measure *measure, const mst_tensor *sum, const mst_tensor *count);
 
-/** What a trainer has for sharded state (train/sharded_state.h). */
+/** The members of a trainer for sharded state (train/sharded_state.h). */
 typedef struct mst_sharded_state {
     mst_value wants;  /**< fed: whether this worker wants the chief to get all slots */
     mst_tensor *want; /**< what it is fed */
     int fetch;        /**< index of the fetch that says how many workers want it */
     bool wants_next;
-    FILE *kept; /**< of the chief; NULL: nothing was kept */
+    FILE *kept; /**< the chief's kept state; NULL: nothing was kept */
     bool has_kept;
-    bool lost; /**< this worker's state does not count: it gets the chief's */
+    bool lost; /**< this worker's state is not used: it gets the chief's */
 } mst_sharded_state;
 
 typedef struct mst_trainer {
@@ -82,7 +81,7 @@ typedef struct mst_trainer {
     mst_strategy strategy;
     const mst_cooperation *cooperation; /**< how the tasks of this training work together */
     mst_cooperation_rules rules;
-    const char **devices; /**< names of the strategy's devices; the strings are the session's */
+    const char **devices; /**< names of the strategy's devices; the strings belong to the session */
     mst_optimizer optimizer;
     mst_graph *graph;
     mst_session *session;
@@ -93,12 +92,12 @@ typedef struct mst_trainer {
     int num_inputs, num_outputs, num_components; /**< components of the data: inputs, labels, perhaps weights */
     mst_spec *row;                               /**< [num_components], without the batch */
     mst_target *target;                          /**< [num_outputs] */
-    int64_t *num_classes;                        /**< [num_outputs], its last dimension */
+    int64_t *num_classes;                        /**< [num_outputs]: the last dimension of the output */
     mst_tensor **class_weight;                   /**< [num_outputs]; NULL: none */
     mst_sharded_step train, evaluate;
     mst_sharded_state sharded;
-    bool is_left;       /**< another task was lost for good, and the state here is whole */
-    mst_graph **update; /**< [num_updates], of each parameter server, on the chief (train/server_updates.h) */
+    bool is_left;       /**< another task was lost for ever, and the state here is complete */
+    mst_graph **update; /**< on the chief, [num_updates]: update of each parameter server (train/server_updates.h) */
     int num_updates;
     mst_value *predict; /**< [num_inputs], then [num_outputs]; NULL: not built */
 } mst_trainer;
@@ -106,7 +105,7 @@ typedef struct mst_trainer {
 /** Calls SLOT of TRAINER's way, a function that returns a status; MST_OK if it is NULL. */
 #define MST_COOPERATE(trainer, slot, ...) \
     ((trainer)->cooperation->slot ? (trainer)->cooperation->slot(__VA_ARGS__) : MST_OK)
-/** The same for a function that returns bool; false if it is NULL. */
+/** Calls SLOT of TRAINER's way, a function that returns bool; false if it is NULL. */
 #define MST_COOPERATION_SAYS(trainer, slot, ...) \
     ((trainer)->cooperation->slot && (trainer)->cooperation->slot(__VA_ARGS__))
 
@@ -116,12 +115,12 @@ MST_CHECKED mst_status mst_trainer_of(mst_model *model, mst_trainer **out);
 mst_value mst_trainer_placeholder(mst_graph *graph, const mst_spec *row, const char *name);
 /** Builds the step, if it is not built yet, and gives new variables their first values. */
 MST_CHECKED mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training);
-/** Gives the trainer a new graph without steps, so that names of nodes are free for what is built again. The values of
- *  the old graph are gone. */
+/** Gives the trainer a new graph without steps, so that names of nodes can be used again. Values of the old graph
+ *  become invalid. */
 MST_CHECKED mst_status mst_trainer_empty_graph(mst_trainer *trainer);
-/** mst_trainer_build for the outputs of mst_predict. */
+/** As mst_trainer_build, for the outputs of mst_predict. */
 MST_CHECKED mst_status mst_trainer_build_predict(mst_trainer *trainer);
-/** Runs the step on a batch, whose rows are shared out among the shards. */
+/** Runs the step on a batch, whose rows are divided among the shards. */
 MST_CHECKED mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch);
 
 #endif

@@ -6,7 +6,7 @@
 
 enum { BATCHES_AHEAD = 2 };
 
-/* Whether each value of FROM is one of TO too, so that data of FROM can be fed to a model for TO. */
+/* Whether TO can hold each value of FROM, so that data of dtype FROM can be fed to a model for TO. */
 static bool holds_all(mst_dtype to, mst_dtype from) {
     switch ((int)from) {
         case MST_BOOL: return to == MST_U8 || to == MST_I32 || to == MST_I64 || to == MST_F32 || to == MST_F64;

@@ -1,6 +1,6 @@
 /* What a model is trained for: the loss of each output, its weight, and the metrics that are reported.
- * mst_objective_make checks the options when the model is compiled; mst_objective_build adds losses and metrics to
- * the graph of each replica, as sums and counts over its rows, which are added up over the shards. */
+ * mst_objective_make checks the options when the model is compiled. mst_objective_build adds losses and metrics to the
+ * graph of each replica. They are sums and counts over its rows, which are added up over the shards. */
 #include "train/trainer_objective.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ static mst_status make_targets(mst_trainer *trainer) {
         if (output < 0 || output >= trainer->num_outputs)
             return MST_FAIL(MST_INVALID, "compile: target %d is for output '%s', which the model does not have", i,
                             name ? name : "of that place");
-        if (!is_all_zero(&o->target[i])) trainer->target[output] = o->target[i]; /* else the loss of all */
+        if (!is_all_zero(&o->target[i])) trainer->target[output] = o->target[i]; /* else the common loss */
         trainer->target[output].class_weight = o->target[i].class_weight;
         trainer->target[output].num_class_weights = o->target[i].num_class_weights;
     }
@@ -168,13 +168,13 @@ static mst_value target_loss(const mst_target *target, mst_value labels, mst_val
     return mst_loss_per_example(target->loss, labels, predictions, !target->from_probabilities);
 }
 
-/* Each element as class 1 where it is above LIMIT, else as class 0. */
+/* Classes of VALUES: 1 for each element above LIMIT, else 0. */
 static mst_value above(mst_value values, double limit) {
     const mst_value scalar = mst_scalar(mst_value_graph(values), mst_value_spec(values).dtype, limit);
     return mst_cast(mst_greater(values, scalar), MST_I64);
 }
 
-/* The weight of each example by its class: LABELS are numbers of classes, one-hot, or of a single yes or no. */
+/* The weight of each example by its class. LABELS are numbers of classes, one-hot, or 0 or 1 for a single output. */
 static mst_value class_weights(const mst_trainer *trainer, int output, mst_value labels, mst_value loss) {
     const mst_value table =
         mst_cast(mst_constant(mst_value_graph(loss), trainer->class_weight[output]), mst_value_spec(loss).dtype);
@@ -186,7 +186,7 @@ static mst_value class_weights(const mst_trainer *trainer, int output, mst_value
     return mst_gather(table, mst_reshape(mst_cast(labels, MST_I64), MST_SHAPE(-1)), 0);
 }
 
-/* LOSS of each example times the weights of the example and, in training, of its class. */
+/* LOSS of each example times the weight of the example and, in training, the weight of its class. */
 static mst_value weighted(mst_trainer *trainer, int output, const mst_value *values, mst_value loss, bool training) {
     if (training && trainer->class_weight[output])
         loss = mst_mul(loss, class_weights(trainer, output, values[trainer->num_inputs + output], loss));
@@ -201,7 +201,7 @@ static bool is_logits(const mst_target *target, mst_value predictions) {
     return !target->from_probabilities && (target->loss_function || mst_loss_sees_logits(target->loss, predictions));
 }
 
-/* Whether an example is of one of the classes. */
+/* Whether an example belongs to exactly one of the classes. */
 static bool is_exclusive(const mst_target *target) {
     return !target->loss_function &&
            (target->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY ||

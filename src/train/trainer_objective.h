@@ -4,24 +4,24 @@
 
 #include "train/trainer.h"
 
-/** Fills in target, measure, metric names and class weights from the options of compiling. */
+/** Sets targets, measures, names of metrics and class weights from the options of mst_compile. */
 MST_CHECKED mst_status mst_objective_make(mst_trainer *trainer);
-/** "inputs", "labels", or if there are several "input 'left'", "labels of 'out'"; "weights". */
+/** "inputs", "labels", "weights"; if there are several, "input 'left'", "labels of 'out'". */
 const char *mst_objective_component(const mst_trainer *trainer, int component, char text[160]);
-/** MST_INVALID if labels of DATA are named classes, and the loss of their output measures by how much numbers
+/** MST_INVALID if labels of DATA are names of classes, but the loss of their output measures by how much numbers
  *  differ. */
 MST_CHECKED mst_status mst_objective_check_labels(const mst_trainer *trainer, const mst_dataset *data);
 /** Whether the labels of OUTPUT are numbers of classes. */
 bool mst_objective_has_classes(const mst_trainer *trainer, int output);
-/** The component of the data that has the class of each example, by the loss of the first output: a number or a one-hot
- *  row; 0: none has. */
+/** The component of the data that has the class of each example, as a number or a one-hot row, if the loss of the first
+ *  output takes classes; 0: none. */
 int mst_objective_class_component(const mst_trainer *trainer);
-/** Fills the losses and metrics of a replica, from VALUES (its components) and the model's OUTPUTS. The weights of
- *  classes are used when TRAINING only. */
+/** Sets the losses and metrics of a replica, from its components VALUES and the model's OUTPUTS. Weights of classes are
+ *  used only if TRAINING. */
 void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, bool training,
                          mst_replica *out);
 
-/** The confusion matrix of a batch, of an OUTPUT whose loss takes classes; else MST_NONE. */
+/** The confusion matrix of a batch, for an OUTPUT whose loss takes classes; otherwise MST_NONE. */
 mst_value mst_objective_confusion(const mst_trainer *trainer, int output, mst_value labels, mst_value predictions);
 
 #endif

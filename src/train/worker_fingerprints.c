@@ -37,7 +37,7 @@ static uint64_t add_spec(uint64_t hash, const mst_spec *spec) {
 
 static uint64_t add_nodes(uint64_t hash, const mst_graph *graph, const char *scope);
 
-/* All options but the seed, which differs from shard to shard. */
+/* Adds all options except the seed, which differs from shard to shard. */
 static uint64_t add_options(uint64_t hash, const mst_field *fields, const void *options) {
     char text[TEXT];
     mst_options_print(fields, options, text, sizeof text);
@@ -50,7 +50,7 @@ static uint64_t add_options(uint64_t hash, const mst_field *fields, const void *
     return add_text(hash, text);
 }
 
-/* The nodes whose names begin with SCOPE, which does not count. */
+/* Adds the nodes whose names begin with SCOPE; SCOPE itself is not included. */
 static uint64_t add_nodes(uint64_t hash, const mst_graph *graph, const char *scope) {
     const size_t length = strlen(scope);
     for (int64_t n = 0; graph && n < graph->num_nodes; n++) {
@@ -62,7 +62,7 @@ static uint64_t add_nodes(uint64_t hash, const mst_graph *graph, const char *sco
     return hash;
 }
 
-/* Slots belong to the optimizer, which is an option. */
+/* Adds the weights. Slots belong to the optimizer, which is an option. */
 static uint64_t add_weights(uint64_t hash, const mst_graph *graph) {
     for (int64_t n = 0; n < graph->num_nodes; n++) {
         const mst_node *node = graph->node[n];
@@ -74,8 +74,8 @@ static uint64_t add_weights(uint64_t hash, const mst_graph *graph) {
     return hash;
 }
 
-/* The weights, the replica of the first shard here, without the number of the shard in its names, and what is
- * reported. */
+/* A hash of the weights, of the replica of the first shard here (without the number of the shard in its names), and of
+ * what is reported. */
 static uint64_t hash_program(const mst_trainer *trainer) {
     char scope[32];
     snprintf(scope, sizeof scope, "replica_%d/", trainer->strategy.first_shard);
@@ -90,7 +90,7 @@ static uint64_t add_real(uint64_t hash, double number) {
     return add_number(hash, bits);
 }
 
-/* The rates at some steps, and the boundaries and values of the pieces, which are not in mst_schedule_fields. */
+/* A hash of the rates at some steps, and of the boundaries and values, which are not in mst_schedule_fields. */
 static uint64_t hash_schedule(const mst_schedule *schedule) {
     static const int64_t steps[] = {0, 1, 10, 100, 1000, 10000}; /* where schedules are compared */
     uint64_t hash = 0;
@@ -105,7 +105,7 @@ static uint64_t hash_schedule(const mst_schedule *schedule) {
 
 /* ---- options ---- */
 
-/* At most MST_FINGERPRINTS_MOST - 1: the task adds one more (task/task_join.c). */
+/* The fingerprints so far: at most MST_FINGERPRINTS_MOST - 1, since the task adds one more (task/task_join.c). */
 typedef struct fingerprint_list {
     mst_fingerprint *out;
     int32_t count;
@@ -128,7 +128,7 @@ static bool has(const fingerprint_list *list, const char *name) {
     return found;
 }
 
-/* WHAT, "random_flip"; if the list has that name already, "random_flip 2". */
+/* Makes the name of an option from WHAT: "random_flip"; "random_flip 2" if the list already has that name. */
 static void name_one_more(const fingerprint_list *list, const char *what, char *name, size_t size) {
     snprintf(name, size, "%s", what);
     for (int number = 2; has(list, name); number++) snprintf(name, size, "%.20s %d", what, number);
@@ -138,7 +138,7 @@ static void add_option(fingerprint_list *list, const char *name, const char *val
     add_fingerprint(list, mst_fingerprint_option(name, value));
 }
 
-/* The same for an option whose text shows only a part of what is compared: HASH covers all of it. */
+/* Adds an option whose text shows only a part of what is compared: HASH covers all of it. */
 static void add_part(fingerprint_list *list, const char *name, const char *value, uint64_t hash) {
     mst_fingerprint f = mst_fingerprint_option(name, value);
     f.hash = hash;
@@ -149,7 +149,7 @@ static void add_hash(fingerprint_list *list, const char *name, uint64_t hash) {
     add_part(list, name, "", hash);
 }
 
-/* Each of FIELDS, with PREFIX before its name. */
+/* Adds each of FIELDS as an option, with PREFIX before its name. */
 static void add_fields(fingerprint_list *list, const char *prefix, const mst_field *fields, const void *options) {
     for (const mst_field *field = fields; field->name; field++) {
         const mst_field one[] = {*field, MST_FIELD_END};
@@ -202,12 +202,13 @@ static void add_machine(fingerprint_list *list) {
     add_part(list, "oneDNN", m.onednn_isa, m.onednn_isa_bits);
     add_option(list, "processor", m.cpu);
     const mst_library *library;
-    if (mst_libraries(&library) > 0) add_option(list, "oneDNN version", library->version); /* it is the first */
+    if (mst_libraries(&library) > 0) add_option(list, "oneDNN version", library->version); /* oneDNN is first */
 }
 
 /* ---- the weights ---- */
 
-/* Penalties are not in the graph's loss: they are added after the replicas, or in the update of parameter servers. */
+/* Adds the penalties. They are not in the graph's loss: they are added after the replicas, or in the update of
+ * parameter servers. */
 static void add_penalties(fingerprint_list *list, const mst_graph *graph) {
     uint64_t hash = 0;
     int64_t count = 0;
@@ -245,7 +246,8 @@ static void add_trainable(fingerprint_list *list, const mst_graph *graph) {
 
 /* ---- the data ---- */
 
-/* Not ALIKE: asynchronous workers, which may have different data, made by the same stages. */
+/* A visit of the stages of the data. ALIKE: workers must have the same data; false: asynchronous workers, whose data
+ * may differ but come from the same stages. */
 typedef struct data_visit {
     fingerprint_list *list; /* NULL: only the hash is wanted */
     bool alike;
@@ -264,8 +266,8 @@ static void visit_stage(void *context, const mst_dataset *stage, const char *set
     add_part(v->list, name, *settings ? settings : "there", hash);
 }
 
-/* A hash of the first rows, if the source has them in memory. Other rows are not read (0): reading them twice may be
- * slow, or change what a program sees. */
+/* A hash of the first rows, if the source has them in memory. Rows of other sources are not read, and the hash is 0:
+ * reading them twice may be slow, or have side effects. */
 static uint64_t hash_rows(const mst_dataset *source) {
     uint64_t hash;
     int rows;
@@ -273,13 +275,13 @@ static uint64_t hash_rows(const mst_dataset *source) {
     return mst_dataset_hash_rows((mst_dataset *)(uintptr_t)source, &hash, &rows) ? 0 : hash;
 }
 
-/* The schema decides how categories and classes are numbered. */
+/* A hash of the schema, which decides how categories and classes are numbered. */
 static uint64_t hash_schema(const mst_dataset *data) {
     const char *schema = mst_dataset_schema(data);
     return schema ? add_text(1, schema) : 0;
 }
 
-/* The stages of the input, one option each, then everything else of DATA. */
+/* Adds the stages of the input, one option for each, and then a hash of everything else in DATA. */
 static void add_data(fingerprint_list *list, const mst_trainer *trainer, const mst_dataset *data) {
     const bool alike = !trainer->rules.counts_others || trainer->strategy.synchronous;
     data_visit v = {.list = list, .alike = alike, .hash = add_number(0, mst_dataset_num_rows(data))};
@@ -314,7 +316,7 @@ static bool add_callbacks(fingerprint_list *list, const mst_fit_options *o) {
     return count > 0;
 }
 
-/* Compared if there are callbacks with settings: they may decide by what is measured on this data. */
+/* Adds the validation data, if there are callbacks with settings: they may decide by its loss or metrics. */
 static void add_validation(fingerprint_list *list, const mst_dataset *data) {
     if (!data) return;
     data_visit v = {.alike = true, .hash = add_number(0, mst_dataset_num_rows(data))};
@@ -324,12 +326,12 @@ static void add_validation(fingerprint_list *list, const mst_dataset *data) {
     add_hash(list, "validation", add_number(v.hash, (int64_t)hash_rows(source)));
 }
 
-/* Options come before the program: what differs there may follow from them. */
+/* Options come before the program: a difference in the program may be due to them. */
 int32_t mst_worker_fingerprints(const mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
                                 mst_fingerprint out[MST_FINGERPRINTS_MOST]) {
     fingerprint_list list = {.out = out};
     add_hash(&list, "version", mst_rng_hash_name(mst_version()));
-    add_hash(&list, "calls", 1); /* 0: a collective (task/task_collectives.c) */
+    add_hash(&list, "calls", 1); /* 1: training; 0: a collective (task/task_collectives.c) */
     add_fit_options(&list, trainer, options, batch_size);
     add_fields(&list, "", mst_optimizer_fields, &trainer->optimizer);
     add_fields(&list, "schedule.", mst_schedule_fields, &trainer->optimizer.schedule);

@@ -5,8 +5,8 @@
 #include "cluster/fingerprint.h"
 #include "train/trainer.h"
 
-/** Fills in version, options, program, data; and the type of the machine. Returns the number of fingerprints, less than
- *  MST_FINGERPRINTS_MOST. */
+/** Fills in the fingerprints of version, options, program, data, and the type of the machine. Returns their number,
+ *  less than MST_FINGERPRINTS_MOST. */
 int32_t mst_worker_fingerprints(const mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
                                 mst_fingerprint out[MST_FINGERPRINTS_MOST]);
 
