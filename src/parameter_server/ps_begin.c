@@ -28,9 +28,9 @@ static mst_status add_graph(mst_snapshot *to, const mst_graph *graph) {
     return status;
 }
 
-/* Whether server PS needs this entry: it is a variable of the graph; or callbacks keep it, and this is the first
- * server; or it is the server's progress. For synchronous servers that is the progress of any server: all have made the
- * same updates, and there may have been fewer of them. */
+/* Whether server PS needs this entry. It needs the variables of the graph, and its own progress; the first server also
+ * needs what callbacks keep. For synchronous servers the progress of any server will do: all have made the same
+ * updates, and there may have been fewer servers. */
 static bool is_wanted(const mst_ps_job *job, int32_t ps, const mst_graph *graph, const mst_state_info *info) {
     if (strcmp(info->container, MST_PS_CONTAINER) == 0)
         return mst_ps_progress_is_of(info, job->synchronous ? MST_PS_ANY : ps);

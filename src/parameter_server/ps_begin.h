@@ -14,15 +14,15 @@
 typedef struct mst_ps_job {
     int64_t synchronous;
     int64_t aggregate; /**< synchronous: number of workers whose gradients make an update; 0: all of them */
-    int64_t staleness; /**< asynchronous: most updates between reading variables and their gradients; -1: unlimited */
+    int64_t staleness; /**< asynchronous: most updates between reading values and applying gradients; -1: any */
     /** With a bound on staleness and several servers: a worker asks one server after another for its values. Each
      *  server may let it wait. Since all workers ask in the same order, they cannot wait for each other in a circle. */
     int64_t in_turn;
     int64_t num_shards;
-    int64_t last_step; /**< no update is made after it; 0: there is no last one */
-    int64_t position;  /**< of all workers, unless the state has positions */
+    int64_t last_step; /**< no update is made after this step; 0: there is no last step */
+    int64_t position;  /**< position of all workers, unless the state has positions */
     int64_t is_again;  /**< the job has begun before: workers that are missing were lost */
-    int64_t is_last;   /**< all have made their last step: the weights are those that the chief has put back */
+    int64_t is_last;   /**< all have made their last step: the chief has put back these weights */
 } mst_ps_job;
 
 /** Encodes the message for server PS. From STATE it takes the variables of GRAPH and the progress of that server (of

@@ -80,8 +80,8 @@ static mst_status keep_state_of_servers(mst_ps_client *c) {
     return mst_store_snapshot_again(c->program.store, &c->kept);
 }
 
-/* On the chief, if no state is kept: keeps the one of this process. This must happen before the store gets values of
- * servers, since servers could not begin with these values alone. */
+/* On the chief, if no state is kept: keeps the state of this process. This must happen before the store gets values of
+ * servers, since servers could not begin with those values alone. */
 static mst_status keep_own_state(mst_ps_client *c) {
     if (c->kept || !is_chief(c)) return MST_OK;
     c->kept_position = c->program.position;
@@ -93,7 +93,7 @@ static bool gives_in_turn(const mst_ps_client *c) {
     return c->num_ps > 1 && !c->program.synchronous && c->program.staleness >= 0;
 }
 
-/* On the chief: all servers begin with the state that is kept, or with that of the store if none is. IS_LAST: all
+/* On the chief: makes all servers begin with the kept state, or with that of the store if none is kept. IS_LAST: all
  * workers have made their last step. */
 static mst_status send_begin(mst_ps_client *c, uint32_t round, bool is_last) {
     const mst_ps_program *o = &c->program;
@@ -199,7 +199,8 @@ static mst_status ask_staleness(mst_ps_client *c) {
     return mst_ps_ask(c, &(mst_ps_request){.head = {.kind = MST_PS_STALENESS}, .answer = MST_PS_STALENESS});
 }
 
-/* Staleness: in a round that this worker has begun, all gradients are counted; otherwise only those from now on. */
+/* Begins to count staleness. In a round that this worker has begun, all gradients are counted; otherwise only gradients
+ * from now on. */
 static mst_status begin_counting(mst_ps_client *c) {
     memset(c->counted, 0, sizeof c->counted);
     if (c->program.synchronous || c->began == c->round) return MST_OK;
@@ -306,7 +307,7 @@ static mst_status join_once(mst_ps_client *c, int64_t *position) {
     c->must_join = false;
     MST_TRY(agree(c));
     *position = smallest_position(c);
-    if (*position < c->began_at) *position = c->began_at; /* a server may still have that of the training before */
+    if (*position < c->began_at) *position = c->began_at; /* a server may still have an earlier one */
     c->is_between = c->program.synchronous && !mst_ps_have_order(c) && !is_one_position(c);
     if (c->is_between) MST_TRY(join_between(c, *position));
     c->joined = true;
@@ -350,8 +351,8 @@ static mst_status keep_if_due(mst_ps_client *c) {
     return is_chief(c) && is_due ? mst_ps_client_collect(c) : MST_OK;
 }
 
-/* Asks one server after another for its values. All servers already have this worker's gradients, so nobody waits for
- * them. */
+/* Asks one server after another for its values. All servers already have this worker's gradients, so no server waits
+ * for them. */
 static mst_status ask_in_turn(mst_ps_client *c) {
     mst_status status = MST_OK;
     for (int32_t p = 0; p < c->num_ps && !status; p++)
@@ -449,7 +450,7 @@ mst_status mst_ps_client_collect(mst_ps_client *c) {
                                       : collect_state(c, &(mst_ps_request){.at_end = false});
 }
 
-/* Updates with gradients that are on their way will soon be made: tries several times. */
+/* Updates with gradients that are under way will soon be made: this function therefore tries several times. */
 mst_status mst_ps_client_collect_last(mst_ps_client *c) {
     const mst_ps_request r = {.at_end = true, .until = mst_clock_after(c->options.timeout)};
     const int tries = c->failed ? 1 : 20;
@@ -559,7 +560,7 @@ mst_status mst_ps_client_give_weights(mst_ps_client *c) {
 }
 
 /* Leaves. A server that was started again gets the last state from the chief, if a worker waits for it. If this worker
- * is stopped while it waits for the others to leave, all its work is done: started again, it might find no servers. */
+ * is stopped while it waits for the others to leave, all its work is done: a new process might find no servers. */
 static mst_status leave_when_all_have_values(mst_ps_client *c) {
     const mst_ps_request r = {.head = {.kind = MST_PS_LEAVE, .number = c->has_last ? c->finished : 0},
                               .answer = MST_PS_DONE,
@@ -574,10 +575,10 @@ static mst_status leave_when_all_have_values(mst_ps_client *c) {
     }
 }
 
-/* Whether the store already has all last values. The servers have other values than those of the last step only if the
- * chief's callbacks have put back those of an earlier epoch. Otherwise the store is left unchanged, so that changes by
- * the program stay, such as averages in place of weights. If a server was lost and has sent no values, the values of
- * the store are the last ones. */
+/* Whether the store already has all last values. Usually the values of the servers are those of the last step. They
+ * differ only if the chief's callbacks have put back the weights of an earlier epoch. If they do not differ, the store
+ * is left unchanged, so that changes by the program stay, such as averages in place of weights. If a server was lost
+ * and has sent no values, the values of the store are the last ones. */
 static bool has_all(const mst_ps_client *c) {
     bool all = true, others = false;
     for (int32_t p = 0; p < c->num_ps; p++) {

@@ -22,14 +22,14 @@
 
 typedef struct mst_ps_client mst_ps_client;
 
-/** A variable and the number of the server that keeps it, from 0; or MST_PS_EACH: each server keeps a part of its
+/** A variable, and the number of the server that keeps it, from 0. MST_PS_EACH: each server keeps a part of its
  *  rows. */
 typedef struct mst_ps_variable {
     const char *name;
     mst_spec spec;
-    mst_state_kind kind; /**< of its entry in the store */
+    mst_state_kind kind; /**< kind of its entry in the store */
     int32_t ps;
-    bool sparse; /**< its gradients are rows and their numbers (mst_step_values in muster/strategy.h) */
+    bool sparse; /**< its gradients are rows and row numbers (mst_step_values in muster/strategy.h) */
 } mst_ps_variable;
 
 /** What the workers train, the same on all of them except for the position. */
@@ -43,8 +43,8 @@ typedef struct mst_ps_program {
     bool synchronous;
     int32_t aggregate, staleness;   /**< as in mst_ps_job */
     int32_t num_shards, num_leaves; /**< shards of all workers; leaves: parts of the gradients that this worker sends */
-    int64_t last_step;              /**< no update is made after it; 0: there is no last one */
-    int64_t position;               /**< of this worker, if the servers have no values yet */
+    int64_t last_step;              /**< no update is made after this step; 0: there is no last step */
+    int64_t position;               /**< position of this worker, if the servers have no values yet */
     const mst_fingerprint *fingerprint;
     int32_t num_fingerprints;
 } mst_ps_program;
@@ -90,23 +90,23 @@ MST_CHECKED mst_status mst_ps_client_collect_last(mst_ps_client *client);
 bool mst_ps_client_is_left(const mst_ps_client *client);
 /** Whether a request was given up because the `stop` of the task said so. */
 bool mst_ps_client_was_stopped(const mst_ps_client *client);
-/** If the store has got everything from asynchronous servers since the last values came, it gets the variables of those
- *  last values again. The gradients of the next step are then computed from the values whose step counts for their
- *  staleness, and which the log of updates names. */
+/** In an asynchronous job the store may have got the whole state of the servers after the last values came. This gives
+ *  it the variables of those last values again. The gradients of the next step are then computed from them: their step
+ *  is used for the staleness and in the log of updates. */
 MST_CHECKED mst_status mst_ps_client_use_values(mst_ps_client *client);
-/** In an asynchronous job: how stale the gradients were that the first server, whose updates count the steps, has
- *  applied. They are counted since the last call, or since this worker has joined; on a chief that has just given the
- *  servers their values, since then. COUNT[i] gradients were I updates old; the last element counts
+/** In an asynchronous job: counts how stale the gradients were that the first server has applied; its updates count the
+ *  steps. The counts begin with the last call of this function, or when this worker joins. On a chief that has just
+ *  given the servers their values, they begin then. COUNT[i] gradients were I updates old; the last element counts
  *  MST_STALENESS_COUNTS - 1 updates and more. Errors as mst_ps_client_update. */
 MST_CHECKED mst_status mst_ps_client_staleness(mst_ps_client *client, int64_t count[MST_STALENESS_COUNTS]);
-/** *OUT: the learning rate of the servers, whose updates have no schedule. RATE: on the chief, the new learning rate,
- *  which is used from its next gradients on; NULL: it stays. Errors as mst_ps_client_update. */
+/** *OUT: the learning rate of the servers, whose updates have no schedule. RATE: on the chief, a new learning rate,
+ *  used from the chief's next gradients on; NULL: the rate does not change. Errors as mst_ps_client_update. */
 MST_CHECKED mst_status mst_ps_client_rate(mst_ps_client *client, const float *rate, float *out);
-/** This worker has made its last step of a training. Waits until all have, and the chief has all state, so that it can
- *  repeat steps that a server loses until then. The store gets the last values, on the chief all state; after that
- *  mst_ps_client_collect needs no server any more. STOPS: on the chief, its callbacks have ended the training before
- *  all steps were made; workers that are not in step then end theirs too (mst_ps_client_is_ended). Errors as
- *  mst_ps_client_update; MST_CANCELLED if the `stop` of the task says so. */
+/** This worker has made its last step of a training. Waits until all have, and the chief has all state. Until then a
+ *  server may be lost, and this worker must be able to repeat steps. The store gets the last values; on the chief it
+ *  gets all state, and mst_ps_client_collect then needs no server. STOPS: on the chief, its callbacks have ended the
+ *  training before all steps were made; workers that are not in step then end theirs too (mst_ps_client_is_ended).
+ *  Errors as mst_ps_client_update; MST_CANCELLED if the `stop` of the task says so. */
 MST_CHECKED mst_status mst_ps_client_finish(mst_ps_client *client, bool stops);
 /** Whether the chief's callbacks have ended the training; this worker hears it with its last values. */
 bool mst_ps_client_is_ended(const mst_ps_client *client);
@@ -117,9 +117,9 @@ bool mst_ps_client_is_asked_to_stop(const mst_ps_client *client);
 /** On the chief, after the callbacks of an epoch: gives the servers what the callbacks keep in the store (ps_kept.h). A
  *  worker that is started again gets it when it joins. Errors as mst_ps_client_update. */
 MST_CHECKED mst_status mst_ps_client_keep(mst_ps_client *client);
-/** On the chief, if its callbacks have put back the weights of the best epoch, so that its store differs from the last
- *  values. The servers get these weights, and all workers get them when they leave, or join for another training. Does
- *  nothing if mst_ps_client_has_last is false. Lost servers are waited for as in mst_ps_client_leave. */
+/** Call it on the chief if its callbacks have put back the weights of the best epoch, so that its store differs from
+ *  the last values. The servers get these weights. The workers get them when they leave, or join for another training.
+ *  Does nothing if mst_ps_client_has_last is false. Lost servers are waited for as in mst_ps_client_leave. */
 MST_CHECKED mst_status mst_ps_client_give_weights(mst_ps_client *client);
 /** This worker has done its work: waits until all have. The store gets the last values, unless mst_ps_client_finish has
  *  brought them: changes that the program has made since then stay. A server that is lost after the last step is waited

@@ -13,48 +13,48 @@ typedef struct mst_ps_server {
     bool answered;         /**< it has answered the present request */
     int64_t lost;          /**< since when it is lost; 0: it is not */
     int64_t was_lost;      /**< when it was lost last */
-    int64_t list_mismatch; /**< since when it is known to have another list of tasks; 0: it does not */
+    int64_t list_mismatch; /**< since when its other list of tasks is known; 0: it has no other list */
     char why[480];         /**< why it is lost, or does not fit */
-    uint32_t round;        /**< as it has answered; 0: it has no values */
-    int64_t position;      /**< of this worker, as it has answered */
+    uint32_t round;        /**< round in its last answer; 0: it has no values */
+    int64_t position;      /**< position of this worker in its last answer */
     int64_t step;
     int64_t has;         /**< the step of the values that it has sent */
     uint64_t last;       /**< hash of the last values of a training that it has sent */
-    bool sent_last;      /**< it has sent its values after all had done their work; */
-    bool sent_others;    /**< ... and they are not the last values of the training */
+    bool sent_last;      /**< it has sent its values after all had done their work */
+    bool sent_others;    /**< with sent_last: these values are not the last values of the training */
     bool leaves;         /**< it has said that it leaves */
     mst_snapshot *state; /**< the state that it has sent, while state is collected */
 } mst_ps_server;
 
 /** A request to all servers. It is sent again to a server whose connection was broken. If a server has answered and was
- *  started again since then, it says so; the other servers may wait for it. */
+ *  then started again, it says so: the other servers may wait for it. */
 typedef struct mst_ps_request {
     mst_task_message_head head;
-    int32_t answer;                    /**< the kind of answer that is wanted */
+    int32_t answer;                    /**< kind of the wanted answer */
     const mst_iov *body;               /**< [num_ps]; NULL: none */
-    const mst_ps_gradients *gradients; /**< the body instead of `body` */
-    bool joins;                        /**< answers may take any time, and the log says for whom this task waits */
-    bool is_last;  /**< this worker already has all that it needs; a server that was lost need not answer */
-    int64_t until; /**< time limit, which a server that leaves ends too; 0: none */
-    bool at_end;   /**< sent even if this worker must stop or the job has ended; lost servers are not waited for */
-    bool in_turn;  /**< it is only for server `turn` */
+    const mst_ps_gradients *gradients; /**< gradients to send instead of `body` */
+    bool joins;                        /**< answers may take any time; the log says for whom this task waits */
+    bool is_last;                      /**< this worker has all that it needs; a server that was lost need not answer */
+    int64_t until;                     /**< time limit; also ended by a server that leaves. 0: none */
+    bool at_end;  /**< sent even if this worker must stop or the job has ended; lost servers are not waited for */
+    bool in_turn; /**< the request is only for server `turn` */
     int32_t turn;
 } mst_ps_request;
 
 struct mst_ps_client {
     mst_task_options options;
     mst_mail *mail;
-    mst_task_status *status; /**< the task's */
+    mst_task_status *status; /**< status of the task */
     int32_t num_ps, self;
     mst_ps_server *server;  /**< [num_ps] */
     mst_ps_program program; /**< without pointers that belong to the caller */
-    mst_graph **graph;      /**< of the chief, [num_ps]: the updates of the servers */
+    mst_graph **graph;      /**< on the chief, [num_ps]: the updates of the servers */
     mst_fingerprint *fingerprint;
     mst_ps_values values; /**< from answers */
     mst_ps_gradients gradients;
     mst_snapshot *kept; /**< on the chief: the state from which servers that are started again begin */
     int64_t kept_at, kept_position;
-    bool has_collected; /**< `kept` has come from the servers; false: it is the state with which training has begun */
+    bool has_collected; /**< `kept` has come from the servers; false: training has begun with it */
     bool collects;      /**< the state of all servers is being collected; the store gets it once it is complete */
     /* another worker that was given other lists of tasks */
     int32_t list_mismatch_worker;
@@ -63,25 +63,24 @@ struct mst_ps_client {
     uint64_t request; /**< number of the last request */
     uint32_t round;   /**< of all servers */
     uint32_t began;   /**< the last round that this worker has begun */
-    /* staleness counts of the first server: as it has answered, and as they were at the beginning of the present
-     * counts */
+    /* staleness counts of the first server: in its last answer, and at the beginning of the present counts */
     int64_t staleness[MST_STALENESS_COUNTS], counted[MST_STALENESS_COUNTS];
     int64_t finished;      /**< number of finished trainings */
     int64_t began_at;      /**< position where the training after the last finished one began */
     bool has_given;        /**< the chief has given the servers weights that its callbacks have put back */
     bool has_last;         /**< this worker has the last values of the last finished training; the chief: all state */
-    uint64_t instructions; /**< of oneDNN that all workers have, as the first server has answered */
-    float rate;            /**< learning rate of the first server, as it has answered */
+    uint64_t instructions; /**< of oneDNN that all workers have, in the first server's answer */
+    float rate;            /**< learning rate in the first server's last answer */
     bool joined, must_join;
     bool has_kept;    /**< this process knows what callbacks keep */
     bool takes_kept;  /**< it asks for what callbacks keep */
     bool is_ended;    /**< the chief has ended the training */
     bool is_between;  /**< only some synchronous servers have made the update of this worker's next step */
     bool failed;      /**< the job has ended */
-    bool is_left;     /**< ... because a task stays away, and the other tasks have a complete state */
-    bool stopped;     /**< this worker must stop, and a request was given up for that reason */
+    bool is_left;     /**< with `failed`: a task stays away, and the other tasks have a complete state */
+    bool stopped;     /**< a request was given up because this worker must stop */
     int64_t said;     /**< when the log last said for whom it waits */
-    int64_t all_left; /**< when a server has said that all have done their work; then when the others were told; or 0 */
+    int64_t all_left; /**< when a server said that all have done their work, or when others were last told; or 0 */
 };
 
 enum { MST_PS_LINGER = 5 /* seconds, for servers that have just been started */ };

@@ -52,13 +52,13 @@ void mst_ps_gradients_free(mst_ps_gradients *g, mst_mail *mail) {
     *g = (mst_ps_gradients){.copies = NULL};
 }
 
-/* ---- computing them where they are sent from ---- */
+/* ---- computing gradients in the memory from which they are sent ---- */
 
 static char *gradient_place(const mst_ps_gradients *g, int32_t i) {
     return (char *)mst_mail_block_data(g->block) + g->offset[i];
 }
 
-/* A step that was given up and still holds GRADIENT may write to the block again: the block is then left to that
+/* If a step that was given up still holds GRADIENT, it may write to the block again: the block is then left to that
  * step. */
 static void leave_block(mst_ps_gradients *g, mst_mail *mail, mst_tensor *const *gradient) {
     bool is_held = false;
@@ -95,8 +95,8 @@ mst_status mst_ps_gradients_place(mst_ps_gradients *g, mst_mail *mail, mst_tenso
 
 /* ---- pieces ---- */
 
-/* Adds the part of the gradient of V for server P. Row numbers that are counted anew are written to *NUMBERS, which is
- * then advanced past them. */
+/* Adds the part of the gradient of V for server P. If V is cut, its row numbers are counted from the first row of the
+ * part. They are written to *NUMBERS, which then points past them. */
 static mst_status add_gradient(const mst_ps_copies *all, int32_t p, int32_t v, mst_tensor *const *gradient,
                                mst_iov **to, int64_t **numbers) {
     const mst_ps_copy *copy = &all->copy[v];
@@ -117,7 +117,7 @@ static mst_status add_gradient(const mst_ps_copies *all, int32_t p, int32_t v, m
     return MST_OK;
 }
 
-/* Allocates memory for the numbers of all rows that are counted anew. */
+/* Allocates memory for the row numbers of sparse gradients that are cut. */
 static mst_status make_numbers(mst_ps_gradients *g, mst_tensor *const *gradient) {
     const mst_ps_copies *all = g->copies;
     size_t count = 1;

@@ -1,6 +1,6 @@
 /** What callbacks of the chief keep in its store beside the model, such as the best value seen and the weights of the
  *  best epoch. At the end of each epoch the chief gives it to the first parameter server, which keeps it for workers
- *  that are started again: their callbacks then go on as those of the chief do. It travels as a snapshot
+ *  that are started again. Their callbacks then go on like those of the chief. It travels as a snapshot
  *  (messages/state_message.h). */
 #ifndef MUSTER_PARAMETER_SERVER_PS_KEPT_H
 #define MUSTER_PARAMETER_SERVER_PS_KEPT_H
@@ -10,8 +10,8 @@
 /** Whether a callback keeps this entry of a state: it belongs neither to the model, nor to the position in the data
  *  ("fit/..."), nor to the progress of servers. */
 bool mst_ps_is_kept(const mst_state_info *info);
-/** These return the entries that callbacks keep, of STORE or of STATE, whose tensors they share. *OUT belongs to the
- *  caller. */
+/** These return the entries of STORE or of STATE that callbacks keep, in a snapshot that shares their tensors. *OUT
+ *  belongs to the caller. */
 MST_CHECKED mst_status mst_ps_kept_read(mst_store *store, mst_snapshot **out);
 MST_CHECKED mst_status mst_ps_kept_select(const mst_snapshot *state, mst_snapshot **out);
 /** Decodes a message. MST_CORRUPT if DATA is not one; MST_INVALID if it has entries that callbacks do not keep. */

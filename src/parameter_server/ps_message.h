@@ -114,7 +114,7 @@ enum {
     MST_PS_FINISHED, /**< W: it has made its last step of training NUMBER, from 1 on; step: bits, see below
                        *   S: all have done so (the chief hears it first); step; body: the last values */
     MST_PS_LEAVE,    /**< W: it has done its work; number: 0, or that of the training whose last values it has;
-                       *   step: 1: all have done their work, as another server has said */
+                       *   step: 1: another server has said that all have done their work */
     MST_PS_DONE,     /**< S: all have done their work; step; body: values, or nothing if there are none */
     MST_PS_GONE,     /**< W: it knows that all have done their work (DONE), and no longer needs the server */
     MST_PS_LEAVING,  /**< S, to all: it is about to leave, and will come back without its state; the chief asks for that

@@ -17,7 +17,7 @@ enum { MST_PS_EACH = -1 };
 /** A variable as a worker knows it. */
 typedef struct mst_ps_copy {
     char *name;
-    mst_tensor *value; /**< whole; belongs to a snapshot */
+    mst_tensor *value; /**< the whole value; belongs to a snapshot */
     mst_state_kind kind;
     int32_t ps; /**< the server that keeps it, or MST_PS_EACH */
     bool sparse;
@@ -29,7 +29,7 @@ typedef struct mst_ps_copies {
     int32_t count, num_ps;
 } mst_ps_copies;
 
-/** Whether a variable of SPEC is cut, if variables of at least PART_BYTES are (0: none is). It must have a row for each
+/** Whether a variable of SPEC is cut, if variables of PART_BYTES and more are (0: none is). It must have a row for each
  *  server. */
 bool mst_ps_is_cut(const mst_spec *spec, int32_t num_ps, int64_t part_bytes);
 /** The rows that server P keeps of a cut variable with ROWS. */
@@ -41,8 +41,8 @@ bool mst_ps_keeps(const mst_ps_copies *all, int32_t v, int32_t p);
 MST_CHECKED mst_status mst_ps_part_view(const mst_ps_copies *all, int32_t v, int32_t p, mst_tensor *whole,
                                         mst_tensor **out);
 
-/** The part of STATE for server P: of entries that are cut its rows, and all other entries unchanged. *OUT belongs to
- *  the caller; its tensors are in the memory of STATE, which must live as long. */
+/** The part of STATE for server P: only its rows of entries that are cut, and all other entries unchanged. *OUT belongs
+ *  to the caller. Its tensors are in the memory of STATE, which must live as long. */
 MST_CHECKED mst_status mst_ps_cut_state(const mst_ps_copies *all, int32_t p, const mst_snapshot *state,
                                         mst_snapshot **out);
 /** The reverse: adds STATE, which server P has sent, to JOINED. Rows of cut entries are copied into entries of all

@@ -9,10 +9,10 @@ enum { MST_PIECES_OF_GRADIENT = 3 /**< at most: numbers, rows, zeros */ };
 
 /** Adds DATA of BYTES, and zeros after it. Returns the place for the next piece. */
 mst_iov *mst_piece_add(mst_iov *to, const void *data, size_t bytes);
-/** Adds NUMBERS, the count and then each number; then as many rows of ROWS, from the FIRST on. */
+/** Adds NUMBERS, which has a count and then the numbers; then as many rows of ROWS, from row FIRST on. */
 mst_iov *mst_piece_add_rows(mst_iov *to, const mst_tensor *rows, int64_t first, const int64_t *numbers);
-/** Selects those of NUMBERS, which ascend, that are rows in RANGE, and counts them from its first row. OUT gets their
- *  count, and then the numbers. Returns the index in NUMBERS of the first of them, from 0. */
+/** Selects the numbers in NUMBERS, which ascend, that lie in RANGE, and counts them from the first row of RANGE. OUT
+ *  gets their count, and then the numbers. Returns the index, from 0, of the first selected number. */
 int64_t mst_piece_cut_numbers(const int64_t *numbers, mst_row_range range, int64_t *out);
 
 #endif

@@ -12,7 +12,7 @@
 
 typedef struct mst_ps_progress {
     int64_t updates;  /**< number of updates that the server has made */
-    int64_t position; /**< from which the worker goes on (parameter_server/batch_position.h) */
+    int64_t position; /**< where the worker goes on (parameter_server/batch_position.h) */
 } mst_ps_progress;
 
 /** Sets the entry of server PS and WORKER. */
@@ -20,12 +20,13 @@ MST_CHECKED mst_status mst_ps_progress_store(mst_store *store, int32_t ps, int32
 enum { MST_PS_ANY = -1 };
 /** Whether entry INFO of a state is the progress of server PS, or of any. */
 bool mst_ps_progress_is_of(const mst_state_info *info, int32_t ps);
-/** The entry of STATE of server PS and WORKER; false if there is none. */
+/** Finds the entry of server PS and WORKER in STATE; false if there is none. */
 bool mst_ps_progress_find(const mst_snapshot *state, int32_t ps, int32_t worker, mst_ps_progress *out);
-/** The first entry of STATE, of any server and worker; for synchronous servers, whose entries are all the same. */
+/** Finds the first entry in STATE, of any server and worker; for synchronous servers, whose entries are all the
+ *  same. */
 bool mst_ps_progress_find_any(const mst_snapshot *state, mst_ps_progress *out);
-/** STATE is what all servers have sent. Marks in it that other progress entries of STORE, from tasks of another
- *  cluster, do not count any more. */
+/** STATE is what all servers have sent. Adds marks to it which say that progress entries of STORE from tasks of another
+ *  cluster are no longer valid. */
 MST_CHECKED mst_status mst_ps_progress_forget_others(mst_store *store, mst_snapshot *state);
 
 #endif

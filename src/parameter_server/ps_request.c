@@ -122,7 +122,7 @@ static mst_status send_to(mst_ps_client *c, int32_t p, const mst_ps_request *r) 
 }
 
 /* Sends R again to server P, which is connected again. If it is another server's turn, P only has to say whether it has
- * lost its values: the server whose turn it is may wait for workers that cannot go on without them. */
+ * lost its values. The server whose turn it is may wait for workers that cannot go on without these. */
 static mst_status send_again(mst_ps_client *c, int32_t p, const mst_ps_request *r) {
     mst_ps_request again = *r;
     if (r->in_turn && p != r->turn) again.head.number = 0;
@@ -135,7 +135,7 @@ static int32_t server_of(const mst_ps_client *c, int32_t task) {
     return -1;
 }
 
-/* The error if server P was started again: this worker must join anew. */
+/* The error if server P was started again: this worker must join again. */
 static mst_status fail_empty(mst_ps_client *c, int32_t p) {
     char name[300];
     c->must_join = true;
@@ -315,7 +315,7 @@ static mst_status check_lost(mst_ps_client *c, const mst_ps_request *r) {
     MST_TRY(check_list_mismatch(c));
     for (int32_t p = 0; p < c->num_ps; p++) {
         mst_ps_server *s = &c->server[p];
-        if (r->is_last && s->was_lost) /* even if it is connected again: others may have left before that */
+        if (r->is_last && s->was_lost) /* even if it is connected again: other workers may have left before */
             s->answered |= (double)(now - s->was_lost) > c->options.recovery_timeout * 1e9;
         else if (!s->answered && s->lost && (double)(now - s->lost) > c->options.recovery_timeout * 1e9)
             return fail_lost(c, p);

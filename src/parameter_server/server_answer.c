@@ -29,8 +29,8 @@ static bool is_away(const mst_server_worker *w) {
     return (!w->instance || w->lost) && !w->left && !w->finished;
 }
 
-/* Whether worker W may compute gradients now without making anybody's gradients too old: each of the other computing
- * workers may come before any other one. Absent workers are counted too, since they may come at any time. */
+/* Whether worker W may compute gradients now without anybody's gradients becoming too old. In the worst case all other
+ * computing workers come first. Absent workers are counted too, since they may come at any time. */
 static bool may_compute(const mst_server *s, int32_t w) {
     int64_t others = 0, oldest = s->step;
     if (s->job.staleness < 0) return true;

@@ -43,7 +43,7 @@ mst_status mst_server_drop_late(mst_server *s, const mst_task_message *message) 
     return mst_server_log_gradients(s, message, MST_LOGGED_DROPPED);
 }
 
-/* ---- those of all workers ---- */
+/* ---- the gradients of all workers ---- */
 
 int32_t mst_server_count_gradients(const mst_server *s) {
     int32_t count = 0;
@@ -51,7 +51,7 @@ int32_t mst_server_count_gradients(const mst_server *s) {
     return count;
 }
 
-/* If the gradients are of the first batch of an epoch, sums that workers report begin anew. */
+/* If the gradients are of the first batch of an epoch, sums that workers report begin again. */
 static mst_status begin_epoch(mst_server *s) {
     bool is_first = s->job.aggregate == s->num_workers;
     for (int32_t w = 0; w < s->num_workers && is_first; w++)

@@ -10,11 +10,11 @@ typedef struct mst_server mst_server;
 /** Counts of gradients since this process has begun. */
 typedef struct mst_server_counts {
     int64_t applied, dropped;
-    int64_t total_staleness, most_staleness; /**< updates between reading variables and their gradients */
+    int64_t total_staleness, most_staleness; /**< updates between reading variables and applying their gradients */
     int64_t staleness[MST_STALENESS_COUNTS]; /**< counts since BEGIN (parameter_server/ps_message.h) */
 } mst_server_counts;
 
-/** Applies the gradients of MESSAGE in an asynchronous job; they have been read. The worker is then `held` for
+/** Applies the gradients of MESSAGE in an asynchronous job; they have been read from it. The worker is then `held` for
  *  values. */
 MST_CHECKED mst_status mst_server_apply(mst_server *s, const mst_task_message *message);
 /** Drops the gradients of MESSAGE: other workers have already made that step. */

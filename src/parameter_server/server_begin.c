@@ -122,8 +122,8 @@ static mst_status make_session(mst_server *s, const mst_snapshot *state) {
     return restore_variables(s, state);
 }
 
-/* Reads how far this server is, from the state; if that has no entry, from the chief's position. For synchronous
- * servers the progress of any server counts, even if there were fewer tasks. */
+/* Reads the progress of this server from the state; if the state has none, uses the chief's position. For synchronous
+ * servers the progress of any server is used, even if there were fewer tasks. */
 static mst_status read_progress(mst_server *s, const mst_snapshot *state) {
     const int32_t self = mst_cluster_task(s->options.cluster, s->self).index;
     mst_store *store = mst_session_store(s->program.session);
@@ -199,7 +199,7 @@ static void say_what_it_keeps(mst_server *s) {
         mst_server_say(s, "keeps %d variables, %zu bytes", (int)count, bytes);
 }
 
-/* Tells workers whose gradients are dropped; they would wait for their answers. */
+/* Tells workers that their gradients are dropped; otherwise they would wait for answers. */
 static mst_status tell_who_waits(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         const mst_server_worker *worker = &s->worker[w];

@@ -22,17 +22,17 @@ typedef struct mst_server_variable {
     const char *name; /**< belongs to the graph */
     mst_spec spec;
     size_t bytes;
-    size_t offset;    /**< in a message of all variables, if none is sparse */
+    size_t offset;    /**< offset in a message of all variables, if none is sparse */
     int32_t feed;     /**< number of the feed of its gradient; sparse: the first of two feeds, rows and their indices */
     mst_tensor *sum;  /**< sum of the gradients of a step. Sparse: rows, with more room than is in use. Dense and
                       *   asynchronous, during an update: the gradient itself, in place */
-    bool is_reported; /**< a sum that workers report; if they are in step, it ends with their epoch */
+    bool is_reported; /**< a sum that workers report; if they are in step, it begins again with each epoch */
     bool adds;        /**< gradients are added to it: MST_JOIN_ADD */
     /* if the gradient is sparse */
     bool is_sparse;
     bool has_squares;   /**< each row is followed by the sum of its squares */
     int64_t num_rows;   /**< of the variable */
-    int64_t columns;    /**< elements of a row of the gradient as it is sent */
+    int64_t columns;    /**< elements of a row of the sent gradient */
     int64_t *changed;   /**< [num_rows]: the step that changed the row last */
     mst_tensor *number; /**< i64: how many rows are in `sum`, and then their indices */
 } mst_server_variable;

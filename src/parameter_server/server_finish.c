@@ -31,7 +31,7 @@ static mst_status end_training_when_all_finished(mst_server *s) {
     return MST_OK;
 }
 
-/* This server was started again and has got no values: all workers already have the last ones. */
+/* This server was started again and has got no values. It needs none: all workers already have the last ones. */
 static mst_status send_done_without_values(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         const mst_task_message_head head = {.kind = MST_PS_DONE, .request = s->worker[w].request};
@@ -63,7 +63,7 @@ void mst_server_end_when_all_gone(mst_server *s) {
     s->ended = all || now - s->end.all_left > most;
 }
 
-/* Requests that wait for gradients of worker FROM wait no longer. */
+/* Requests that wait for gradients of worker FROM no longer wait. */
 static mst_status go_on_without(mst_server *s, int32_t from) {
     s->worker[from].computes = false;
     return s->job.synchronous && !s->options.replay_updates ? mst_server_update_together(s) : mst_server_answer_held(s);

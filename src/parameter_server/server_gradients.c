@@ -1,5 +1,5 @@
-/* Gradients from workers (message_body.h): finding each one in a message, and adding them up. Of a sparse gradient only
- * the existing rows are sent, added up, and fed to the update. */
+/* Gradients from workers (message_body.h): finding each one in a message, and adding them up. Only the existing rows of
+ * a sparse gradient are sent, added up, and fed to the update. */
 #include "parameter_server/server_state.h"
 
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static mst_status make_room_for_rows(mst_server *s, mst_server_variable *v, int6
     return MST_OK;
 }
 
-/* The gradient of a leaf. For a worker whose gradients are not there it is zeros, or no rows. */
+/* The gradient of a leaf. If the gradients of its worker are not there, it is zeros, or no rows. */
 static mst_server_piece piece_of(const mst_server *s, int32_t worker, int32_t leaf, int32_t v) {
     const mst_server_piece none = {s->gradients.zero, (const int64_t *)(const void *)s->gradients.zero};
     return s->worker[worker].gradients ? s->gradients.piece[(ptrdiff_t)leaf * s->variables.count + v] : none;

@@ -12,7 +12,7 @@ typedef struct mst_server mst_server;
 /** A gradient of a leaf, inside a message. */
 typedef struct mst_server_piece {
     const void *data;      /**< elements or rows */
-    const int64_t *number; /**< of a sparse one: number of rows, and their numbers */
+    const int64_t *number; /**< of a sparse gradient: how many rows, then the row numbers */
 } mst_server_piece;
 
 /** The leaves of the workers, and the memory for the sums of their gradients. */

@@ -1,7 +1,7 @@
-/* Several servers of a synchronous job with backup workers. Which gradients make a step depends on who comes first, and
- * each server sees another order. The first server therefore gives the requests of the workers one order, in which all
- * servers take them. All servers then drop the same gradients and make the same updates. The values and the state that
- * a worker gets from all servers are of one step:
+/* The order of requests at several servers of a synchronous job with backup workers. Which gradients make a step
+ * depends on who comes first, and each server sees another order. The first server therefore gives the requests of the
+ * workers one order, in which all servers take them. All servers then drop the same gradients and make the same
+ * updates. The values and the state that a worker gets from all servers are of one step:
  *
  *      worker 2          ps:1                        ps:0
  *      request ------->  lists it, tells ps:0 -----> lists its own, and hears of that of ps:1: all servers have it

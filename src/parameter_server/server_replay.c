@@ -72,7 +72,7 @@ static mst_status send_due_values(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         if (!s->worker[w].held) continue;
         const mst_logged_gradients *next = next_of(s, w);
-        const bool is_of_any = next && next->read < 0; /* gradients from any values, since they will be dropped */
+        const bool is_of_any = next && next->read < 0; /* gradients from any values will do: they are dropped */
         if (next && next->read < s->step && !is_of_any)
             return MST_FAIL(
                 MST_UNAVAILABLE,
@@ -142,7 +142,8 @@ static bool will_be_asked(const mst_server *s) {
     return due;
 }
 
-/* How many entries from NEXT on are done together: the gradients of an update, or some that were dropped. */
+/* The number of log entries from NEXT on that are done together: the gradients of an update, or some that were
+ * dropped. */
 static int32_t count_together(const mst_update_log *log, const mst_logged_gradients *next) {
     const mst_logged_gradients *end = log->entry + log->num_in_order;
     int32_t count = 1;
@@ -163,7 +164,7 @@ static mst_status replay_alone(mst_server *s, const mst_logged_gradients *next) 
     const int32_t w = next->worker;
     mst_task_message *message = s->worker[w].gradients;
     s->worker[w].gradients = NULL;
-    message->head.step = next->read; /* gradients that are dropped may have another one: -1 */
+    message->head.step = next->read; /* dropped gradients may have another step: -1 */
     const mst_status status =
         next->event == MST_LOGGED_UPDATE ? mst_server_apply(s, message) : mst_server_drop_late(s, message);
     mst_server_end_message(s, message, status);
@@ -205,7 +206,7 @@ static mst_status make_logged_updates(mst_server *s) {
         const bool together = s->job.synchronous && next->event == MST_LOGGED_UPDATE;
         MST_TRY(together ? replay_together(s, next, count) : replay_alone(s, next));
         log->next += count;
-        s->waiting.since = mst_clock_now(); /* as when others are waited for (step_timeout) */
+        s->waiting.since = mst_clock_now(); /* step_timeout applies, as to any wait for workers */
     }
 }
 
@@ -217,7 +218,7 @@ mst_status mst_server_go_on_with_replay(mst_server *s) {
 
 mst_status mst_server_replay_gradients(mst_server *s, mst_task_message **message) {
     mst_server_worker *w = &s->worker[(*message)->from];
-    if (!s->replay) return MST_OK; /* its worker was sent no values yet */
+    if (!s->replay) return MST_OK; /* the log is not read yet, so no values were sent */
     MST_TRY(check_with_log(s, *message));
     mst_server_drop_gradients(s, (*message)->from);
     MST_TRY(mst_server_read_gradients(s, *message));

@@ -35,7 +35,7 @@ struct mst_server {
     uint32_t round; /**< 0: it has not begun */
     mst_ps_job job;
     int64_t step;
-    int64_t *position; /**< [num_workers] of the next batch of each worker */
+    int64_t *position; /**< [num_workers]: position of each worker's next batch */
     mst_server_program program;
     mst_server_variables variables;
     mst_server_gradients gradients;
@@ -62,7 +62,7 @@ MST_CHECKED mst_status mst_server_take_rate(mst_server *s, const mst_task_messag
 
 /** Takes MESSAGE of kind AGREE. It is answered when all workers have come. */
 MST_CHECKED mst_status mst_server_take_agree(mst_server *s, const mst_task_message *message);
-/** Answers the workers that wait for that, if all have come. */
+/** Answers the workers that wait for the common instructions, if all workers have come. */
 MST_CHECKED mst_status mst_server_agree(mst_server *s);
 /** Whether a worker with these INSTRUCTIONS lacks some of those with which the others train. */
 bool mst_server_lacks_instructions(const mst_server *s, uint64_t instructions);

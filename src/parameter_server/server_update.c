@@ -1,4 +1,5 @@
-/* Taking gradients: with those of one worker an update is made at once; in a synchronous job, when enough are there. */
+/* Taking gradients. In an asynchronous job the gradients of one worker make an update at once; in a synchronous job an
+ * update is made when enough are there. */
 #include "parameter_server/server_state.h"
 
 #include "base/clock.h"
@@ -20,7 +21,7 @@ mst_status mst_server_want(mst_server *s, const mst_task_message *message) {
 
 /* ---- gradients ---- */
 
-/* Before the worker gets values, it is told that its gradients are no longer read: it may write the next ones there. */
+/* Before the worker gets values, it is told that its gradients are no longer read: it may overwrite them. */
 static mst_status update_alone(mst_server *s, mst_task_message **message) {
     const int32_t from = (*message)->from;
     MST_TRY(mst_server_apply(s, *message));
@@ -67,7 +68,7 @@ static mst_status update_if_due(mst_server *s) {
     return due ? mst_server_make_update(s) : MST_OK;
 }
 
-/* Answers gradients of values that are no longer the newest: other workers have been faster. */
+/* Answers gradients of values that are no longer the newest: other workers were faster. */
 static mst_status answer_late(mst_server *s, const mst_task_message *message) {
     MST_TRY(mst_server_drop_late(s, message));
     return mst_server_answer(s, message->from);

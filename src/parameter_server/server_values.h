@@ -8,14 +8,14 @@
 
 typedef struct mst_server mst_server;
 
-/** Values of all variables: in the memory from which they are sent; or, if a variable is sparse, a tensor for each.
- *  Both NULL: not read. */
+/** Values of all variables: one block, in the memory from which they are sent; or, if a variable is sparse, a tensor
+ *  for each. Both NULL: the values have not been read. */
 typedef struct mst_server_values {
     mst_mail_block *block;
     mst_tensor **tensor; /**< [number of variables] */
 } mst_server_values;
 
-/** The values that were read last, and those before the last update. */
+/** The values that were last read, and the values before the last update. */
 typedef struct mst_server_versions {
     mst_server_values latest;   /**< at `step` */
     mst_server_values previous; /**< unused in an asynchronous job without sparse variables */
@@ -29,7 +29,7 @@ MST_CHECKED mst_status mst_server_send_values(mst_server *s, int32_t kind, int32
  *  gradients, and another server has not. mst_server_send_previous sends it the values before that update. */
 bool mst_server_wants_previous(const mst_server *s, int32_t w, int64_t number);
 MST_CHECKED mst_status mst_server_send_previous(mst_server *s, int32_t w);
-/** These send worker TO all state, and the staleness counts. */
+/** These send worker TO the whole state, or the staleness counts. */
 MST_CHECKED mst_status mst_server_send_state(mst_server *s, int32_t to);
 MST_CHECKED mst_status mst_server_send_staleness(mst_server *s, int32_t to);
 void mst_server_release_values(mst_server *s, mst_server_values *value);

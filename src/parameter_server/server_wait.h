@@ -12,7 +12,7 @@ typedef struct mst_server mst_server;
 typedef struct mst_server_waiting {
     int64_t since;        /**< when the first gradients of this step came; 0: none are there */
     int64_t warned;       /**< when the last warning about a long wait was written; 0: none was */
-    double seconds;       /**< of waiting, as of then or later */
+    double seconds;       /**< how long the wait was when it was last measured */
     int64_t said;         /**< before the workers have begun: when the log last said for whom the server waits */
     int64_t said_missing; /**< when the log last said for whom the finished workers wait */
     bool has_said_missing;

@@ -26,7 +26,7 @@ static mst_status check_fingerprints(mst_server *s, const mst_task_message *mess
         return MST_FAIL(MST_INVALID, "%s runs another version of Muster: run the same on all tasks",
                         mst_server_name(s, message->from));
     if (!s->first.num_fingerprints ||
-        (!s->round && s->first.worker == message->from)) { /* a new process may be corrected */
+        (!s->round && s->first.worker == message->from)) { /* a new process of it may have other options */
         s->first.worker = message->from;
         s->first.num_fingerprints = count;
         memcpy(s->first.fingerprint, theirs, (size_t)count * sizeof *theirs);
@@ -58,7 +58,7 @@ mst_status mst_server_call_chief(mst_server *s) {
 mst_status mst_server_greet(mst_server *s, const mst_task_message *message) {
     mst_server_worker *w = &s->worker[message->from];
     const mst_status status = check_fingerprints(s, message);
-    if (status && s->round && w->instance) { /* it replaces a process that did fit: the job goes on */
+    if (status && s->round && w->instance) { /* it replaces a process that was accepted: the job goes on */
         mst_server_say(s, "refuses %s: %s", mst_server_name(s, message->from), mst_error()->message);
         return mst_server_send_line(s, MST_PS_FAILED, message->from, message->head.request, mst_error()->message);
     }
@@ -105,8 +105,9 @@ void mst_server_hear_cannot_join(mst_server *s, const mst_task_message *p) {
         w->lost = w->kept_out_since;
 }
 
-/* If the worker has come before, the process that cannot join may be one too many; or the worker was lost, and is
- * waited for until it can join. This server may itself have been started again: the chief has some time to say so. */
+/* Decides about processes that cannot join. If the worker has come before, the process may be one too many; or the
+ * worker was lost, and is waited for until it can join. This server may itself have been started again: the chief has
+ * some time to say so. */
 mst_status mst_server_check_kept_out(mst_server *s, int64_t now) {
     static const int64_t CHIEF_MAY_BE_LATE = INT64_C(2000000000); /* nanoseconds */
     for (int32_t i = 0; i < s->num_workers; i++) {

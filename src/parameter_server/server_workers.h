@@ -26,8 +26,8 @@ typedef struct mst_server_worker {
     bool computes;    /**< it has values whose gradients have not come */
     bool held;        /**< it waits for values until others have come (max_staleness), or until its turn (replay) */
     bool wants;       /**< values are given in turn, and it has asked for them since its last gradients */
-    int64_t read;     /**< step of its values */
-    int64_t has;      /**< step of the values of this round that it says it has; -1: none */
+    int64_t read;     /**< step of the values that it has read */
+    int64_t has;      /**< step of the values of this round that it reports to have; -1: none */
     int64_t previous; /**< its position before the last update */
     uint64_t instructions; /**< of oneDNN that it has or uses; 0: not known */
     bool agrees;           /**< it waits to hear which instructions all workers have (server_agree.c) */

@@ -1,6 +1,6 @@
-/** The log of updates. In it a parameter server of an asynchronous job, or of one with backup workers, notes whose
- *  gradients it has applied, in order. It has a line of JSON for each update, after a line for the job. (server_log.c
- *  writes it; it also describes the line for the job.)
+/** The log of updates. A parameter server of an asynchronous job, or of a job with backup workers, notes in it whose
+ *  gradients it has applied, in order. The log has a line of JSON for the job, and then one for each update.
+ *  (server_log.c writes the log; it also describes the line for the job.)
  *
  *      {"event":"begin","format":1,"server":0,"servers":2,"workers":3,"round":1,"step":0,"last_step":0,...}
  *      {"event":"update","step":1,"worker":2,"epoch":0,"batch":0,"read":0}
@@ -29,7 +29,7 @@
 
 typedef enum mst_logged_event { MST_LOGGED_UPDATE, MST_LOGGED_DROPPED, MST_LOGGED_LATE } mst_logged_event;
 
-/** Gradients that were noted. */
+/** One entry of the log: gradients of a worker. */
 typedef struct mst_logged_gradients {
     int64_t step;     /**< of the variables after the update */
     int64_t position; /**< of the batch (parameter_server/batch_position.h) */

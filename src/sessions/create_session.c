@@ -94,7 +94,7 @@ static mst_status check_given(const mst_session_options *o) {
         wrong);
 }
 
-/* PLAN_PASS: the one of O, in memory that lives as long as the session. */
+/* PLAN_PASS: the pass in O, as a string that lives as long as the session. */
 static mst_status make_remote(mst_graph *graph, const mst_session_options *o, const char *plan_pass,
                               mst_remote_session **out) {
     const double timeout = o->timeout > 0 ? o->timeout : MST_DEFAULT_TIMEOUT;

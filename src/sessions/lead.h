@@ -1,7 +1,7 @@
 /** The leader's side of sessions: it knows which tasks are there, and handles the requests of clients. It numbers the
  *  runs of all sessions, and sends them to all tasks in that order.
  *
- *  A request goes through some of these steps. In each step the leader asks the tasks concerned, and waits for all
+ *  A request goes through some of these steps. In each step the leader asks some tasks, and waits for all their
  *  answers:
  *
  *      wait for tasks --> open parts --> make the plan --> run --> answer

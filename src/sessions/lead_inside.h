@@ -6,7 +6,7 @@
 #include "sessions/lead.h"
 
 typedef struct mst_lead_task {
-    bool is_there; /**< it has said HELLO */
+    bool is_there; /**< the task has said HELLO */
     bool joins;
     uint64_t hello;
     uint32_t sent; /**< number of messages since its HELLO */
@@ -16,15 +16,15 @@ typedef struct mst_lead_task {
 typedef struct mst_lead_plan {
     struct mst_lead_plan *next;
     uint64_t number;
-    void *body; /**< of the request PLAN */
+    void *body; /**< body of the request PLAN */
     size_t bytes;
     bool is_made;           /**< the present parts have made it */
     bool commits, has_step; /**< as in mst_session_part_plan_info */
     bool has_hash;
     uint64_t hash;
     int32_t num_tasks, num_feeds, num_fetches, num_runs_on;
-    bool *runs_on;                   /**< by task of the cluster */
-    int32_t *feed_task, *fetch_task; /**< task of the cluster, -1: none */
+    bool *runs_on;                   /**< by task of the cluster: whether the plan runs there */
+    int32_t *feed_task, *fetch_task; /**< task that needs the feed, task that gives the fetch; -1: none */
     char **made;                     /**< by task of the cluster: its lines of the plan log; NULL: none, or sent */
     char *log;                       /**< lines of the placement log, for the answer; NULL: none, or already sent */
 } mst_lead_plan;
@@ -41,7 +41,7 @@ typedef enum mst_lead_stage {
 /** A run under way. */
 typedef struct mst_lead_run {
     uint64_t number;
-    bool counts; /**< if it happens, it uses up its number for random operations */
+    bool counts; /**< if it happens, it is counted for random numbers */
     bool decided;
     bool overtaken;
     bool *voted; /**< by task of the cluster */
@@ -65,7 +65,7 @@ typedef struct mst_lead_session {
     mst_lead_stage stage;
     mst_task_message *request;
     int64_t deadline;
-    uint64_t ticket; /**< of the awaited answers */
+    uint64_t ticket; /**< ticket of the awaited answers */
     bool *awaits;    /**< by task of the cluster */
     int32_t num_awaited;
     mst_failure failure; /**< code MST_OK: none yet */
@@ -90,12 +90,12 @@ struct mst_lead {
 bool mst_lead_has_all(const mst_lead *lead);
 /** Writes the names of the missing tasks to TEXT of SIZE bytes, which is returned. */
 const char *mst_lead_missing(const mst_lead *lead, char *text, size_t size);
-/** Sends a message of KIND to TASK, if it is there. The message has what WRITER has, then BODY; both may be NULL. */
+/** Sends a message of KIND to TASK, if it is there. Its body is the body of WRITER, then BODY; both may be NULL. */
 void mst_lead_send(mst_lead *lead, int32_t task, int32_t kind, uint64_t session, uint64_t step,
                    const mst_wire_writer *writer, const void *body, size_t bytes);
 void mst_lead_take_hello(mst_lead *lead, const mst_task_message *message);
 void mst_lead_take_join(mst_lead *lead, const mst_task_message *message);
-/** Tells all tasks that the job is over, if it is. */
+/** If the job is over, tells all tasks so. */
 void mst_lead_end_job(mst_lead *lead);
 
 /* ---- sessions: lead_session.c ---- */
@@ -103,7 +103,7 @@ void mst_lead_end_job(mst_lead *lead);
 void mst_lead_take_request(mst_lead *lead, mst_task_message *message);
 void mst_lead_take_answer(mst_lead *lead, const mst_task_message *message);
 mst_lead_session *mst_lead_find_session(mst_lead *lead, int64_t id);
-/** Continues the request of a session that awaits no answer. */
+/** Continues the request of a session that waits for no answer. */
 void mst_lead_go_on(mst_lead_session *session);
 /** TASK has answered, or will not answer. Returns whether it was the last one awaited. */
 bool mst_lead_has_answered(mst_lead_session *session, int32_t task);
@@ -114,13 +114,13 @@ void mst_lead_await(mst_lead_session *session, int32_t task);
 void mst_lead_keep_failure(mst_lead_session *session, const mst_failure *failure);
 /** Keeps the calling thread's error, of code STATUS, as mst_lead_keep_failure does. */
 void mst_lead_keep_error(mst_lead_session *session, mst_status status);
-/** Awaits no answer any more. */
+/** Stops waiting for answers. */
 void mst_lead_stop_waiting(mst_lead_session *session);
 /** The connection with TASK is lost, as FAILURE says. */
 void mst_lead_session_lose(mst_lead_session *session, int32_t task, const mst_failure *failure);
 /** Closes the parts of SESSION and frees it. */
 void mst_lead_session_end(mst_lead_session *session);
-/** Ends a request that has taken too long. Returns the time when it will have. */
+/** Ends a request that has taken too long. Returns the time at which it will have taken too long. */
 int64_t mst_lead_session_work(mst_lead_session *session, int64_t now);
 
 /* ---- plans: lead_plan.c ---- */

@@ -1,5 +1,5 @@
-/* Plans of sessions in the leader: the request, so that it can be repeated when a task has come back, and which task
- * needs which feed and gives which fetch. */
+/* Plans of sessions in the leader. A plan has the request, so that it can be repeated when a task has come back, and
+ * says which task needs which feed and gives which fetch. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "base/no_memory.h"
 #include "sessions/lead_inside.h"
 
-static const double GRACE = 5; /* seconds allowed to a task beyond the time after which it should report its delay */
+static const double GRACE = 5; /* extra seconds for a task to report that it has taken too long */
 
 /* ---- awaited answers ---- */
 
@@ -136,7 +136,7 @@ static void begin_states(mst_lead_session *s) {
 void mst_lead_go_on(mst_lead_session *s) {
     const int32_t kind = s->request->head.kind;
     const mst_lead_stage was = s->stage;
-    if (was == MST_LEAD_OPENS) s->is_open = true; /* if it failed, only on some tasks */
+    if (was == MST_LEAD_OPENS) s->is_open = true; /* after a failure, only on some tasks */
     if (was == MST_LEAD_OPENS && s->failure.code) s->is_broken = true;
     if (was == MST_LEAD_PLANS) s->plan->is_made = !s->failure.code;
     if (!s->failure.code && !s->is_open && opens_parts(s)) return;
@@ -246,7 +246,7 @@ static mst_status make_session(mst_lead *lead, mst_task_message *message, mst_le
     return MST_OK;
 }
 
-/* A copy of MESSAGE without its body, for the request when the message belongs to the session. */
+/* Copies MESSAGE without its body: the request, if the message itself belongs to the session. */
 static mst_task_message *copy_head(const mst_task_message *message) {
     mst_task_message *copy = calloc(1, sizeof *copy);
     if (copy) *copy = (mst_task_message){.head = message->head, .from = message->from};

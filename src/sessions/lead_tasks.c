@@ -118,7 +118,8 @@ static void take_misses(mst_lead *lead, const mst_task_message *message) {
 
 /* ---- joining ---- */
 
-/* A task that joins before its HELLO has come repeats it after HELLO: the end of the job would not reach it yet. */
+/* A task that joins before its HELLO has come joins again after HELLO: until then it could not be told the end of the
+ * job. */
 void mst_lead_take_join(mst_lead *lead, const mst_task_message *message) {
     if (message->from >= lead->num_tasks || !lead->task[message->from].is_there) return;
     lead->task[message->from].joins = true;

@@ -1,4 +1,4 @@
-/** The inside of a session whose devices are those of task servers: the state in its program.
+/** The inside of a session whose devices belong to task servers: its state in the program.
  *
  *  The graph of the leader's session does not change. If the program's graph has grown, or the leader has been started
  *  again, the next call opens another session of the leader; variables stay where they are. Calls of several threads
@@ -19,7 +19,7 @@ typedef struct mst_remote_plan {
     int num_feeds, num_fetches;
     mst_feed *feeds; /**< only `value` and `spec` */
     mst_value *fetches;
-    int32_t *feed_task, *fetch_task; /**< task of the cluster, -1: none */
+    int32_t *feed_task, *fetch_task; /**< task that needs the feed, task that gives the fetch; -1: none */
 } mst_remote_plan;
 
 typedef struct mst_remote_session {
@@ -39,7 +39,7 @@ typedef struct mst_remote_session {
 
 typedef struct mst_remote_call {
     bool initial;
-    bool uncounted; /**< it does not use up its number for random operations */
+    bool uncounted; /**< it is not counted for random numbers */
     bool overtaken; /**< result, as in mst_session_part_finish */
 } mst_remote_call;
 
@@ -48,9 +48,9 @@ typedef struct mst_remote_call {
 /** Makes sure that the leader has a session of the present graph. */
 MST_CHECKED mst_status mst_remote_prepare(mst_remote_session *session);
 void mst_remote_forget(mst_remote_session *session);
-/** As mst_remote_client_ask, for SESSION; also returns the error in the answer. READER is then after the error, in
- *  *MESSAGE, which belongs to the caller. In the answer to a run, more data follow an error: then FAILURE gets the
- *  error (else NULL). */
+/** As mst_remote_client_ask, for SESSION; also returns the error in the answer. READER is then after that error in
+ *  *MESSAGE, which belongs to the caller. In the answer to a run, more data follow an error: FAILURE then gets the
+ *  error. FAILURE is NULL for other requests. */
 MST_CHECKED mst_status mst_remote_ask(mst_remote_session *session, int32_t kind, mst_wire_writer *writer,
                                       mst_task_message **message, mst_wire_reader *reader, mst_failure *failure);
 /** The plan of a call, which must belong to the session: from the list, or a new one. */

@@ -233,7 +233,7 @@ mst_status mst_remote_plan_get(mst_remote_session *rs, const mst_feed *feeds, in
 
 /* ---- runs ---- */
 
-/* As fill_feed, for strings. Their bytes still belong to the function of the feed, so they are copied. */
+/* As fill_feed, for strings. The feed's function still owns their bytes, so they are copied. */
 static mst_status fill_strings(const mst_feed *feed, mst_tensor **out) {
     const uint64_t before = mst_error_count();
     mst_string *strings = calloc((size_t)mst_shape_count(feed->spec.shape) + 1, sizeof *strings);

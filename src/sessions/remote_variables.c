@@ -8,7 +8,7 @@
 #include "run/bare_variables.h"
 #include "sessions/remote_inside.h"
 
-/* Asks whether each of COUNT variables has a value: HAS[i]. If VALUE is not NULL, COUNT is 1, and the variable is
+/* Asks whether each of COUNT variables has a value: HAS[i]. If VALUE is not NULL, COUNT must be 1, and the variable is
  * set. */
 static mst_status ask_states(mst_remote_session *rs, const mst_value *variable, int count, const mst_tensor *value,
                              unsigned char *has) {

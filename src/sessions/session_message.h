@@ -86,15 +86,15 @@ enum { MST_REMOTE_CLIENTS = 64, MST_REMOTE_LEADER = 0 };
 
 /** A session, as its client requests it. */
 typedef struct mst_open_message {
-    int32_t first; /**< the task for nodes that are placed nowhere */
+    int32_t first; /**< the task for nodes that are placed on no task */
     bool soft_placement, check_numerics;
     bool logs;             /**< each plan comes with a log of where nodes are placed */
-    bool plans;            /**< each plan comes with its plan log, */
-    const char *plan_pass; /**< ... written after this pass, "": after each; after reading, it points into the body */
+    bool plans;            /**< each plan comes with its plan log */
+    const char *plan_pass; /**< pass of the plan log, "": each; after reading, it points into the body */
     int64_t memory_limit;
     int64_t runs; /**< number of earlier runs that were counted for random numbers */
     double timeout;
-    const void *graph; /**< encoded, of 0 bytes if it has no nodes; after reading, it points into the body */
+    const void *graph; /**< encoded; 0 bytes if it has no nodes. After reading, it points into the body */
     size_t graph_bytes;
 } mst_open_message;
 
@@ -106,7 +106,7 @@ void mst_task_devices_put(mst_wire_writer *writer, const mst_task_devices *devic
 /** The caller frees `device` with free(), also after an error. */
 void mst_task_devices_get(mst_wire_reader *reader, mst_task_devices *out);
 
-/** A session's order of tasks is that of the cluster with FIRST moved to the front. These give the cluster's number of
+/** The tasks in a session's order: FIRST, then the others as in the cluster. These give the number in the cluster of
  *  the task at PLACE, and the place of TASK. */
 int32_t mst_session_task_at(int32_t first, int32_t place);
 int32_t mst_session_place_of(int32_t first, int32_t task);

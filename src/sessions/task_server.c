@@ -307,7 +307,7 @@ void mst_task_server_stop(mst_task_server *server) {
 }
 
 void mst_task_server_destroy(mst_task_server *server) {
-    /* in a child process there are no threads to end, and what they held is never released */
+    /* a child process has no threads to end; what they held is never freed */
     if (!server || mst_process_check(server->process, "task server")) return;
     mst_task_server_stop(server);
     if (server->has_thread) pthread_join(server->thread, NULL);

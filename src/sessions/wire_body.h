@@ -7,7 +7,7 @@
  *      tensor    dtype, shape, then its elements as bytes; for strings, each element as bytes
  *      error     its code; if that is not MST_OK: whether it is derived, message, node and device
  *
- *  A writer remembers that it had no memory, and a reader that something was wrong: the caller checks it once, at the
+ *  A writer remembers that memory was missing, and a reader that something was wrong: the caller checks it once, at the
  *  end. Values are as in memory: all tasks of a cluster have the same type of processor. */
 #ifndef MUSTER_SESSIONS_WIRE_BODY_H
 #define MUSTER_SESSIONS_WIRE_BODY_H

@@ -50,7 +50,7 @@ static void say_what_counts(const mst_task *task, const mst_generation *generati
 static void members_send(void *context, int32_t to, uint64_t instance, const void *data, size_t bytes) {
     mst_task *task = context;
     (void)instance; /* each message contains the process that it is for */
-    /* a message that cannot be sent is lost, as one lost on the way: the members repeat it */
+    /* the members repeat messages that cannot be sent, like those lost on the way */
     if (task->type->control(task->transport, to, data, bytes)) return;
 }
 
@@ -224,7 +224,7 @@ static void on_stranger(void *context, const char *line) {
     mst_task_say(context, "%s", line);
 }
 
-/* Another task sums something else: their programs differ. */
+/* Another task sums something else: its program differs from this one. */
 static void on_mismatch(void *context, int32_t number, mst_key key, const char *why) {
     mst_task *task = context;
     mst_failure failure;
@@ -276,7 +276,7 @@ static void pass_on_progress(mst_task *task) {
     mst_task_status_exchange(&task->status, &last[0]);
 }
 
-/* Looks for processes of this machine that have ended, if the transport can know it. */
+/* Looks for processes of this machine that have ended, if the transport can tell. */
 static void look_for_ended(mst_task *task) {
     const mst_transport_peer_info *info = task->type->peer_info;
     for (int32_t i = 0; i < task->num_workers && info && info->has_ended; i++)

@@ -12,19 +12,19 @@
 #include "parameter_server/ps_client.h"
 
 /** The environment variable that `muster launch` sets for a worker that it starts again, if there are no parameter
- *  servers. "worker:0": that worker has done its work, and so the job is done. "": no worker is known to have done its
- *  work. */
+ *  servers. Its value may be "worker:0": that worker has done its work, so the job is done. "": no worker is known to
+ *  have done its work. */
 #define MST_RESTARTED "MUSTER_RESTARTED"
 
-/** This worker's side of the parameter servers; NULL if the cluster has none. If it has some, only mst_task_fail may be
- *  called of the functions below. */
+/** This worker's side of the parameter servers; NULL if the cluster has none. If it has some, mst_task_fail is the only
+ *  one of the functions below that may be called. */
 mst_ps_client *mst_task_servers(const mst_task *task);
 
 /** The status in which TASK's work is noted; NULL if TASK is NULL. */
 mst_task_status *mst_task_status_of(mst_task *task);
 
-/** Divides NUM_SHARDS among the workers, and gives the group that sums over them, which lives as long as the task.
- *  MST_INVALID if there are fewer shards than workers, or if the shards were divided otherwise before. */
+/** Divides NUM_SHARDS among the workers. *OUT is the group that sums over them; it lives as long as the task.
+ *  MST_INVALID if there are fewer shards than workers, or if the shards were divided differently before. */
 MST_CHECKED mst_status mst_task_share(mst_task *task, int32_t num_shards, mst_task_group **out);
 
 /** Whether the workers that train differ from those among whom the shards were divided. */
@@ -42,7 +42,7 @@ const char *mst_task_name(const mst_task *task, int worker);
 typedef struct mst_task_state {
     mst_store *store;
     int64_t number; /**< number of steps and edits in its state; MST_NO_STATE: it has no state that counts */
-    bool sharded;   /**< each task has another part of the slots; whole slots are sent (mst_store_hold_whole) */
+    bool sharded;   /**< each task has a part of the slots; whole slots are sent (mst_store_hold_whole) */
     const mst_fingerprint *fingerprint;
     int32_t num_fingerprints;
 } mst_task_state;
@@ -58,7 +58,7 @@ typedef struct mst_task_joined {
 MST_CHECKED mst_status mst_task_join(mst_task *task, const mst_task_state *state, mst_task_joined *joined);
 /** Whether the tasks have joined, and none is lost. */
 bool mst_task_is_joined(mst_task *task);
-/** Whether they have joined, and have compared what they train. They may have joined only for a collective. */
+/** Whether they have joined and have compared what they train. (They may have joined only for a collective.) */
 bool mst_task_has_agreed(mst_task *task);
 /** The state of the store has NUMBER now. */
 void mst_task_committed(mst_task *task, int64_t number);
@@ -69,7 +69,7 @@ MST_CHECKED mst_status mst_task_stop(mst_task *task, int64_t number);
 /** Whether a program has ended the training after the state NUMBER or a later one. Returns true only once; then the
  *  answer is forgotten. False: this program goes on. */
 bool mst_task_is_stopped(mst_task *task, int64_t number);
-/** A program that has trained before goes on with its training (resume): that it was ended counts no more. */
+/** The program resumes a training that had ended: that end is forgotten. */
 void mst_task_goes_on(mst_task *task);
 /** Whether this process is to end, as `stop` of its options says. */
 bool mst_task_must_end(const mst_task *task);

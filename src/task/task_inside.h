@@ -34,7 +34,7 @@ struct mst_task {
     mst_task_group *group;  /**< NULL: the shards have not been divided */
     bool shared;            /**< the shards belong to a model: their number stays */
     bool by_call;           /**< the tasks first joined for a collective (muster/task.h), not for training */
-    bool has_agreed;        /**< ... and have compared what they train since then */
+    bool has_agreed;        /**< with by_call: the tasks have compared what they train since then */
     pthread_mutex_t lock;   /**< guards all members after it, except the store of `state` */
     pthread_cond_t changed;
     mst_members *members;
@@ -52,14 +52,14 @@ struct mst_task {
     int32_t *copiers;     /**< [num_workers] tasks that copy the state of the source */
     int32_t num_copiers;
     int64_t stopped_at; /**< state after which a program has ended the training; MST_NO_STATE: none has */
-    int64_t ended_at;   /**< the same state; not forgotten by mst_task_is_stopped, but when the program goes on */
+    int64_t ended_at;   /**< the same state, but only forgotten when the program goes on */
     bool has_ended;     /**< the others had done their work before this task came */
     bool was_together;
     const char *restarted; /**< value of MST_RESTARTED; NULL: it is not set */
     bool says_routes;      /**< it must still say how data go, once that is known */
     mst_task_failure failure;
-    int64_t looked, paused; /* of a step's wait: when it was last looked at; how long nobody looked during it */
-    int64_t warned, waited; /* ... when the last warning was written, 0: none was; how long it has lasted */
+    int64_t looked, paused; /* of a step's wait: time of the last look; time without looks */
+    int64_t warned, waited; /* of that wait: time of the last warning, 0: none; duration */
     bool closing;
     pthread_t clock;
     bool has_clock;

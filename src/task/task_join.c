@@ -157,8 +157,8 @@ static bool is_stopped(const mst_task *task) {
     return task->options.stop && task->options.stop(task->options.context);
 }
 
-/* A process that a launcher has started again may have come when the job had ended: it does not wait for ever. SINCE:
- * since when it has waited, and nobody has been there who may still come together with it. */
+/* A process that a launcher has started again may have come after the end of the job: it must not wait for ever. SINCE:
+ * time since which it has waited without anybody who may still come together with it. */
 static mst_status check_is_not_late(const mst_task *task, int64_t since) {
     enum { OTHERS_MAY_BE_THERE = 2 }; /* seconds */
     const char *ended = task->restarted;
@@ -176,8 +176,8 @@ static mst_status check_is_not_late(const mst_task *task, int64_t since) {
                     task->name[task->self], most);
 }
 
-/* Is ready for the next generation with STATE, and waits, under the lock, until that has begun. On return it may
- * already have ended again. */
+/* Makes this task ready for the next generation with STATE. Waits, under the lock, until that generation has begun. On
+ * return it may already have ended again. */
 static mst_status wait_for_generation(mst_task *task, const mst_member_state *state) {
     const uint32_t before = task->generation;
     int64_t since = mst_clock_now();
@@ -186,7 +186,7 @@ static mst_status wait_for_generation(mst_task *task, const mst_member_state *st
         task->phase = ALL_LEFT;
         return MST_OK;
     }
-    if (is_stopped(task)) return MST_FAIL(MST_CANCELLED, "%s", stopped); /* it may be ready since an earlier call */
+    if (is_stopped(task)) return MST_FAIL(MST_CANCELLED, "%s", stopped); /* it may already be ready */
     MST_TRY(mst_members_ready(task->members, state));
     while (task->phase == APART && task->generation == before) {
         if (is_stopped(task)) return MST_FAIL(MST_CANCELLED, "%s", stopped);
@@ -215,8 +215,8 @@ static mst_status come_together(mst_task *task, const mst_snapshot *snapshot) {
     return status;
 }
 
-/* Keeps the number of tasks, then the fingerprints of STATE. A task with another list of tasks would not understand
- * later messages. */
+/* Keeps the number of tasks, followed by the fingerprints of STATE. The number comes first: a task with another list of
+ * tasks would not understand later messages. */
 static mst_status keep_fingerprints(mst_task *task, const mst_task_state *state) {
     if (state->fingerprint == task->fingerprints) return MST_OK;
     if (state->num_fingerprints >= MST_FINGERPRINTS_MOST)
@@ -326,8 +326,8 @@ static mst_status compare_states(const mst_task *task, const brought_state *all)
     return MST_OK;
 }
 
-/* As in a job that begins anew (membership/members.h): the state of the chief counts, if it has made or restored any
- * step. */
+/* Chooses the task whose state counts, as in a job that begins anew (membership/members.h): the chief, if it has made
+ * or restored any step. */
 static void choose_source(mst_task *task, const brought_state *all) {
     pthread_mutex_lock(&task->lock);
     task->source = 0;
@@ -477,9 +477,9 @@ mst_status mst_task_fail(mst_task *task, mst_status status) {
     return mst_failure_restore(&failure);
 }
 
-/* Says that the work is done, and waits until all have said so; *LOST: a task was lost before that. A process that is
- * asked to end first checks whether it was the last: then the others do not wait for it, and the job has ended well for
- * this process too. */
+/* Says that the work is done, and waits until all have said so. *LOST: a task was lost before that. A process that is
+ * asked to end first checks whether it was the last. If so, the others do not wait for it, and the job has ended well
+ * for this process too. */
 static mst_status wait_all_left(mst_task *task, bool *lost) {
     mst_status status = MST_OK;
     pthread_mutex_lock(&task->lock);

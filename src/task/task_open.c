@@ -1,4 +1,4 @@
-/* Opening and closing of a task: its options are checked; then it opens the connections to parameter servers; or a
+/* Opening and closing of a task. Its options are checked. Then the connections to parameter servers are opened; or a
  * transport, and on it a member of the cluster. */
 #include <sodium.h>
 #include <stdlib.h>
@@ -166,7 +166,7 @@ static mst_status task_open(mst_task *task) {
     MST_TRY(mst_task_status_init(&task->status, o->cluster));
     mst_mail_options mail = MST_MAIL_OPTIONS(o);
     mail.status = &task->status;
-    /* a worker of parameter servers needs nothing of the rest: the servers know who is there */
+    /* with parameter servers nothing else is needed: the servers know who is there */
     if (mst_cluster_num_ps(o->cluster) > 0) return mst_ps_client_open(o, &mail, &task->servers);
     if (sodium_init() < 0) return MST_FAIL(MST_IO, "task: the system gives no random numbers");
     while (!instance) randombytes_buf(&instance, sizeof instance);

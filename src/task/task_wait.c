@@ -1,10 +1,10 @@
-/* A step that waits long for other tasks, which are alive. A warning names them before the deadline turns the wait into
- * an error. */
+/* Watches a step that waits long for other tasks, which are alive. A warning names them before the deadline turns the
+ * wait into an error. */
 #include "base/clock.h"
 #include "task/task_inside.h"
 
 static const double LATE = 10, AGAIN = 60; /* seconds */
-static const int64_t PAUSE = 2000000000;   /* nanoseconds without a look: then this task itself was stopped */
+static const int64_t PAUSE = 2000000000;   /* nanoseconds without a look: this task itself was stopped */
 
 /* "; worker:1 at b:2222, when last heard, trained, had made step 5" */
 static size_t add_heard(mst_task *task, int32_t number, char *text, size_t size) {

@@ -5,7 +5,8 @@
 #include "muster/train.h"
 
 /** Checks, before the first epoch, that epochs of a fit with these METRICS (names) will have a value NAME (NULL:
- *  "val_loss"). VALIDATES: the fit has validation data. If not, MST_INVALID, naming WHO and the values that there are. */
+ *  "val_loss"). VALIDATES: the fit has validation data. If not, MST_INVALID, naming WHO and the values that there
+ *  are. */
 MST_CHECKED mst_status mst_monitor_check(const char *who, const char *name, const char *const *metrics, int num_metrics,
                                          bool validates);
 /** The value of NAME ("loss", "val_loss", a metric, "val_" and a metric; NULL: "val_loss") at the end of an epoch.
