@@ -30,8 +30,8 @@ extern "C" {
 
 /** Writes the entries of SNAPSHOT to PATH. If PATH ends in ".safetensors" or ".npz", that is a model file; one that
  *  exists is replaced, whole or not at all. Any other PATH is the prefix of a checkpoint, which must not exist yet
- *  (MST_EXISTS). OPTIMIZER (may be NULL) is that of the training: beta1_power and beta2_power, which TensorFlow's Adam
- *  restores, follow from it. */
+ *  (MST_EXISTS). OPTIMIZER (may be NULL) is the optimizer of the training: beta1_power and beta2_power, which
+ *  TensorFlow's Adam restores, follow from it. */
 MST_API MST_CHECKED mst_status mst_checkpoint_write(const char *path, const mst_snapshot *snapshot,
                                                     const mst_optimizer *optimizer);
 /** Reads a checkpoint (its prefix) or a model file, Muster's or another program's, into a new snapshot owned by the
@@ -67,7 +67,7 @@ typedef struct mst_restored {
 /** Frees the texts. */
 MST_API void mst_restored_free(mst_restored *restored);
 
-/** Sets the entries of STORE to those of PATH: a checkpoint, a model file, or, in a folder, the newest undamaged
+/** Sets the entries of STORE from PATH: a checkpoint, a model file, or, in a folder, the newest undamaged
  *  checkpoint. Sets all of them or none. If weights are missing, the error lists them and the entries that are left
  *  over. OPTIONS may be NULL. RESTORED (may be NULL) must be freed by the caller, also after a failure. MST_INVALID if
  *  an entry has another shape: the file belongs to another model. */
@@ -90,7 +90,7 @@ typedef struct mst_checkpoint_options {
     const char *monitor;
     bool maximize; /**< larger is better; not needed for metrics that say so, such as "accuracy" */
     bool anew;     /**< starts a new training: existing checkpoints in the directory are never deleted */
-    const mst_optimizer *optimizer; /**< of the training, see mst_checkpoint_write; default: that of the model */
+    const mst_optimizer *optimizer; /**< of the training, see mst_checkpoint_write; default: the model's optimizer */
 } mst_checkpoint_options;
 
 /** Writes the checkpoints of one folder, by a thread of its own. */

@@ -102,8 +102,8 @@ typedef struct mst_launcher_options {
  *      srun        SLURM_PROCID, SLURM_NTASKS, and all addresses from SLURM_STEP_NODELIST
  *      mpiexec     of MPICH and its relatives: PMI_RANK, PMI_SIZE
  *
- *  If mpiexec or torchrun have started all processes on one host, the workers have consecutive ports from that of
- *  worker 0 on. Under mpiexec the address is localhost, and the first port is from 10000 to 30416; two jobs rarely get
+ *  If mpiexec or torchrun have started all processes on one host, the workers have consecutive ports, beginning with
+ *  worker 0's. Under mpiexec the address is localhost, and the first port is from 10000 to 30416; two jobs rarely get
  *  the same.
  *
  *  On several hosts the processes find each other. Worker 0 listens at the leader's address, or under MPICH's mpiexec

@@ -93,8 +93,8 @@ typedef struct mst_tfrecord_options {
 
 /** The records of TFRecord files, as elements of one component, u8 [-1]: see mst_dataset_parse_example,
  *  mst_dataset_map and mst_batch_record. PATHS are N paths or patterns (*, ?, [...]); files that a pattern matches are
- *  sorted by name. The order with .cycle and .block is that of tf.data's deterministic interleave. OPTIONS may be
- *  NULL.
+ *  sorted by name. With .cycle and .block, records come in the order of tf.data's deterministic interleave. OPTIONS may
+ *  be NULL.
  *
  *  Plain files are indexed: they are read through once, and the index takes 16 bytes of memory per record. Their
  *  records can then be read in any order. The number of rows is known, and a full shuffle costs nothing more. Records
@@ -139,7 +139,7 @@ typedef struct mst_data_options {
     char delimiter;          /**< between cells (csv); 0: ',' */
     const char *const *drop; /**< names of columns that are left out (csv) */
     int num_drop;
-    const char *const *categories; /**< names of columns that are of categories even if their cells are numbers (csv) */
+    const char *const *categories; /**< names of columns of categories, even if their cells are numbers (csv) */
     int num_categories;
     mst_missing missing;      /**< numbers that are missing in inputs (csv) */
     char decimal, thousands;  /**< how numbers are written, as in mst_csv_options (csv) */

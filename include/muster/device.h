@@ -17,8 +17,8 @@ typedef struct mst_machine {
     /** In bytes; 0 if not known. `memory` is that of the machine, or of its container if that has less. */
     int64_t memory, l2_cache, l3_cache;
     const char *isa; /**< "AVX-512", "AVX2" or "baseline": the kernels that are used */
-    /** The instructions that oneDNN uses, such as "AVX512_CORE": those of the machine, or fewer if the environment
-     *  variable DNNL_MAX_CPU_ISA, which takes these names, says so. */
+    /** The instructions that oneDNN uses, such as "AVX512_CORE": all of the machine, or fewer if the environment
+     *  variable DNNL_MAX_CPU_ISA (which takes these names) says so. */
     char onednn_isa[32];
     uint64_t onednn_isa_bits; /**< one bit for each part of these instructions, the same on all machines */
 } mst_machine;

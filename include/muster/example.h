@@ -29,7 +29,7 @@ typedef struct mst_feature {
                           (mst_dataset_padded_batch) */
     bool variable;    /**< dimension 0 of an Example is padded to the greatest length; a second component, i64 [], has
                           the number of values before the padding */
-    bool sequence;    /**< a SequenceExample's feature_list: dimension 0 counts its steps, and is padded likewise */
+    bool sequence;    /**< a SequenceExample's feature_list: dimension 0 counts its steps, and is padded too */
     bool has_default; /**< the feature may be missing; false: that is an error */
     double default_value; /**< value of all elements of a missing feature, and of the padding. For strings it is 0,
                                which stands for empty strings. A missing feature with a length of its own has no

@@ -4,8 +4,8 @@
  *  mst_constant_initializer(0.1), are in muster/initializers.h.
  *
  *  An mst_initializer is a plain value; all zero it is glorot_uniform. A parameter that is 0 takes its default. The
- *  random numbers are keyed by the graph's seed and `seed`. Their distributions are those of TensorFlow, their bits are
- *  not.
+ *  random numbers are keyed by the graph's seed and `seed`. Their distributions are the same as TensorFlow's, their
+ *  bits are not.
  */
 #ifndef MUSTER_INITIALIZER_H
 #define MUSTER_INITIALIZER_H

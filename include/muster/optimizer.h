@@ -23,8 +23,8 @@ typedef enum mst_epsilon {
     MST_EPSILON_CORRECTED /**< added to the bias-corrected root, as the paper's algorithm and PyTorch do */
 } mst_epsilon;
 
-/** How sparse gradients are used. A sparse gradient has only some rows of a variable: that of an embedding, or of any
- *  gather of rows. */
+/** How sparse gradients are used. A sparse gradient has only some rows of a variable, such as the rows of an embedding,
+ *  or of any gather. */
 typedef enum mst_sparse {
     /** As Keras 3 with TensorFlow: every row is updated. Rows without a gradient are updated with a gradient of 0, so
      *  momentum still moves them. A row that occurs several times in a batch counts each time in squares (adagrad,

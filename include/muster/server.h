@@ -33,7 +33,7 @@ typedef struct mst_server_options {
     const char *bind, *key_file, *transport;
     bool insecure;
     double timeout, recovery_timeout; /**< all of these as in mst_task_options */
-    double step_timeout; /**< seconds for which the gradients of a worker wait for those of the others; default 600 */
+    double step_timeout; /**< seconds for which a worker's gradients wait for the other workers; default 600 */
     const char *devices; /**< devices that make updates, as in mst_session_options */
     /** Folder in which a server of an asynchronous job, or of a job with backup workers, notes the order of its
      *  updates: in the file updates-ps-N.jsonl. NULL: it notes nothing. */

@@ -114,7 +114,7 @@ MST_API MST_CHECKED mst_status mst_session_init_variables(mst_session *session);
  *  MST_DEADLINE, naming what a device was doing, if the run has not ended after the session's timeout; its feeds are
  *  kept until it has. A run that is already changing variables then is not cut off: it may take as long again.
  *
- *  While it computes, the calling thread handles no signals except those of faults. The others are handled after the
+ *  While it computes, the calling thread handles no signals except for faults. The others are handled after the
  *  run, or while the run waits for other devices or tasks (docs/how-a-step-runs.md, Signals).
  *
  *  Random numbers are a function of the graph's seed, the node, and a number of the run. If the run changes

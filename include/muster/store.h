@@ -48,7 +48,7 @@ typedef struct mst_state_info {
     mst_spec spec;
     int64_t bytes;
     uint64_t version; /**< 0: no value yet; rises with every write */
-    /** A step failed while it wrote this entry. Only a kernel can cause that which is wrongly marked as one that cannot
+    /** A step failed while it wrote this entry. This happens only if a kernel is wrongly marked as one that cannot
      *  fail. The version has not risen. Whatever needs the value fails with MST_CORRUPT until all of it is written
      *  again: set, restored, or assigned by a run. */
     bool torn;
@@ -75,7 +75,7 @@ MST_API MST_CHECKED mst_status mst_store_set(mst_store *store, const char *conta
  *  include the notes of the store; training does not use them. TEXT is UTF-8; NULL removes the note. Keys "muster/..."
  *  belong to the command muster. */
 MST_API MST_CHECKED mst_status mst_store_set_note(mst_store *store, const char *key, const char *text);
-/** The text, to be freed with free(); NULL if there is no such note. */
+/** Returns the text, which the caller frees with free(); NULL if there is no such note. */
 MST_API MST_CHECKED mst_status mst_store_get_note(mst_store *store, const char *key, char **out);
 
 /** Copies the values of all entries at one moment between two steps. Steps go on meanwhile; a step that is ready to

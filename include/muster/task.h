@@ -14,7 +14,7 @@
  *  applies to clusters without parameter servers.
  *
  *  Every worker runs the same program on the same data. The shards of each batch are divided among the workers, and
- *  gradients are added in one fixed tree over all shards. The weights are, bit for bit, those that one process gets
+ *  gradients are added in one fixed tree over all shards. The weights are, bit for bit, the same that one process gets
  *  with the same seed, batch and number of shards.
  *
  *  Tasks may start in any order. Training begins when all are there; until then each says for whom it waits. A task

@@ -46,10 +46,11 @@ typedef struct mst_target {
 } mst_target;
 enum { MST_MAX_TARGETS = 16, MST_MAX_CUSTOM_METRICS = 8 };
 
-/** The loss of an example is that of its output, times the weight of its class (only in training, as in Keras) and the
- *  weight of the example. With several outputs it is the sum of their losses, each times its target's weight. Metrics
- *  ignore weights. With several outputs, each metric is reported as "OUTPUT_accuracy" for each output that has no
- *  metrics of its own (.target). The loss of each output is reported as "OUTPUT_loss", without its target's weight. */
+/** The loss of an example is the loss of its output, times the weight of its class (in training, as in Keras), times
+ *  the weight of the example. With several outputs it is the sum of their losses, each times its target's weight.
+ *  Metrics ignore weights. With several outputs, each metric is reported as "OUTPUT_accuracy" for each output that has
+ *  no metrics of its own (.target). The loss of each output is reported as "OUTPUT_loss", without its target's
+ *  weight. */
 typedef struct mst_compile_options {
     int zero_;
     mst_optimizer optimizer;            /**< default mst_sgd(.learning_rate = 0.01) */
@@ -170,10 +171,10 @@ typedef struct mst_reduce_on_plateau {
 } mst_reduce_on_plateau;
 MST_API mst_callback mst_reduce_on_plateau_callback(mst_reduce_on_plateau *state);
 
-/** Writes what Keras' TensorBoard callback writes, under its tags: the loss and the metrics of each epoch, and what
- *  else is asked for. They go to FOLDER/train and FOLDER/validation. With asynchronous parameter servers, the chief
- *  also writes how stale the gradients of each epoch were, as a histogram. A fit that is resumed removes what the
- *  folders have of later steps, so curves have no doubled points. docs/tensorboard.md shows it. */
+/** Writes what Keras' TensorBoard callback writes, under its tags: the loss and the metrics of each epoch, and further
+ *  values that the options ask for. They go to FOLDER/train and FOLDER/validation. With asynchronous parameter servers,
+ *  the chief also writes how stale the gradients of each epoch were, as a histogram. A fit that is resumed removes what
+ *  the folders have of later steps, so curves have no doubled points. docs/tensorboard.md shows it. */
 typedef struct mst_tensorboard {
     int zero_;
     const char *folder;
@@ -294,8 +295,7 @@ MST_API MST_CHECKED mst_status mst_build(mst_model *model, const mst_dataset *da
 
 /** Computes loss and metrics over DATA, in batches of BATCH_SIZE rows (0: in its own batches). CONFUSION (may be NULL)
  *  receives an i64 [classes, classes] tensor, owned by the caller: rows are labels, columns predictions. It is NULL if
- *  the loss is not one of classes, or the model has several outputs. Class numbers count; of one-hot rows and
- *  distributions the largest value; a single binary output gives [2, 2]. */
+ *  the loss is not one of classes, or the model has several outputs. The class of a one-hot row or a distribution is that of its largest value; a single binary output gives [2, 2]. */
 MST_API MST_CHECKED mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch_size,
                                             mst_result *result, mst_tensor **confusion);
 /** As mst_evaluate, for a model with several outputs: CONFUSION[i] (CONFUSION may be NULL) for each of NUM_OUTPUTS. */

@@ -29,7 +29,7 @@ const char *mst_fingerprint_words(const char *name);
 bool mst_fingerprints_differ(const mst_fingerprint *a, int32_t num_a, const char *first, const mst_fingerprint *b,
                              int32_t num_b, const char *second, char *text, size_t size);
 
-/** Whether a fingerprint of this name is of the machine: "kernels", "oneDNN", "processor", "oneDNN version". These
+/** Whether a fingerprint of this name describes the machine: "kernels", "oneDNN", "processor", "oneDNN version". These
  *  may differ; then bits may, too. */
 bool mst_fingerprint_is_of_machine(const char *name);
 /** The instructions of oneDNN that a task has or uses, a bit each; 0: its fingerprints do not include them. */

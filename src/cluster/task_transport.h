@@ -36,8 +36,8 @@ bool mst_task_transport_is_double(const mst_task_transport *which, const mst_tra
 
 /** Asks the tasks at the N addresses for their reports, as a process that is not a task (mst_transport_type.ask).
  *  KEY_FILE: of their cluster; NULL: none. INSECURE: they accept connections from everybody, and need no user's token.
- *  An answer is a report (cluster/task_report.h). Errors are those of the key and of the addresses, and MST_UNAVAILABLE
- *  if the module is missing. Exported for the command. */
+ *  An answer is a report (cluster/task_report.h). Errors are about the key or the addresses; MST_UNAVAILABLE if the
+ *  module is missing. Exported for the command. */
 MST_API MST_CHECKED mst_status mst_tasks_ask(const char *key_file, bool insecure, const char *const *address, int n,
                                              double seconds, mst_transport_answer *answer);
 

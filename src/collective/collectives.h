@@ -24,8 +24,8 @@ MST_CHECKED mst_status mst_group_gather(mst_task_group *group, int32_t root, con
                                         int64_t deadline);
 
 /** DATA has a part of COUNT[m] elements of DTYPE (f32, f64, i32 or i64) for each member m, one after another. OUT gets
- *  the sum of the caller's part over all members. The order of the additions is that of the fixed tree
- *  (base/shard_tree.h) in which each member is one leaf. OUT must not overlap DATA. Integers wrap around. */
+ *  the sum of the caller's part over all members. They are added in the order of the fixed tree (base/shard_tree.h) in
+ *  which each member is one leaf. OUT must not overlap DATA. Integers wrap around. */
 MST_CHECKED mst_status mst_group_reduce_scatter(mst_task_group *group, mst_dtype dtype, const int64_t *count,
                                                 const void *data, void *out, int64_t deadline);
 

@@ -40,7 +40,7 @@ struct mst_task_group {
     mst_exchange *first, **last; /**< exchanges that have steps left for the thread, in the order of their starts */
     uint64_t news_due;           /**< value of `news` when everything that was started is done */
     bool quit;
-    bool spins;         /**< threads that wait and receive poll for a while before they sleep */
+    bool spins;         /**< threads that receive while they wait poll for a while before they sleep */
     int64_t idle_spins; /**< consecutive times that polling brought nothing */
     bool has_thread;
     pthread_t thread;

@@ -319,7 +319,7 @@ static void become_member(mst_leader *leader, int32_t task, const process *p) {
         gather(leader);
 }
 
-/* A second process has the number of one that is there. */
+/* A second process has the number of a process that is there. */
 static void hear_applicant(mst_leader *leader, int32_t task, const process *p) {
     mst_member_entry *entry = &leader->entry[task];
     mst_member_message message = {.kind = MST_MEMBER_PROBE, .instance = p->instance};

@@ -25,7 +25,7 @@ typedef struct mst_member_process {
 /** What the leader knows of a task. */
 typedef struct mst_member_entry {
     mst_member_process member;
-    bool present;                 /**< the member is connected; else MEMBER is the last one that was, for messages */
+    bool present;                 /**< the member is connected; else MEMBER is the last connected one, for messages */
     mst_member_process applicant; /**< wants the number while MEMBER has it: decided by PROBE or the loss of either */
     bool member_answered, applicant_answered; /**< PROBE */
     bool acknowledged;                        /**< the last message that all must acknowledge */
@@ -106,15 +106,15 @@ void mst_leader_warn_of_machines(mst_leader *leader);
  *  is connected to both, will soon know which of them it has lost. Keeps the claim until then. */
 void mst_leader_keep_claim(mst_leader *leader, const char *first, const char *second, const char *why);
 
-/** FAILURE is of a task that has waited too long. Adds to it what the tasks that are behind have not reached, what they
- *  did last, and which tasks have come. */
+/** FAILURE belongs to a task that has waited too long. Adds to it what the tasks that are behind have not reached, what
+ *  they did last, and which tasks have come. */
 void mst_leader_explain(const mst_leader *leader, mst_task_failure *failure);
 
 /** Forgets which programs have ended the training. */
 void mst_leader_forget_stops(mst_leader *leader);
 /** The program of task FROM ends the training after state NUMBER. */
 void mst_leader_hear_stops(mst_leader *leader, int32_t from, int64_t number);
-/** Returns STATE_NUMBER if one of those that take part says that the training has ended after it; else MST_NO_STATE. */
+/** Returns STATE_NUMBER if a task that takes part says that the training has ended after it; else MST_NO_STATE. */
 int64_t mst_leader_ended_at(const mst_leader *leader, int64_t state_number);
 /** Whether the generation must end because some programs have ended the training and others go on. FAILURE says why. */
 bool mst_leader_must_stop(mst_leader *leader, mst_task_failure *failure);

@@ -116,7 +116,7 @@ typedef struct mst_member_message {
     int64_t ended_at;                 /**< BEGIN: the source's state, if training has ended after it; or MST_NO_STATE */
     mst_member_status *member_status; /**< BEGIN: [number of tasks], belongs to the caller */
     mst_waiting_cause cause;          /**< WAITING */
-    int32_t num_waited, num_listed;   /**< WAITING: number of all of them, and of those in the list */
+    int32_t num_waited, num_listed;   /**< WAITING: number of all such tasks, and of those in the list */
     mst_waited_task waited[MST_WAITING_MOST];
 } mst_member_message;
 

@@ -134,7 +134,7 @@ typedef struct mst_generation {
 /** The tasks that the others wait for. */
 typedef struct mst_waiting {
     mst_waiting_cause cause;
-    int32_t num_waited, num_listed; /**< number of all of them, and of those in the list */
+    int32_t num_waited, num_listed; /**< number of all such tasks, and of those in the list */
     const mst_waited_task *waited;  /**< [num_listed]; valid only during the call */
 } mst_waiting;
 

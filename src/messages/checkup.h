@@ -8,9 +8,9 @@
  *             <--------------------------------  links
  *      all links ----------------------------->           the check is over
  *
- *  Facts are a text that is not interpreted here. Everything runs on the caller's thread and ends by itself. Missing
- *  tasks are waited for as long as the options say. Measuring is limited to 20 seconds for all pairs, and 0.05 more for
- *  each pair. */
+ *  Facts are a text that is not interpreted here. Everything runs on the caller's thread and ends by itself. The
+ *  options limit the wait for missing tasks. Measuring is limited to 20 seconds for all pairs, and 0.05 more for each
+ *  pair. */
 #ifndef MUSTER_MESSAGES_CHECKUP_H
 #define MUSTER_MESSAGES_CHECKUP_H
 

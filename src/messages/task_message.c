@@ -618,7 +618,7 @@ void mst_mail_close(mst_mail *mail) {
     if (!mail) return;
     if (mail->transport) {
         end_sending(mail);
-        free_messages(mail); /* those that are lent must be freed before the transport is closed */
+        free_messages(mail); /* messages that are lent must be freed before the transport is closed */
         mail->type->close(mail->transport, mail->linger);
     }
     free_messages(mail);

@@ -90,9 +90,9 @@ MST_CHECKED mst_status mst_ps_client_collect_last(mst_ps_client *client);
 bool mst_ps_client_is_left(const mst_ps_client *client);
 /** Whether a request was given up because the `stop` of the task said so. */
 bool mst_ps_client_was_stopped(const mst_ps_client *client);
-/** In an asynchronous job the store may have got the whole state of the servers after the last values came. This gives
- *  it the variables of those last values again. The gradients of the next step are then computed from them: their step
- *  is used for the staleness and in the log of updates. */
+/** In an asynchronous job the store may have got the whole state of the servers after the last values came. This
+ *  function restores the variables of those last values in it. The gradients of the next step are then computed from
+ *  them: their step is used for the staleness and in the log of updates. */
 MST_CHECKED mst_status mst_ps_client_use_values(mst_ps_client *client);
 /** In an asynchronous job: counts how stale the gradients were that the first server has applied; its updates count the
  *  steps. The counts begin with the last call of this function, or when this worker joins. On a chief that has just

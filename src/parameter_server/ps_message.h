@@ -69,8 +69,8 @@
  *  16. A job that cannot go on ends by FAILED, which each task that gets it passes on. If a task stays away, the chief
  *      may still collect the state.
  *
- *  Servers send each other only ORDER. `number` and `step` are those of the head; they are 0 unless something else is
- *  said. */
+ *  Servers send each other only ORDER. `number` and `step` are those of the head; they are 0 unless the list below says
+ *  something else. */
 #ifndef MUSTER_PARAMETER_SERVER_PS_MESSAGE_H
 #define MUSTER_PARAMETER_SERVER_PS_MESSAGE_H
 

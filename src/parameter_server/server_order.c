@@ -4,7 +4,7 @@
  * updates. The values and the state that a worker gets from all servers are of one step:
  *
  *      worker 2          ps:1                        ps:0
- *      request ------->  lists it, tells ps:0 -----> lists its own, and hears of that of ps:1: all servers have it
+ *      request ------->  lists it, tells ps:0 -----> lists its own, hears of ps:1's: all servers have it
  *                        takes it  <---------------- takes it: the next in the order
  *                                  <---------------- makes the update, if enough gradients are there
  *                        makes the update            ...

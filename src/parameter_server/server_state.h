@@ -64,7 +64,7 @@ MST_CHECKED mst_status mst_server_take_rate(mst_server *s, const mst_task_messag
 MST_CHECKED mst_status mst_server_take_agree(mst_server *s, const mst_task_message *message);
 /** Answers the workers that wait for the common instructions, if all workers have come. */
 MST_CHECKED mst_status mst_server_agree(mst_server *s);
-/** Whether a worker with these INSTRUCTIONS lacks some of those with which the others train. */
+/** Whether a worker with these INSTRUCTIONS lacks some instructions with which the others train. */
 bool mst_server_lacks_instructions(const mst_server *s, uint64_t instructions);
 
 /* ---- server_kept.c ---- */

@@ -20,7 +20,7 @@ typedef struct mst_server_worker {
     char why[200];               /**< why it is lost */
     int64_t kept_out_since;      /**< since when a process of this worker is known that cannot join; 0: there is none */
     char kept_out[1400];         /**< why it cannot join */
-    mst_task_message *gradients; /**< waiting for those of others */
+    mst_task_message *gradients; /**< its gradients, which wait for those of other workers */
     /** Requests that wait for their turn (server_order.c), in the order in which they came. */
     mst_task_message *listed;
     bool computes;    /**< it has values whose gradients have not come */
@@ -33,7 +33,7 @@ typedef struct mst_server_worker {
     bool agrees;           /**< it waits to hear which instructions all workers have (server_agree.c) */
 } mst_server_worker;
 
-/** The fingerprints of the first worker that came: those of all others must not differ. */
+/** The fingerprints of the first worker that came: the fingerprints of all others must not differ. */
 typedef struct mst_server_first {
     int32_t worker;
     mst_fingerprint fingerprint[MST_FINGERPRINTS_MOST];

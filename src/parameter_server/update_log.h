@@ -10,7 +10,7 @@
  *  same step make it together. The gradients were computed from batch `batch` of `epoch`, counted from 0, of the data
  *  of `worker`. They used the values that the variables had at step `read`. Other events:
  *
- *      dropped  gradients that came too late: those of other workers had already made their step. Members as of an
+ *      dropped  gradients that came too late: other workers had already made their step. Members as of an
  *               update, but `step` is the step at which they were dropped, and `read` is -1 if servers differed in it
  *      late     gradients that came at the last step of the job and were dropped; members as of an update
  *      again    a new process of `worker` was started in place of an earlier one, at `step`

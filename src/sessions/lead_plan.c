@@ -148,7 +148,7 @@ static const char *own_passes(const char *text, const char *first) {
     return *at ? pass : at;
 }
 
-/* Writes the plan log: that of the first task in full, and of the other tasks the parts that differ from it. */
+/* Writes the plan log: the whole log of the first task, and of the other tasks the parts that differ from it. */
 static void put_made(const mst_lead_session *s, const mst_lead_plan *plan, mst_wire_writer *w) {
     char *text = NULL, name[320];
     size_t size = 0;

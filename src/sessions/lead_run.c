@@ -1,5 +1,5 @@
-/* Runs. The leader numbers those of all sessions, and sends each run to all of its tasks at once. All tasks therefore
- * queue any two runs in the same order, and tasks cannot wait for each other in a circle. */
+/* Runs. The leader numbers the runs of all sessions, and sends each run to all of its tasks at once. All tasks
+ * therefore queue any two runs in the same order, and tasks cannot wait for each other in a circle. */
 #include <stdlib.h>
 
 #include "base/clock.h"

@@ -27,7 +27,7 @@
  *      PART_RUN      session   run    ticket, plan, seconds, random number, initial, a tensor or none for each feed
  *      PART_STATE    session   -      ticket, as STATE
  *      PART_DECIDE   session   run    an error, or MST_OK: the run happens
- *      PART_FORGET, PART_CLOSE        as those of the client
+ *      PART_FORGET, PART_CLOSE        as for the client
  *
  *      PART_ANSWER   session   -      an error; if it is MST_OK, then
  *                                     to PART_PLAN: hash, lines of the plan log, whether it changes variables, whether

@@ -51,7 +51,7 @@ static mst_value beside(mst_value variable, const char *suffix, mst_value initia
     if (!name) return MST_VALUE_NO_MEMORY(graph, "for an update");
     const mst_variable_options *o = mst_node_options(variable.node);
     mst_value slot = MST_NONE;
-    mst_with_device (graph, NULL) /* a variable without a device must not get that of the update */
+    mst_with_device (graph, NULL) /* a variable without a device must not get the update's device */
         mst_with_device (graph, variable.node->device)
             slot = mst_variable(graph, name, initial, .not_trainable = true, .hidden = true, .kind = (int)kind,
                                 .container = o->container);

@@ -75,7 +75,7 @@ static mst_status send_state(mst_task *task, const mst_snapshot *snapshot) {
     return status ? status : waited;
 }
 
-/* In a generation: replaces this task's state by that of the source. */
+/* In a generation: replaces this task's state by the source's. */
 static mst_status agree_on_state(mst_task *task, const mst_snapshot *snapshot, mst_task_joined *joined) {
     joined->returns = !task->anew;
     if (task->copies) {

@@ -129,7 +129,7 @@ static mst_status servers_read_rate(mst_fit_run *run) {
     return MST_OK;
 }
 
-/* If this worker is the chief, its rate becomes that of the servers (mst_ps_client_rate); a rate set on another worker
+/* If this worker is the chief, the servers get its rate (mst_ps_client_rate); a rate set on another worker
  * is only seen by its own callbacks. */
 static mst_status send_rate(mst_fit_run *run) {
     const float to = (float)run->state.learning_rate;

@@ -42,7 +42,7 @@ struct mst_monitored_session {
     mst_session *session;
     mst_monitored_values values;
     mst_checkpoint_manager *manager; /* for the chief, if it has a folder; else NULL */
-    mst_summary_writer *writer;      /* likewise */
+    mst_summary_writer *writer;      /* for the chief, if it writes summaries; else NULL */
     _Atomic int64_t step;
     atomic_bool stop_requested;
     bool failed; /* the last run has failed: nothing is saved at the end */

@@ -15,8 +15,8 @@
 #define BATCH "fit/batch"
 #define NUMBER "fit/number"
 #define RATE "fit/learning_rate"
-/* prefixes of sums: of this task's epoch; of all workers since their job began; and the losses of the last step of all
- * workers */
+/* Names of sums begin with OWN for this task's epoch, and with SERVED for all workers since their job began. STEP_LOSS
+ * is the sum of the losses of the last step of all workers. */
 #define OWN "fit/"
 #define SERVED "served/"
 #define STEP_LOSS OWN "step_loss_sum"

@@ -23,7 +23,7 @@ typedef struct mst_rows {
 typedef struct mst_sharded_step {
     struct mst_trainer *trainer;
     bool training;
-    mst_strategy strategy; /**< that of the trainer; but to evaluate, each task of a cluster has all shards */
+    mst_strategy strategy; /**< the trainer's; for evaluating, each task of a cluster has all shards */
     mst_step_values values;
     mst_value *placeholder;   /**< [shards here][num_components] */
     mst_value *confusion;     /**< [num_outputs][shards here], of the evaluating step; MST_NONE: there are no classes */

@@ -13,8 +13,8 @@
  *
  *  MPI therefore never holds a message that its receiver does not wait for, and a generation can end at any time. MPI
  *  cannot take back a message that was sent. At the end of a generation, messages already taken are waited for, since
- *  their sender is there. If the sender is gone, no call of MPI is made any more, for good: then nothing reads or
- *  writes the memory of the program. */
+ *  their sender is there. If the sender is gone, no call of MPI is ever made again: nothing then reads or writes the
+ *  memory of the program. */
 #ifndef MUSTER_TRANSPORT_MPI_H
 #define MUSTER_TRANSPORT_MPI_H
 

@@ -58,7 +58,7 @@ static struct {
     MPI_Comm comm;
     int rank, size;
     int count, capacity;
-    MPI_Request *request; /* [capacity]: first those of the slots, then those of jobs */
+    MPI_Request *request; /* [capacity]: first the requests of the slots, then those of jobs */
     mst_mpi_job **job;
     int *index;
     MPI_Status *status;

@@ -9,7 +9,7 @@ typedef struct mst_open_options {
     char **address; /**< [num_tasks], an element may be NULL */
     char *listen;
     char *lists;    /**< "": lists are not compared */
-    bool has_keys;  /**< the keys are of a cluster (CURVE) */
+    bool has_keys;  /**< the keys belong to a cluster (CURVE) */
     bool has_token; /**< the keys are the token of a user (transport/zmq_token.h) */
     bool insecure, only_connects;
     mst_cluster_keys keys;

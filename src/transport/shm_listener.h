@@ -18,7 +18,7 @@ MST_CHECKED mst_status mst_shm_listener_open(char name[MST_SHM_LISTENER_SIZE], i
 /** Returns a socket connected to the listener NAME, which need not end with 0, of a task of this user; -1: there is no
  *  such listener. */
 int mst_shm_listener_connect(const char *name);
-/** Whether the process at the other end of socket FD is of this user. */
+/** Whether the process at the other end of socket FD belongs to this user. */
 bool mst_shm_is_same_user(int fd);
 /** Returns a file descriptor for the process at the other end of socket FD; it is readable when that process has ended.
  *  -1: the process is not known here. */

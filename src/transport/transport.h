@@ -58,7 +58,7 @@ typedef struct mst_kept_part {
     void (*release)(struct mst_kept_part *kept);
 } mst_kept_part;
 
-/** Whether the bytes of all parts from FIRST on are still those of the message. FIRST may be NULL. */
+/** Whether no byte of the parts from FIRST on has been overwritten. FIRST may be NULL. */
 bool mst_kept_parts_are_intact(const mst_kept_part *first, uint32_t generation);
 /** Releases all parts from FIRST on. FIRST may be NULL. */
 void mst_kept_parts_release(mst_kept_part *first);

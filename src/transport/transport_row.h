@@ -6,7 +6,7 @@
 
 #include "transport/transport.h"
 
-/** Who may choose a transport. Users are not told the names of those for tests. */
+/** Who may choose a transport. Users are not told the names of transports for tests. */
 typedef enum mst_transport_use {
     MST_TRANSPORT_FOR_TESTS,  /**< a test names it */
     MST_TRANSPORT_FOR_ALL,    /**< all tasks of a cluster */
@@ -25,9 +25,9 @@ typedef struct mst_transport_row {
 /** Ended by NULL. */
 extern const mst_transport_row *const mst_transport_row_table[];
 
-/** The name of transport I, counted from 0, of those that all tasks may choose; NULL past the last. */
+/** The name of transport I, from 0, among the transports that all tasks may choose; NULL past the last. */
 MST_API const char *mst_transport_name(int i);
-/** Likewise, followed by those that only workers may choose. */
+/** As mst_transport_name; after those come the transports that only workers may choose. */
 MST_API const char *mst_transport_worker_name(int i);
 
 /** Finds a type in a module whose interface is as above. MST_NOT_FOUND, MST_UNAVAILABLE. */

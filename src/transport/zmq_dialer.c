@@ -30,7 +30,7 @@ void mst_zmq_dialer_pause(const mst_transport *t, mst_zmq_peer *p, int64_t now) 
     p->next_try = now + (pause < MOST_PAUSE ? pause : MOST_PAUSE);
 }
 
-/* The socket of a connection, or of an attempt to connect, is of no use any more. */
+/* The socket of a connection, or of an attempt to connect, can no longer be used. */
 static void break_dealer(mst_transport *t, mst_zmq_peer *p, const char *why, int64_t now) {
     if (p->state == MST_ZMQ_OPEN)
         mst_zmq_break(t, p, why, now);

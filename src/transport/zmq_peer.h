@@ -205,7 +205,7 @@ double mst_zmq_beat_seconds(const mst_transport *t);
 mst_wire_header mst_zmq_header_to(const mst_transport *t, int32_t to, mst_wire_kind kind);
 /** Sends a message of KIND with TEXT. */
 void mst_zmq_send_kind(const mst_transport *t, mst_zmq_route route, int32_t to, mst_wire_kind kind, const char *text);
-/** The ways by the connection that this task has made, and by the one that DEALER ID has made. */
+/** Routes by the connection that this task has made, and by the connection that DEALER ID has made. */
 mst_zmq_route mst_zmq_dealer_route(const mst_zmq_peer *p);
 mst_zmq_route mst_zmq_router_route(const mst_transport *t, const unsigned char *id);
 /** Sets the options of both kinds of sockets. */

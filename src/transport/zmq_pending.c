@@ -29,7 +29,7 @@ static mst_zmq_pending find_peer(int fd) {
 static void drop_pending(mst_transport *t, int i) {
     t->num_pending--;
     memmove(&t->pending[i], &t->pending[i + 1], (size_t)(t->num_pending - i) * sizeof *t->pending);
-    /* the dropped one may have been one of those excused */
+    /* the dropped connection may have been an excused one */
     if (t->num_excused > t->num_pending) t->num_excused = t->num_pending;
 }
 
