@@ -47,8 +47,8 @@ typedef struct mst_field {
     double initial;
     double low, high; /**< allowed range, both 0 for any */
     const char *help;
-    const char *const *names;       /**< of an enum, ended by NULL */
-    const struct mst_field *nested; /**< of a nested struct, offsets from its beginning */
+    const char *const *names;       /**< names of an enum's values, ended by NULL */
+    const struct mst_field *nested; /**< fields of a nested struct, with offsets from its beginning */
 } mst_field;
 
 #define MST_FIELD_F32(T, m, initial, low, high, help) \
@@ -119,7 +119,7 @@ inline mst_axes mst_axes_of_(T... axis) {
 typedef struct mst_infer {
     const mst_op *op;
     const void *options;
-    const char *name; /**< of the node */
+    const char *name; /**< name of the node */
     int num_src;
     const mst_spec *src;
     const char *const *src_name; /**< node names of the sources, for messages */
@@ -186,15 +186,15 @@ typedef struct mst_array {
 
 /** The state of one step, the same for all nodes. */
 typedef struct mst_step {
-    uint64_t seed;  /**< of the graph */
-    int64_t number; /**< of the step; counts from 0 */
+    uint64_t seed;  /**< seed of the graph */
+    int64_t number; /**< number of the step, from 0 */
 } mst_step;
 
 /** Given to a kernel. Kernels never allocate; any further memory that they need is in `workspace`. */
 typedef struct mst_kernel_args {
     const mst_op *op;
     const void *options;
-    const char *name; /**< of the node */
+    const char *name; /**< name of the node */
     int num_src;
     const mst_array *src;
     int num_dst;
@@ -203,7 +203,7 @@ typedef struct mst_kernel_args {
     void *state;     /**< what a fast kernel prepared; NULL in reference kernels */
     const mst_step *step;
     struct mst_team *team; /**< threads of the device, for mst_parallel; NULL: only the calling one */
-    int num_threads;       /**< of the device */
+    int num_threads;       /**< threads of the device */
     int part, num_parts;   /**< this device's part of a node that several devices run together; else 0 and 1 */
 } mst_kernel_args;
 

@@ -295,7 +295,8 @@ MST_API MST_CHECKED mst_status mst_build(mst_model *model, const mst_dataset *da
 
 /** Computes loss and metrics over DATA, in batches of BATCH_SIZE rows (0: in its own batches). CONFUSION (may be NULL)
  *  receives an i64 [classes, classes] tensor, owned by the caller: rows are labels, columns predictions. It is NULL if
- *  the loss is not one of classes, or the model has several outputs. The class of a one-hot row or a distribution is that of its largest value; a single binary output gives [2, 2]. */
+ *  the loss is not one of classes, or the model has several outputs. The class of a one-hot row or a distribution is
+ *  that of its largest value; a single binary output gives [2, 2]. */
 MST_API MST_CHECKED mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch_size,
                                             mst_result *result, mst_tensor **confusion);
 /** As mst_evaluate, for a model with several outputs: CONFUSION[i] (CONFUSION may be NULL) for each of NUM_OUTPUTS. */

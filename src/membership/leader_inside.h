@@ -69,9 +69,9 @@ struct mst_leader {
     /* used if workers may be fewer than all */
     int64_t gathers_since;
     int64_t proposed_at;
-    uint32_t first_number;       /**< of a generation that this leader has proposed; 0: none yet */
+    uint32_t first_number;       /**< number of the first generation proposed by this leader; 0: none yet */
     mst_waiting_cause cause;     /**< why no generation can begin */
-    mst_known_generations known; /**< of all that were there when a generation was proposed */
+    mst_known_generations known; /**< known to the tasks that were there at the last proposal */
 };
 
 static inline bool mst_member_is_ready(const mst_member_entry *entry) {

@@ -10,7 +10,7 @@ typedef struct mst_ps_gradients {
     const mst_ps_copies *copies; /**< the variables */
     int32_t num_leaves, num_pieces;
     mst_iov *piece;        /**< [num_ps][num_pieces]: what each server gets; some may have no bytes */
-    int64_t *numbers;      /**< of the rows in the pieces, if a gradient is cut */
+    int64_t *numbers;      /**< row numbers in the pieces, if a gradient is cut */
     mst_mail_block *block; /**< memory in which the gradients of a step are computed; NULL: none */
     size_t *offset;        /**< [num_leaves][variables]: of each gradient in the block */
     size_t *begin;         /**< [num_ps + 1]: offsets in the block of the parts of the servers */

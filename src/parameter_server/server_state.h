@@ -29,7 +29,7 @@ struct mst_server {
     int32_t self, num_workers, chief;
     mst_server_worker *worker; /**< [num_workers] */
     mst_server_first first;
-    char text[200]; /**< of mst_server_name */
+    char text[200]; /**< text of mst_server_name */
     bool ended;
     /* from the chief's BEGIN on */
     uint32_t round; /**< 0: it has not begun */

@@ -77,7 +77,7 @@ static mst_status read_values(mst_server *s) {
 
 /* ---- a message ---- */
 
-enum { MOST_PIECES = 3 /* of a variable */ };
+enum { MOST_PIECES = 3 /* pieces of a variable */ };
 
 /* A message to send: its pieces, and memory that is freed afterwards. */
 typedef struct reply {

@@ -31,8 +31,8 @@ typedef enum mst_logged_event { MST_LOGGED_UPDATE, MST_LOGGED_DROPPED, MST_LOGGE
 
 /** One entry of the log: gradients of a worker. */
 typedef struct mst_logged_gradients {
-    int64_t step;     /**< of the variables after the update */
-    int64_t position; /**< of the batch (parameter_server/batch_position.h) */
+    int64_t step;     /**< step of the variables after the update */
+    int64_t position; /**< position of the batch (parameter_server/batch_position.h) */
     int64_t read;     /**< step of the values from which they were computed */
     int32_t worker;
     mst_logged_event event;

@@ -44,7 +44,7 @@ typedef struct mst_lead_run {
     bool counts; /**< if it happens, it is counted for random numbers */
     bool decided;
     bool overtaken;
-    bool *voted; /**< by task of the cluster */
+    bool *voted; /**< by task of the cluster: whether it has voted */
     int32_t num_voted;
     mst_tensor **output; /**< [num_fetches] */
 } mst_lead_run;
@@ -66,7 +66,7 @@ typedef struct mst_lead_session {
     mst_task_message *request;
     int64_t deadline;
     uint64_t ticket; /**< ticket of the awaited answers */
-    bool *awaits;    /**< by task of the cluster */
+    bool *awaits;    /**< by task of the cluster: whether its answer is awaited */
     int32_t num_awaited;
     mst_failure failure; /**< code MST_OK: none yet */
     mst_lead_plan *plan;

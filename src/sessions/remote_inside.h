@@ -43,7 +43,7 @@ typedef struct mst_remote_call {
     bool overtaken; /**< result, as in mst_session_part_finish */
 } mst_remote_call;
 
-/* All of these under the lock. */
+/* All of these are called under the lock. */
 
 /** Makes sure that the leader has a session of the present graph. */
 MST_CHECKED mst_status mst_remote_prepare(mst_remote_session *session);

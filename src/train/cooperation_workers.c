@@ -167,7 +167,7 @@ static bool workers_is_lost(const mst_trainer *trainer, mst_status status) {
 /* Turns STATUS, from coming together after a loss, into the status of the fit. If training ends here: sets
  * run->state.stop, and returns MST_OK. */
 static mst_status after_loss(mst_fit_run *run, mst_status status) {
-    if (status == MST_CANCELLED) run->state.stop = true; /* as after any step */
+    if (status == MST_CANCELLED) run->state.stop = true; /* like a stop after any other step */
     return run->state.stop ? MST_OK : status;
 }
 

@@ -353,7 +353,7 @@ static mst_status run_until_all_finish(fit *f) {
         if (status && status != MST_CANCELLED && !MST_COOPERATION_SAYS(f->trainer, is_lost, f->trainer, status))
             return status;
         if (!status) status = MST_COOPERATE(f->trainer, finish, f);
-        if (status == MST_CANCELLED) f->state.stop = true; /* as after any step */
+        if (status == MST_CANCELLED) f->state.stop = true; /* like a stop after any other step */
         if (!status || status == MST_CANCELLED) return MST_OK;
         MST_TRY(recover(f, status));
     }

@@ -32,7 +32,7 @@ typedef struct mst_fit_run {
     int64_t timed_examples; /**< without the first step */
     double last_good_loss;
     bool any_step;
-    struct mst_task_status *status; /**< of the task, for those who ask (cluster/task_status.h); NULL: none */
+    struct mst_task_status *status; /**< status of the task (cluster/task_status.h); NULL: none */
     mst_callback *callbacks;
     int num_callbacks;
 } mst_fit_run;

@@ -35,7 +35,7 @@ typedef struct restore {
     mst_restore_options options;
     const mst_snapshot *file;
     mst_snapshot *chosen;
-    mst_state_info *entry; /* of the store */
+    mst_state_info *entry; /* entries of the store */
     int64_t count;
     bool is_built; /* the store has weights, so a model was built */
     mst_restored *out;

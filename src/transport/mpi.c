@@ -49,7 +49,7 @@ struct mst_transport {
 #define NO_RETURN "MPI cannot take it back: start the job again, which goes on from its last checkpoint if it has any"
 
 static const mst_transport_type *control_type;
-static _Atomic uint64_t num_sent;       /* by all transports here: an answer to a closed one must not fit a message of the next */
+static _Atomic uint64_t num_sent;       /* by all transports here: an answer to a closed one must not fit the next */
 static const double GONE_SECONDS = 0.2; /* to send the last messages, if a task that should get some is gone */
 
 /* ---- events of the control transport, passed on to the owner ---- */

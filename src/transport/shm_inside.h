@@ -32,7 +32,7 @@ typedef struct mst_shm_link {
     struct mst_shm_link *next;
     int64_t users;
     int fd;       /* -1: closed */
-    int process;  /* of a link to send by: the process at the other end (pidfd_open); -1: not known */
+    int process;  /* for sending links: the process at the other end (pidfd_open); -1: not known */
     bool is_out;  /* made by this task, for sending */
     bool is_up;   /* the other end has said HELLO */
     int32_t task; /* the other end; of a link that the peer made: set once it is up */

@@ -38,7 +38,7 @@ typedef struct mst_key {
     uint32_t generation;
     uint32_t stream; /**< which of the messages of a run */
     uint64_t run;    /**< counts attempts, not steps */
-    uint64_t hash; /**< of what both are doing. If it differs between them, that is an error, and not another message */
+    uint64_t hash; /**< hash of what both tasks are doing. It does not identify the message: a difference is an error */
 } mst_key;
 
 /** A piece of memory to be sent. */
@@ -186,7 +186,7 @@ typedef struct mst_transport_peer_info {
 /** A kind of transport. A member may be NULL only if it is called optional. All functions but `close` may be called by
  *  any thread at any time. */
 typedef struct mst_transport_type {
-    uint32_t size; /**< of this struct, as its author knew it */
+    uint32_t size; /**< size of this struct, as the transport was compiled */
     const char *name;
     /** Listens and begins to connect. OPTIONS, and what they point to, are copied. MST_INVALID if the transport cannot
      *  listen at the address; the message names the process that has the port, if known. MST_INVALID also if other

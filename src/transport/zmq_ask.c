@@ -1,5 +1,5 @@
 /* Each task that is asked has its own socket, which is used for one connection. If the connection cannot be made or
- * breaks, another one is tried, a few times. All on the caller's thread. */
+ * breaks, another one is tried, a few times. Everything runs on the caller's thread. */
 #include "transport/zmq_ask.h"
 
 #include <errno.h>

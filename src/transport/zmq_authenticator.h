@@ -1,5 +1,5 @@
 /** The authenticator of a zmq transport: a socket at which libzmq asks, by the protocol ZAP (ZeroMQ's RFC 27), whether
- *  a new connection is allowed. All under the transport's lock.
+ *  a new connection is allowed. All functions are called under the transport's lock.
  *
  *      a cluster's key    CURVE: whether the public key is the connector's (zmq_curve.h)
  *      a user's token     PLAIN: whether login and proof are right (zmq_token.h)

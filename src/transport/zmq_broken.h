@@ -1,5 +1,5 @@
-/** The events of libzmq about incoming connections: new ones, and ones that have ended. All under the transport's
- *  lock. */
+/** The events of libzmq about incoming connections: new ones, and ones that have ended. All functions are called under
+ *  the transport's lock. */
 #ifndef MUSTER_TRANSPORT_ZMQ_BROKEN_H
 #define MUSTER_TRANSPORT_ZMQ_BROKEN_H
 

@@ -5,7 +5,7 @@
  *      knows the listener's public key  --------->  has the listener's pair: nobody else can answer
  *      has the connector's pair         --------->  is this public key allowed? (zmq_authenticator.h)
  *
- *  All under the transport's lock. */
+ *  All functions are called under the transport's lock. */
 #ifndef MUSTER_TRANSPORT_ZMQ_CURVE_H
 #define MUSTER_TRANSPORT_ZMQ_CURVE_H
 

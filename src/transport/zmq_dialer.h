@@ -1,4 +1,5 @@
-/** The connection that this task makes to a peer, by a DEALER: states in zmq_peer.h. All under the transport's lock. */
+/** The connection that this task makes to a peer, by a DEALER: states in zmq_peer.h. All functions are called under the
+ *  transport's lock. */
 #ifndef MUSTER_TRANSPORT_ZMQ_DIALER_H
 #define MUSTER_TRANSPORT_ZMQ_DIALER_H
 

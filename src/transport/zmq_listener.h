@@ -1,5 +1,5 @@
 /** The ROUTER at which the peers connect to this task. It says which of them may join, takes their messages, and
- *  notices the ends of their connections. All under the transport's lock. */
+ *  notices the ends of their connections. All functions are called under the transport's lock. */
 #ifndef MUSTER_TRANSPORT_ZMQ_LISTENER_H
 #define MUSTER_TRANSPORT_ZMQ_LISTENER_H
 

@@ -1,4 +1,5 @@
-/** What a zmq transport knows of each of the other tasks, and the sockets to them. All under the transport's lock.
+/** What a zmq transport knows of each of the other tasks, and the sockets to them. All of it is guarded by the
+ *  transport's lock.
  *
  *      task 0    DEALER to task 1  -- HELLO, then messages -->  ROUTER of task 1, bound at its address
  *                                  <-- WELCOME, with the name of its shm listener, if any (transport/shm.h)
