@@ -14,8 +14,8 @@
  *      MST_TRY(mst_fit(model, .data = data, .epochs = 10, .resume = true, .callbacks = &save, .num_callbacks = 1));
  *      MST_TRY(mst_checkpoint_manager_close(manager));
  *
- *  A program that is killed at any moment and started again goes on where its last checkpoint was taken, and ends with
- *  bit-identical weights, as if it had not been killed.
+ *  A program may be killed at any moment. When it is started again, it goes on where its last checkpoint was taken. It
+ *  ends with bit-identical weights, as if it had not been killed.
  */
 #ifndef MUSTER_CHECKPOINT_H
 #define MUSTER_CHECKPOINT_H

@@ -67,11 +67,11 @@ MST_API MST_CHECKED mst_status mst_cluster_create(const mst_cluster_options *opt
  *
  *      {"cluster": {"chief": ["a:2222"], "worker": ["b:2222", "c:2222"]}, "task": {"type": "worker", "index": 1}}
  *
- *  A job may also be an object whose keys are the indices of its tasks, {"1": "b:2222"}. If the keys of each such
- *  object are 0, 1, 2 and so on, and one object has two tasks or more, the cluster is complete, as with lists.
- *  Otherwise it is sparse, as under the key "sparseCluster". In a sparse cluster a list of one address is that of this
- *  task, whatever its index. The index of the task may be a string. Other keys are ignored.
- *  NULL, "", "{}" and text without a cluster: one task, of job "localhost". */
+ *  A job may also be an object whose keys are the indices of its tasks, {"1": "b:2222"}. The cluster is complete, as
+ *  with lists, if the keys of each such object are 0, 1, 2 and so on, and one object has several tasks. Otherwise it is
+ *  sparse, as under the key "sparseCluster". In a sparse cluster a list of one address is that of this task, whatever
+ *  its index. The index of the task may be a string. Other keys are ignored. NULL, "", "{}" and text without a cluster:
+ *  one task, of job "localhost". */
 MST_API MST_CHECKED mst_status mst_cluster_from_tf_config(const char *text, mst_cluster **out);
 
 /** Makes a cluster from the flags of TensorFlow's programs: --ps_hosts and --worker_hosts, lists "host:port,host:port"

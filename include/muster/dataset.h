@@ -72,8 +72,8 @@ MST_API void mst_dataset_release(mst_dataset *dataset);
 MST_API MST_CHECKED mst_status mst_dataset_from_tensors(mst_tensor *const *components, int n, mst_dataset **out);
 
 /** Components 0 and 1 are the images and labels of two IDX files, plain or gzip, as stored (mostly u8). LABELS_PATH may
- *  be NULL: then there are only images. Fails with MST_NOT_FOUND, MST_IO or MST_INVALID if a file cannot be read,
- *  MST_CORRUPT if its bytes are not IDX, MST_INVALID if the numbers of images and labels differ. */
+ *  be NULL: then there are only images. Fails with MST_NOT_FOUND, MST_IO or MST_INVALID if a file cannot be read;
+ *  MST_CORRUPT if its bytes are not IDX; MST_INVALID if the numbers of images and labels differ. */
 MST_API MST_CHECKED mst_status mst_dataset_from_idx(const char *images_path, const char *labels_path,
                                                     mst_dataset **out);
 
@@ -101,8 +101,8 @@ typedef struct mst_tfrecord_options {
  *  of compressed files are read only forward. Their number is not known, a shuffle needs a buffer_size, and the
  *  iterator keeps the records that are in that buffer. Both check sums of every record are checked when it is read.
  *
- *  Fails with MST_NOT_FOUND if a pattern matches no file, MST_INVALID if a path is a folder, MST_CORRUPT, naming
- *  file and byte, if there is damage, here or when the record is read. */
+ *  Fails with MST_NOT_FOUND if a pattern matches no file; MST_INVALID if a path is a folder. Damage is MST_CORRUPT,
+ *  naming file and byte, here or when the record is read. */
 MST_API MST_CHECKED mst_status mst_dataset_from_tfrecord(const char *const *paths, int n,
                                                          const mst_tfrecord_options *options, mst_dataset **out);
 

@@ -64,9 +64,9 @@ MST_API MST_CHECKED mst_status mst_graph_print(const mst_graph *graph, char **te
  * the graph prints the same, is planned the same and computes the same bits. Open scopes are not written. Ops are
  * written by name: a program that reads the graph must have registered ops of its own (mst_register_op) first. */
 
-/** Writes GRAPH to a temporary file, syncs it and renames it to PATH, so that PATH is always the whole old file or the
- *  whole new one. Fails with the graph's own first mistake; with MST_INVALID, naming node and option, if an option is a
- *  pointer; with MST_INVALID if the file would have 2 GiB or more; with MST_IO. */
+/** Writes GRAPH to a temporary file, syncs it and renames it to PATH. PATH is therefore always the whole old file or
+ *  the whole new one. Fails with the graph's own first mistake; with MST_INVALID, naming node and option, if an option
+ *  is a pointer; with MST_INVALID if the file would have 2 GiB or more; with MST_IO. */
 MST_API MST_CHECKED mst_status mst_graph_write(const mst_graph *graph, const char *path);
 /** As mst_graph_write, to memory: *DATA, of *SIZE bytes, is freed by the caller with free(). The same graph gives the
  *  same bytes. */

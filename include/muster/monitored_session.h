@@ -1,5 +1,5 @@
-/** Monitored sessions: loops of your own that save, log and stop, and that go on when a task is lost, as the
- *  MonitoredTrainingSession and the Supervisor of TensorFlow 1 do.
+/** Monitored sessions: loops of your own that save, log and stop, and that go on when a task is lost. They are like the
+ *  MonitoredTrainingSession and the Supervisor of TensorFlow 1.
  *
  *      mst_monitored_session *s;
  *      MST_TRY(mst_monitored_session_create(graph, &s, .session = {.target = "tcp://localhost:2223"},

@@ -5,7 +5,7 @@
  *      default
  *
  *  In C the named arguments stand in any order. In C++ (C++20) they stand in the order in which the struct declares
- *  them, a member of a member is `.session = {.devices = "cpu:2"}`, and required arguments never have a name.
+ *  them. A member of a member is written `.session = {.devices = "cpu:2"}`. Required arguments never have a name.
  *
  *  Each macro gives an object whose address can be taken. It lives until the end of the block in C, and until the end
  *  of the whole expression in C++.

@@ -1,4 +1,4 @@
-/* Plans of sessions in the leader. A plan has the request, so that it can be repeated when a task has come back, and
+/* Plans of sessions in the leader. A plan keeps its request, so that it can be repeated when a task has come back. It
  * says which task needs which feed and gives which fetch. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /** multi-worker: mirrored over the devices of all workers of a cluster (muster/task.h). Each worker has the shards of
- *  its window, keeps a copy of the variables on each of its devices, and makes the whole update from sums over the
- *  shards of all. */
+ *  its window, and a copy of the variables on each of its devices. It makes the whole update from sums over the shards
+ *  of all workers. */
 #ifdef MST_STRATEGY_HEADER
 enum { MST_STRATEGY_MULTI_WORKER = 4 };
 #endif

@@ -1,5 +1,5 @@
-/** towers: replicas over the devices, under tower_0/, tower_1/, ..., share the variables of the first device, where the
- *  gradients meet and the update is made, as in TensorFlow's classic multi-GPU example. */
+/** towers: replicas over the devices, under tower_0/, tower_1/, ..., share the variables of the first device. The
+ *  gradients are added up and the update is made there, as in TensorFlow's classic multi-GPU example. */
 #ifdef MST_STRATEGY_HEADER
 enum { MST_STRATEGY_TOWERS = 2 };
 #endif

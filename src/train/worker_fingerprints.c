@@ -74,8 +74,8 @@ static uint64_t add_weights(uint64_t hash, const mst_graph *graph) {
     return hash;
 }
 
-/* A hash of the weights, of the replica of the first shard here (without the number of the shard in its names), and of
- * what is reported. */
+/* A hash of the weights, of the replica of the first shard here, and of what is reported. Names are hashed without the
+ * number of the shard. */
 static uint64_t hash_program(const mst_trainer *trainer) {
     char scope[32];
     snprintf(scope, sizeof scope, "replica_%d/", trainer->strategy.first_shard);
