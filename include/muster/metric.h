@@ -23,7 +23,7 @@ typedef struct mst_metric_options {
     int zero_;
     mst_metric metric;
     mst_value labels, predictions;
-    int32_t k;        /**< top_k_accuracy, under either name: default 5 */
+    int32_t k;        /**< top_k_accuracy, sparse_top_k_categorical_accuracy: default 5 */
     double threshold; /**< binary_accuracy, precision, recall: a probability; default 0.5 */
     bool from_logits; /**< binary_accuracy, precision, recall: predictions are logits */
     bool exclusive;   /**< precision, recall: classes exclude each other (softmax); false: they do not (sigmoid) */
