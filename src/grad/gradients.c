@@ -1,9 +1,10 @@
 /* Reverse-mode differentiation of a graph by its own ops.
  *
- * Only nodes between the sources and the target take part, and only what the target depends on is looked at: a graph of
- * many replicas is differentiated in a time that grows with their number. Nodes are visited from the newest to the
- * oldest, which is a reverse order of execution. Each turns the gradients of its outputs into gradients of its sources.
- * An add_n sums the gradients of one value in the order of the nodes that made them, so the sum is always the same. */
+ * Only nodes on a path from a source to a target take part, and only nodes that a target depends on are visited at all.
+ * So the time for a graph of many replicas grows linearly with their number. Nodes are visited from the newest to the
+ * oldest, which is a reverse order of execution. Each visit turns the gradients of the node's outputs into gradients of
+ * its sources. If a value has several gradients, an add_n sums them in the order in which the nodes were visited, so
+ * the sum is always the same. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,15 +24,15 @@ typedef struct terms {
 typedef struct step {
     mst_node *node;
     bool reached; /* it depends on a source */
-    terms *terms; /* one an output; NULL where none came */
+    terms *terms; /* one for each output; NULL: no gradient has reached an output */
 } step;
 
 typedef struct walk {
     mst_graph *graph;
-    int64_t number; /* of this walk over the graph */
+    int64_t number; /* of this walk; nodes that it has met have it as their `walk` */
     step *steps;    /* by the nodes' ids, ascending */
     int64_t num_steps, capacity;
-    mst_arena memory; /* of all terms */
+    mst_arena memory; /* holds all terms */
 } walk;
 
 /* The step of a node; NULL where no target depends on it. */
@@ -55,14 +56,14 @@ static mst_status add_term(walk *w, mst_value to, mst_value gradient) {
     return MST_OK;
 }
 
-/* The gradient of one value: the sum of its terms, MST_NONE without any. Keeps the sum as its only term. */
+/* The gradient of one value: the sum of its terms, which replaces them. MST_NONE if it has no terms. */
 static mst_value sum_terms(walk *w, mst_value of) {
     const step *s = step_of(w, of.node);
     if (!s || !s->terms || !s->terms[of.index].count) return MST_NONE;
     terms *t = &s->terms[of.index];
     if (t->count > 1) {
         const char *device = w->graph->current.device;
-        w->graph->current.device = t->value[0].node->device; /* where its first term is: also of a shared variable */
+        w->graph->current.device = t->value[0].node->device; /* of the first term, even for a shared variable */
         t->value[0] = mst_add_n(t->value, (int)t->count);
         w->graph->current.device = device;
         t->count = 1;
@@ -83,7 +84,7 @@ static mst_status meet(walk *w, mst_node *node) {
     return MST_OK;
 }
 
-/* The steps: all that the targets depend on through ops that have a gradient. */
+/* Makes a step for each node that the targets depend on through ops that have a gradient. */
 static mst_status find_steps(walk *w, const mst_value *targets, int num_targets) {
     w->number = ++w->graph->num_walks;
     for (int i = 0; i < num_targets; i++) MST_TRY(meet(w, targets[i].node));
@@ -149,7 +150,7 @@ static mst_status gradients_run(walk *w, const mst_value *targets, const mst_val
     for (int64_t i = w->num_steps - 1; i >= 0; i--) {
         const step *s = &w->steps[i];
         if (!s->reached || !s->terms || !s->node->op->grad) continue;
-        w->graph->current.device = s->node->device; /* restored with the scope that the caller opened */
+        w->graph->current.device = s->node->device; /* the caller's scope restores it */
         MST_TRY(visit(w, s->node));
     }
     for (int i = 0; i < num_src; i++)
@@ -157,7 +158,7 @@ static mst_status gradients_run(walk *w, const mst_value *targets, const mst_val
     return MST_OK;
 }
 
-/* Keeps on the graph what is wrong with the arguments. */
+/* Whether an argument is wrong. The error is then kept on the graph. */
 static bool is_wrong(mst_graph *graph, mst_value target, mst_value gradient, const mst_value *src, int num_src) {
     const mst_spec spec = mst_value_spec(target), given = mst_value_spec(gradient);
     const bool fits = mst_spec_agrees(&given, &spec);
@@ -180,7 +181,7 @@ static bool is_wrong(mst_graph *graph, mst_value target, mst_value gradient, con
     return wrong;
 }
 
-/* OUT is not SRC, and all its elements are MST_NONE. */
+/* OUT must not be SRC, and all its elements must be MST_NONE. */
 static void differentiate(const mst_value *targets, const mst_value *gradients, int num_targets, const mst_value *src,
                           int num_src, mst_value *out) {
     mst_graph *graph = num_targets ? mst_value_graph(targets[0]) : NULL;
@@ -189,7 +190,7 @@ static void differentiate(const mst_value *targets, const mst_value *gradients, 
         if (mst_value_is_none(targets[i]) || mst_value_is_none(gradients[i])) return; /* their error is on the graph */
         if (is_wrong(graph, targets[i], gradients[i], src, num_src)) return;
     }
-    const mst_claim claim = mst_graph_claim(graph); /* its nodes are marked on the way */
+    const mst_claim claim = mst_graph_claim(graph); /* because the walk marks its nodes */
     if (!claim) return;
     walk w = {.graph = graph};
     graph->differentiates = true;
@@ -202,7 +203,8 @@ static void differentiate(const mst_value *targets, const mst_value *gradients, 
     free(w.steps);
 }
 
-/* What is wrong before anything is known of the values; on the graph where there is one. */
+/* Whether the number of sources is negative, or TARGET or GRADIENT is no value. The error is kept on the graph, if any
+ * argument has one. */
 static bool is_missing(mst_value target, mst_value gradient, const mst_value *src, int num_src) {
     mst_graph *graph = mst_value_graph(target.node ? target : gradient);
     for (int i = 0; i < num_src && !graph; i++) graph = mst_value_graph(src[i]);

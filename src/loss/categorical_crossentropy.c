@@ -1,6 +1,6 @@
 /** categorical crossentropy: -sum(t * log softmax(logits)) over the last axis
  *
- *  From probabilities: divided by their sum, limited to [epsilon, 1 - epsilon], then -sum(t * log p).
+ *  Probabilities p are first divided by their sum and limited to [epsilon, 1 - epsilon]; then it is -sum(t * log p).
  */
 #ifdef MST_LOSS_HEADER
 enum { MST_LOSS_CATEGORICAL_CROSSENTROPY = 1 };

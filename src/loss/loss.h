@@ -1,4 +1,4 @@
-/** One kind of loss, in one file each of this folder. The build makes of these files the enum mst_loss
+/** One kind of loss. Each file of this folder defines one; from these files the build makes the enum mst_loss
  *  (muster/losses.h) and the tables below. */
 #ifndef MUSTER_LOSS_LOSS_H
 #define MUSTER_LOSS_LOSS_H
@@ -6,15 +6,15 @@
 #include "muster/loss.h"
 #include "muster/ops.h"
 
-/** What keeps logarithms finite; Keras's backend.epsilon(). */
+/** Probabilities are limited to at least this, so that logarithms are finite. As Keras's backend.epsilon(). */
 #define MST_LOSS_EPSILON 1e-7
 
 typedef struct mst_loss_form {
-    bool sparse;   /**< labels are class numbers: one dimension fewer than the predictions */
-    bool measures; /**< it measures by how much labels and predictions differ: labels cannot be named classes */
-    const char *activation; /**< the op whose source is taken as logits, or NULL */
-    /** Labels and predictions have one dtype and shape, at least two dimensions (sparse: i32, i64 or u8 labels [n] and
-     *  predictions [n, classes]). Removes the last axis. */
+    bool sparse;            /**< labels are class numbers: one dimension fewer than the predictions */
+    bool measures;          /**< it measures a distance between numbers, so labels cannot be names of classes */
+    const char *activation; /**< name of an op: if it made the predictions, its source is taken as logits; or NULL */
+    /** The loss, with the shape of PREDICTIONS without the last axis. LABELS and PREDICTIONS have the same dtype and
+     *  shape, of at least two dimensions. If `sparse` is set, they are i32, i64 or u8 [n] and floats [n, classes]. */
     mst_value (*value)(mst_value labels, mst_value predictions, bool from_logits);
 } mst_loss_form;
 
@@ -23,8 +23,8 @@ extern const mst_loss_form *const mst_loss_table[];
 /** Their names, ended by NULL. */
 extern const char *const mst_loss_names[];
 
-/** Whether LOSS takes PREDICTIONS as logits where the user has not said that they are probabilities. It does not where
- *  it has no formula for logits, nor where a sigmoid or softmax made them. */
+/** Whether LOSS takes PREDICTIONS as logits if the user has not said that they are probabilities. False if it has no
+ *  formula for logits, or if its activation, a sigmoid or softmax, made PREDICTIONS. */
 MST_API bool mst_loss_sees_logits(mst_loss loss, mst_value predictions);
 
 /** VALUE as a scalar constant of the dtype and graph of LIKE. */

@@ -1,5 +1,6 @@
-/** f1: 2 * precision * recall / (precision + recall), counted as for these two, which is 2 * true positive / (predicted
- *  positive + positive). 0 if that sum is 0 */
+/** f1: 2 * precision * recall / (precision + recall) = 2 * true positive / (predicted positive + positive)
+ *
+ *  Elements are counted as for precision and recall. 0 if the denominator is 0 */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_F1 = 14 };
 #endif

@@ -16,7 +16,7 @@ static bool two_classes(const mst_metric_options *o, mst_value *labels, mst_valu
     return true;
 }
 
-/* LABELS and PREDICTIONS [rows, classes], 1 where the row is of the class, else 0. */
+/* Makes LABELS and PREDICTIONS [rows, classes]: 1 if the row is of the class, else 0. */
 static bool class_rows(const mst_metric_options *o, mst_value *labels, mst_value *predictions) {
     const mst_shape t = mst_value_spec(o->labels).shape, p = mst_value_spec(o->predictions).shape;
     const int64_t classes = p.ndim < 2 ? 1 : p.dim[p.ndim - 1];

@@ -5,7 +5,7 @@
 #include "metric/metric.h"
 
 typedef struct mst_class_counts {
-    double right, labels, predicted; /**< examples of the class predicted so; all of the class; all predicted so */
+    double right, labels, predicted; /**< examples of the class predicted as it; of the class; predicted as it */
 } mst_class_counts;
 
 /** Two f64 [2 * classes]. The first has, for each class, how many of its examples are predicted to be of it; then the

@@ -1,7 +1,8 @@
-/** pr_auc: area under the curve of precision over recall, of 200 thresholds as Keras' AUC(curve="PR"): between two
- *  thresholds true positives grow in line with all that is predicted positive (Davis and Goadrich, 2006). Of classes
- *  each is a column with a label of 0 or 1, all columns together. With .positive the examples of that class are
- *  counted, as for auc. 0 where no label is positive */
+/** pr_auc: area under the curve of precision over recall, with 200 thresholds, as Keras' AUC(curve="PR")
+ *
+ *  Between two thresholds, true positives are taken to grow in proportion to all that is predicted positive (Davis and
+ *  Goadrich, 2006). Each class is a column with labels of 0 or 1, and all columns count together. With .positive, the
+ *  examples of that class are counted, as for auc. 0 if no label is positive */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_PR_AUC = 11 };
 #endif
@@ -9,8 +10,10 @@ enum { MST_METRIC_PR_AUC = 11 };
 
 #include "metric/thresholds.h"
 
-/* With TRUE of ALL predicted positive at one threshold, and MORE_TRUE of MORE in addition at the next lower one: the
- * integral of (slope * all + intercept) / all over the true positives, with slope = MORE_TRUE / MORE. */
+/* The area between two neighbouring thresholds. At the higher one, ABOVE elements are predicted positive, and
+ * TRUE_ABOVE of these are positive. The lower one adds MORE and MORE_TRUE to them. The area is the integral of
+ * (slope * all + intercept) / all over the true positives, where all is the number of elements that are predicted
+ * positive, and slope = MORE_TRUE / MORE. */
 static double pr_auc_part(double true_above, double above, double more_true, double more) {
     if (more <= 0) return 0;
     const double slope = more_true / more, intercept = true_above - slope * above;

@@ -1,6 +1,9 @@
-/** precision: positive elements among those that are predicted positive, of all rows and columns together: label is not
- *  0 and prediction > threshold, over prediction > threshold. Of classes each is a column, as in Keras' Precision with
- *  one-hot labels; with .positive the examples of that class are counted. 0 where nothing is predicted positive */
+/** precision: the fraction of the elements predicted positive that are positive. All rows and columns count together:
+ *
+ *      (elements with label != 0 and prediction > threshold) / (elements with prediction > threshold)
+ *
+ *  Each class is a column, as in Keras' Precision with one-hot labels. With .positive, the examples of that class are
+ *  counted. 0 if no element is predicted positive */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_PRECISION = 8 };
 #endif

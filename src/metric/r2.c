@@ -1,12 +1,14 @@
-/** r2: the part of the variance of the labels that is predicted, 1 - sum (label - prediction)^2 / sum (label - mean)^2,
- *  of each column, and the mean over the columns, as scikit-learn's r2_score. A column whose labels are all equal has 1
- *  if all of them are predicted exactly, else 0 */
+/** r2: the fraction of the variance of the labels that is predicted, as scikit-learn's r2_score
+ *
+ *  It is the mean over the columns of 1 - sum (label - prediction)^2 / sum (label - mean)^2. A column whose labels are
+ *  all equal has 1 if all of them are predicted exactly, else 0 */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_R2 = 19 };
 #endif
 #include "metric/metric.h"
 
-/* sum: the squared errors of each column, then the labels, then their squares; count: the rows */
+/* sum: for each column the sum of the squared errors; then the sums of the labels; then those of their squares.
+ * count: the number of rows. */
 static mst_metric_values r2_counts(const mst_metric_options *o) {
     const mst_shape p = mst_value_spec(o->predictions).shape;
     const int64_t columns = p.ndim < 2 ? 1 : p.dim[p.ndim - 1];

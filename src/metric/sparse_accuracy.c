@@ -1,4 +1,4 @@
-/** sparse accuracy: label [n] or [n, 1] == argmax of the row of predictions [n, classes]; of equal ones the first
+/** sparse accuracy: label [n] or [n, 1] == argmax of the row of predictions [n, classes]; the first of equal ones
  *  counts */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_SPARSE_ACCURACY = 2 };

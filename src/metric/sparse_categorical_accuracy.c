@@ -1,4 +1,4 @@
-/** sparse accuracy under its name in Keras, which is the name that progress and logs have */
+/** sparse accuracy under its name in Keras, which progress lines and logs then show */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_SPARSE_CATEGORICAL_ACCURACY = 12 };
 #endif

@@ -1,4 +1,4 @@
-/** top-k accuracy under its name in Keras, which is the name that progress and logs have */
+/** top-k accuracy under its name in Keras, which progress lines and logs then show */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_SPARSE_TOP_K_CATEGORICAL_ACCURACY = 13 };
 #endif

@@ -1,4 +1,4 @@
-/** top-k accuracy: fewer than k predictions of the row are above that of the label [n], all are finite */
+/** top-k accuracy: fewer than k predictions of the row are above the label's, and all are finite; labels are [n] */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_TOP_K_ACCURACY = 5 };
 #endif

@@ -14,7 +14,7 @@ int64_t mst_accumulated_updates(const mst_optimizer *optimizer, int64_t step) {
     return mst_accumulates(optimizer) ? step / optimizer->gradient_accumulation_steps : step;
 }
 
-/* the mean is divided, and not multiplied by 1 / number: as Keras rounds it */
+/* The sum is divided by the number, not multiplied by 1 / number, so that it rounds as in Keras. */
 #define ACCUMULATE(T, type)                                                                               \
     MST_SIMD static void add_##type(T *restrict sum, const T *restrict gradient, int64_t count) {         \
         for (int64_t i = 0; i < count; i++) sum[i] += gradient[i];                                        \

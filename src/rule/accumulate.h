@@ -1,5 +1,5 @@
 /** Gradient accumulation (gradient_accumulation_steps), before any rule: the gradients of several steps are added up,
- *  and the last of these steps makes the update, from their mean. Where in a step: docs/the-update.md. */
+ *  and the last of these steps makes the update, from their mean. docs/the-update.md shows its place in a step. */
 #ifndef MUSTER_RULE_ACCUMULATE_H
 #define MUSTER_RULE_ACCUMULATE_H
 
@@ -10,12 +10,12 @@
 /** Name of the sum beside its variable, as in Keras. */
 #define MST_ACCUMULATOR "gradient_accumulator"
 
-/** Whether there are sums. */
+/** Whether gradients are added up over several steps. */
 bool mst_accumulates(const mst_optimizer *optimizer);
-/** Of how many gradients a step makes the mean where ADDED were added up before it; 0: it only adds its own. More than
- *  were asked for are there where a checkpoint was made with more steps: they all count. */
+/** The number of gradients whose mean a step takes if ADDED gradients were added up before it; 0: the step only adds
+ *  its own. It exceeds gradient_accumulation_steps if a checkpoint holds a sum of more gradients: all of them count. */
 int64_t mst_accumulated_mean(const mst_optimizer *optimizer, int64_t added);
-/** The number of updates before a step, where STEP steps were made before it. */
+/** The number of updates that the first STEP steps have made. */
 int64_t mst_accumulated_updates(const mst_optimizer *optimizer, int64_t step);
 
 /** sum += gradient */

@@ -4,10 +4,10 @@
  *  alpha = learning_rate * sqrt(1 - beta_2^t) / (1 - beta_1^t), t from 1
  *  w -= alpha * m / (sqrt(v) + epsilon)
  *
- *  This epsilon is the paper's "epsilon hat". MST_EPSILON_CORRECTED adds it to sqrt(v / (1 - beta_2^t)) instead, which
- *  is the same as epsilon * sqrt(1 - beta_2^t) above: the paper's algorithm 1 and PyTorch.
- *  TensorFlow computes alpha in the dtype of the variable; in f32, 1 - beta_2^t of the first steps has few digits, so
- *  it is done here too: the scalars of f32 and of f64 differ.
+ *  This epsilon is the paper's "epsilon hat". MST_EPSILON_CORRECTED adds it to sqrt(v / (1 - beta_2^t)) instead, as the
+ *  paper's algorithm 1 and PyTorch do. In the formula above that is epsilon * sqrt(1 - beta_2^t) in place of epsilon.
+ *  TensorFlow computes alpha in the dtype of the variable, and so does this rule: f32 and f64 have their own scalars.
+ *  These differ, because in f32 1 - beta_2^t has few correct digits in the first steps.
  */
 #ifdef MST_RULE_HEADER
 #define mst_adam(...) (*mst_optimizer_fill("adam", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
@@ -17,7 +17,7 @@
 #include "base/simd.h"
 #include "rule/rule.h"
 
-/* Scalars; alpha and epsilon in the precision of each dtype, so that templates name them MST_NAME(alpha). */
+/* Scalars. alpha and epsilon are computed in the precision of each dtype; templates name them MST_NAME(alpha). */
 enum { alpha_f32, epsilon_f32, alpha_f64, epsilon_f64, REST_1, REST_2 };
 
 static int adam_num_slots(const mst_optimizer *o) {

@@ -1,9 +1,9 @@
-/** The members of mst_optimizer, but its schedule. Two tables of fields are made of them: mst_optimizer_fields
+/** The members of mst_optimizer, except its schedule. Two tables of fields are made of them: mst_optimizer_fields
  *  (rule.c) and, with "optimizer." before each name, a part of the options of the op apply_gradients. */
 #ifndef MUSTER_RULE_FIELDS_H
 #define MUSTER_RULE_FIELDS_H
 
-/** Below 1: a decay of 1 never takes anything in. */
+/** The largest decay. It is below 1, because an average with a decay of 1 would never change. */
 #define MST_BELOW_1 (1 - 1e-12)
 
 extern const char *const mst_epsilon_kinds[]; /**< by mst_epsilon_kind, ended by NULL */

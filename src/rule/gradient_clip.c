@@ -4,7 +4,7 @@
 
 #include "base/simd.h"
 
-/* NaN stays NaN */
+/* A NaN stays NaN. */
 #define CLIP(T, name)                                                                  \
     MST_SIMD static void name(T *clipped, const T *gradient, T limit, int64_t count) { \
         for (int64_t i = 0; i < count; i++) {                                          \
@@ -27,7 +27,7 @@ bool mst_clips_by_norm(const mst_optimizer *optimizer) {
     return optimizer->clip_norm > 0 || optimizer->clip_global_norm > 0;
 }
 
-/* limit / max(norm, limit), NaN of NaN */
+/* limit / max(norm, limit); NaN if the norm is NaN. */
 static double factor_of(double norm, double limit) {
     return norm < limit ? 1 : limit / norm;
 }
@@ -39,8 +39,8 @@ void mst_clip_factors(const mst_optimizer *optimizer, const double *squares, int
         all += squares[v];
         factor[v] = each > 0 ? factor_of(sqrt(squares[v]), each) : 1;
     }
-    /* norm - norm: 0, but NaN where the norm is infinite. As in TensorFlow no gradient is then taken for a good one:
-     * the factor alone would be 0, and the step would look like one without gradients. */
+    /* norm - norm is 0, but NaN if the norm is infinite. All factors are then NaN, as in TensorFlow: factors of 0 would
+     * make such a step look like one without gradients. */
     const double norm = sqrt(all);
     for (int32_t v = 0; v < num_variables && together > 0; v++) factor[v] = factor_of(norm, together) + (norm - norm);
 }

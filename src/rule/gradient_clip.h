@@ -1,5 +1,6 @@
-/** Clipping of gradients, before any rule: clip_value of each element, or a factor that depends on the norm of the
- *  gradient of one variable (clip_norm) or of all (clip_global_norm). Where in a step: docs/the-update.md. */
+/** Clipping of gradients, before any rule: clip_value limits each element. clip_norm and clip_global_norm multiply a
+ *  gradient by a factor, which depends on the norm of that gradient or on the norm of all gradients together.
+ *  docs/the-update.md shows its place in a step. */
 #ifndef MUSTER_RULE_GRADIENT_CLIP_H
 #define MUSTER_RULE_GRADIENT_CLIP_H
 
@@ -11,10 +12,10 @@
 void mst_clip_value_f32(float *clipped, const float *gradient, float limit, int64_t count);
 void mst_clip_value_f64(double *clipped, const double *gradient, double limit, int64_t count);
 
-/** Whether gradients are multiplied by factors, for which all gradients must be there. */
+/** Whether gradients are multiplied by factors. These can be computed only when all gradients are there. */
 bool mst_clips_by_norm(const mst_optimizer *optimizer);
-/** FACTOR [num_variables]: by what the gradient of each variable is multiplied. SQUARES [num_variables]: the sum of
- *  squares of its elements; may be FACTOR. */
+/** Sets FACTOR [num_variables]: the factor of the gradient of each variable. SQUARES [num_variables] are the sums of
+ *  the squares of each gradient's elements; may be FACTOR. */
 void mst_clip_factors(const mst_optimizer *optimizer, const double *squares, int32_t num_variables, double *factor);
 
 #endif

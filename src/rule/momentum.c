@@ -2,9 +2,9 @@
  *
  *  b = momentum * b + g; w -= learning_rate * b; nesterov: w -= learning_rate * g + learning_rate * momentum * b
  *
- *  sgd with momentum, which is Keras', keeps -learning_rate * b of the rates of all steps so far: the same steps while
- *  the learning rate stays, others where it changes. The slot has PyTorch's name, whose SGD keeps b too.
- *  momentum is 0.9 where it is not given.
+ *  Keras' momentum is the rule sgd with momentum. Its slot is -learning_rate * b with the learning rate of each past
+ *  step. Both rules make the same steps while the learning rate is constant, and differ after it has changed. The slot
+ *  is named as in PyTorch, whose SGD keeps b too. The default of momentum is 0.9.
  */
 #ifdef MST_RULE_HEADER
 #define mst_momentum(...) (*mst_optimizer_fill("momentum", &MST_NAMED(mst_optimizer, __VA_ARGS__)))

@@ -2,7 +2,7 @@
  *
  *    average -= rest * (average - w)     rest = 1 - ema_decay, or more in the first steps (ema_num_updates)
  *
- *  Where in a step: docs/the-update.md. */
+ *  docs/the-update.md shows its place in a step. */
 #ifndef MUSTER_RULE_MOVING_AVERAGE_H
 #define MUSTER_RULE_MOVING_AVERAGE_H
 
@@ -10,8 +10,8 @@
 
 #include "muster/optimizer.h"
 
-/** `rest` of the update after STEP others, rounded to f32 whatever the dtype, as tf.train.ExponentialMovingAverage:
- *  1 - 0.9999 is 1.00017e-4 then, which shows. */
+/** `rest` of the update that follows STEP others. It is rounded to f32 for every dtype, as in
+ *  tf.train.ExponentialMovingAverage: 1 - 0.9999 is then 1.00017e-4, a difference that can be seen in the results. */
 double mst_moving_average_rest(const mst_optimizer *optimizer, int64_t step);
 
 void mst_moving_average_f32(float *restrict average, const float *restrict w, float rest, int64_t count);

@@ -15,7 +15,7 @@
 #include "base/simd.h"
 #include "rule/rule.h"
 
-/* Scalars, in the precision of each dtype: templates name them MST_NAME(moment). */
+/* Scalars, computed in the precision of each dtype. Templates name them MST_NAME(moment) and so on. */
 enum { moment_f32, gradient_f32, square_f32, moment_f64, gradient_f64, square_f64 };
 
 static int nadam_num_slots(const mst_optimizer *o) {

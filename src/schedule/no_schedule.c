@@ -1,4 +1,4 @@
-/** none: rate, the same in each step. With a warm-up that is a schedule too. */
+/** none: rate in each step. With a warm-up this is a schedule too. */
 #ifdef MST_SCHEDULE_HEADER
 enum { MST_SCHEDULE_NONE = 0 };
 #endif

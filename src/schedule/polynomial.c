@@ -1,6 +1,6 @@
 /** polynomial: (rate - end) * (1 - min(step, n) / n)^power + end, n = decay_steps
  *
- *  With cycle, n is the end of the cycle that step is in, decay_steps * max(ceil(step / decay_steps), 1).
+ *  With cycle, n is the end of the cycle that contains step: decay_steps * max(ceil(step / decay_steps), 1).
  */
 #ifdef MST_SCHEDULE_HEADER
 enum { MST_SCHEDULE_POLYNOMIAL = 3 };
@@ -14,11 +14,12 @@ static mst_value polynomial_value(mst_graph *graph, const mst_schedule *s, mst_v
     mst_value now = mst_cast(step, MST_F32);
     mst_value decay_steps = mst_schedule_scalar(graph, (double)s->decay_steps);
     if (s->cycle) {
-        /* the maximum makes a difference at step 0 alone */
+        /* the maximum matters only at step 0 */
         mst_value cycles = mst_maximum(mst_ceil(mst_div(now, decay_steps)), mst_schedule_scalar(graph, 1));
         decay_steps = mst_mul(decay_steps, cycles);
     }
-    /* with cycle too: after step 2^24 the end of the cycle may be rounded to below step, and the power be NaN */
+    /* Needed with cycle too: after step 2^24, rounding may put the end of the cycle below step, and pow would give
+     * NaN. */
     now = mst_minimum(now, decay_steps);
     mst_value left = mst_sub(mst_schedule_scalar(graph, 1), mst_div(now, decay_steps));
     mst_value factor = mst_pow(left, mst_schedule_scalar(graph, s->power));

@@ -1,5 +1,5 @@
-/** One kind of schedule: its formula twice, as graph and as number, in one file each of this folder. Members that have
- *  defaults are filled when these are called. The build makes of these files the enum mst_schedule_kind
+/** One kind of schedule. Each file of this folder defines one, with its formula as graph and as number. The functions
+ *  are called with all defaults filled in. From these files the build makes the enum mst_schedule_kind
  *  (muster/schedules.h), mst_schedule_names and the table below. */
 #ifndef MUSTER_SCHEDULE_SCHEDULE_H
 #define MUSTER_SCHEDULE_SCHEDULE_H
@@ -11,8 +11,8 @@
 
 typedef struct mst_schedule_form {
     const char *takes[MST_SCHEDULE_TAKES]; /**< members of mst_schedule that not all kinds have, ended by NULL */
-    bool ends; /**< decay_steps is the end of the decay: the default of the command is all steps */
-    /** Checks what its formula needs beyond the ranges of mst_schedule_fields; may be NULL. */
+    bool ends; /**< the decay ends after decay_steps, which is the number of all steps by default in the command */
+    /** Checks what the formula needs beyond the ranges of mst_schedule_fields; may be NULL. */
     mst_status (*check)(const mst_schedule *schedule);
     /** STEP is an i64 scalar, not negative. The result is a f32 scalar. */
     mst_value (*value)(mst_graph *graph, const mst_schedule *schedule, mst_value step);
@@ -32,7 +32,7 @@ double mst_schedule_rate(const mst_schedule *schedule);
 mst_value mst_schedule_scalar(mst_graph *graph, double value);
 /** step / decay_steps in f32, floored with staircase. */
 mst_value mst_schedule_quotient(mst_graph *graph, const mst_schedule *schedule, mst_value step);
-/** The same number. */
+/** The same as a number. */
 double mst_schedule_quotient_at(const mst_schedule *schedule, int64_t step);
 
 #endif
