@@ -4,7 +4,7 @@
 
 #include "muster/op.h"
 
-/** Source 0 spread to SHAPE, whose dimensions may be -1; an error if it does not broadcast. */
+/** Infers output 0: source 0 broadcast to SHAPE, whose dimensions may be -1. Fails if it does not broadcast. */
 MST_CHECKED mst_status mst_broadcast_infer(mst_infer *c, const mst_shape *shape);
 /** The kernel: repeats source 0 to the shape of output 0. */
 mst_status mst_broadcast_copy(const mst_kernel_args *a);

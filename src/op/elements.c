@@ -6,14 +6,14 @@
 
 #include "op/share.h"
 
-enum { ALIGN = 64 /* elements that the loops of a kernel may take at once: parts begin with such a group */ };
+enum { ALIGN = 64 /* a kernel's loop may take so many elements at once: parts begin at multiples of it */ };
 
 typedef struct elements_work {
     const mst_kernel_args *args;
     mst_kernel_function kernel;
-    int lead;      /* dimensions of the output that make the rows */
+    int lead;      /* leading dimensions of the output that are merged into the rows */
     int64_t rows;  /* of the output */
-    int64_t align; /* rows at a time */
+    int64_t align; /* parts begin at multiples of this many rows */
 } elements_work;
 
 /* Whether an array of this shape has more than one element along dimension AXIS of the output. */
@@ -63,7 +63,7 @@ static mst_array part_of(const elements_work *w, const mst_array *whole, int64_t
     return part;
 }
 
-/* Groups BEGIN to END - 1 of rows. */
+/* Runs the kernel on groups BEGIN to END - 1 of `align` rows. */
 static mst_status elements_run(void *context, int64_t begin, int64_t end, int thread) {
     const elements_work *w = context;
     mst_array src[MST_ELEMENTS_SRC];
@@ -83,7 +83,7 @@ static mst_status elements_run(void *context, int64_t begin, int64_t end, int th
 mst_status mst_share_elements(const mst_kernel_args *a, mst_kernel_function kernel) {
     const int64_t count = a->dst[0].count;
     elements_work w = {.args = a, .kernel = kernel};
-    int64_t bytes = (int64_t)mst_dtype_size(a->dst[0].dtype); /* of the largest elements */
+    int64_t bytes = (int64_t)mst_dtype_size(a->dst[0].dtype); /* of the largest dtype */
     for (int i = 0; i < a->num_src; i++) {
         const int64_t size = (int64_t)mst_dtype_size(a->src[i].dtype);
         if (size > bytes) bytes = size;

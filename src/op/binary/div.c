@@ -3,8 +3,8 @@
  *  a, b  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
  *  dst   the broadcast shape, of their dtype; may alias either
  *
- *  Of integers the quotient is rounded towards 0 (floor_div rounds down), and a zero in b is an MST_INVALID at
- *  run time; the smallest integer / -1 wraps around to itself.
+ *  Quotients of integers are rounded towards 0 (floor_div rounds down). The smallest integer / -1 wraps around to
+ *  itself. A run fails with MST_INVALID if b is of integers and has a zero.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_div(mst_value a, mst_value b);
@@ -18,7 +18,7 @@ static mst_value div_grad(mst_grad *c, int i) {
     return mst_unbroadcast(i == 0 ? share : mst_neg(mst_mul(share, c->dst[0])), c->src[i]);
 }
 
-/* 64 bits are wide enough for all quotients but that of the smallest i64 by -1, which wraps around */
+/* 64 bits are wide enough for all quotients except the smallest i64 / -1, which wraps around */
 static inline int64_t quotient(int64_t x, int64_t y) {
     return y == -1 ? (int64_t)(0u - (uint64_t)x) : x / y;
 }

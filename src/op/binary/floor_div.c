@@ -3,7 +3,7 @@
  *  a, b  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
  *  dst   the broadcast shape, of their dtype; may alias either
  *
- *  Of integers, a zero in b is an MST_INVALID at run time, and the smallest integer / -1 wraps around to itself.
+ *  The smallest integer / -1 wraps around to itself. A run fails with MST_INVALID if b is of integers and has a zero.
  *  No gradient flows through.
  */
 #ifdef MST_OP_HEADER
@@ -12,7 +12,7 @@ MST_API mst_value mst_floor_div(mst_value a, mst_value b);
 #include "op/binary/division.h"
 #include "op/elementwise/elementwise.h"
 
-/* rounded down; 64 bits are wide enough for all quotients but that of the smallest i64 by -1, which wraps around */
+/* rounded down; 64 bits are wide enough for all quotients except the smallest i64 / -1, which wraps around */
 static inline int64_t quotient(int64_t x, int64_t y) {
     if (y == -1) return (int64_t)(0u - (uint64_t)x);
     return x / y - (x % y != 0 && (x < 0) != (y < 0));

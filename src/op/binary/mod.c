@@ -3,7 +3,7 @@
  *  a, b  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
  *  dst   the broadcast shape, of their dtype; may alias either
  *
- *  A zero in b gives NaN for floats, and is an MST_INVALID at run time for integers.
+ *  A zero in b gives NaN for floats. For integers, the run fails with MST_INVALID.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_mod(mst_value a, mst_value b);
@@ -11,7 +11,7 @@ MST_API mst_value mst_mod(mst_value a, mst_value b);
 #include "op/binary/division.h"
 #include "op/elementwise/elementwise.h"
 
-/* but for the jumps, floor(a / b) is constant */
+/* floor(a / b) is constant except at its jumps */
 static mst_value mod_grad(mst_grad *c, int i) {
     if (i == 0) return mst_unbroadcast(c->ddst[0], c->src[0]);
     mst_value quotient = mst_floor_div(c->src[0], c->src[1]);

@@ -3,7 +3,7 @@
  *  base, exponent  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
  *  dst             the broadcast shape, of their dtype; may alias either
  *
- *  0^0 is 1. Integers wrap around, and a negative exponent of integers is an MST_INVALID at run time.
+ *  0^0 is 1. Integers wrap around; a run fails with MST_INVALID if an integer exponent is negative.
  *  No gradient flows to the exponent if base <= 0.
  */
 #ifdef MST_OP_HEADER
@@ -13,8 +13,8 @@ MST_API mst_value mst_pow(mst_value base, mst_value exponent);
 #include "op/elementwise/elementwise.h"
 #include "op/share.h"
 
-/* d(x^y) = y x^(y - 1) dx + x^y log(x) dy. The first is 0 if x = y = 0, not 0 * Inf; the second is 0 if x <= 0,
- * and the inner select keeps the NaN of such a logarithm also out of the gradient of this gradient. */
+/* d(x^y) = y x^(y - 1) dx + x^y log(x) dy. The first term is 0 if x = y = 0, not 0 * Inf. The second is 0 if x <= 0:
+ * the inner select keeps the NaN of log(x) out of the second derivative too. */
 static mst_value pow_grad(mst_grad *c, int i) {
     mst_value base = c->src[0], exponent = c->src[1], zero = mst_number(base, 0), one = mst_number(base, 1);
     if (i == 0) {
@@ -35,7 +35,7 @@ static inline uint64_t power(uint64_t x, int64_t y) {
     return product;
 }
 
-/* Elements BEGIN to END - 1 of the exponent. */
+/* Checks elements BEGIN to END - 1 of the exponent. */
 static mst_status check_exponent(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_array *b = &a->src[1];

@@ -7,7 +7,7 @@
 
 /* ---- building ---- */
 
-/* Appends the values of LIST to the sources; *COUNT: how many. */
+/* Appends the values of LIST to the sources, and sets *COUNT to their number. */
 static mst_status loop_take(mst_loop *loop, int *num_src, const char *what, const mst_value *list, int *count) {
     *count = 0;
     for (int i = 0; list && i < MST_LOOP_MOST; i++) {

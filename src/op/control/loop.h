@@ -1,7 +1,7 @@
 /** What scan and while share: the building of their bodies, and the steps of their kernels.
  *
- *  The inputs of a body are, in this order, those of a step: carry, x, captured. Its outputs are the next carry, and
- *  what is kept of the step. The outputs of the node are the same: the last carry, and what was kept of all steps.
+ *  A body computes one step. Its inputs are carry, x and captured, in this order. Its outputs are the next carry, and
+ *  the values of the step that are kept. The outputs of the node are the last carry, and the kept values of all steps.
  */
 #ifndef MUSTER_OP_LOOP_H
 #define MUSTER_OP_LOOP_H
@@ -20,18 +20,18 @@ typedef struct mst_loop {
     int num_carry, num_x, num_captured;
 } mst_loop;
 
-/** Fills *OUT from lists of MST_LOOP_MOST values, each ended by MST_NONE; X may be NULL. On failure the error is on
- *  the graph, and *ERROR is the result of the call. */
+/** Fills *OUT from lists of MST_LOOP_MOST values, each ended by MST_NONE; X may be NULL. On failure the error is on the
+ *  graph, and *ERROR is the value that the function of the op returns. */
 MST_CHECKED mst_status mst_loop_sources(const char *op, const mst_value *carry, const mst_value *x,
                                         const mst_value *captured, mst_loop *out, mst_value *error);
-/** A new body with the inputs of a step, in STEP. */
+/** Makes a new body, and the inputs of a step in it, in STEP. */
 MST_CHECKED mst_status mst_loop_body(const mst_loop *loop, void *context, mst_loop_step *step);
-/** Adds VALUE, WHAT number I of the step, to the outputs of its body. */
+/** Adds VALUE to the outputs of BODY. WHAT and I name the value in errors, such as "next" 0. */
 MST_CHECKED mst_status mst_loop_output(const mst_loop *loop, mst_graph *body, const char *what, int i, mst_value value);
-/** Adds what the step gives as `next`. */
+/** Adds the values of `next` to the outputs of the step's body. */
 MST_CHECKED mst_status mst_loop_next(const mst_loop *loop, const mst_loop_step *step);
-/** Error unless the next carry and the carry of the step before, SPEC, have one spec; *SPEC becomes what is known of
- *  either. */
+/** Fails unless *SPEC and NEXT, the specs of a carry before and after a step, agree. *SPEC then has the dimensions that
+ *  one of them knows. */
 MST_CHECKED mst_status mst_loop_unify(mst_infer *c, int carry, const mst_spec *next, mst_spec *spec);
 
 /* ---- running ---- */
@@ -39,20 +39,20 @@ MST_CHECKED mst_status mst_loop_unify(mst_infer *c, int carry, const mst_spec *n
 /** A body that can be run. */
 typedef struct mst_bound_body mst_bound_body;
 struct mst_bound_body {
-    /** SRC: the data of the inputs. DST: where the outputs go, NULL for outputs without a use. */
+    /** SRC: the data of the inputs. DST: where the outputs go; NULL: the output is not needed. */
     mst_status (*run)(mst_bound_body *body, void *const *src, void *const *dst);
 };
 /** The bodies of a node, in the order of its options: the state of its kernel. */
 typedef mst_bound_body *const *mst_bound_bodies;
 
-/** The steps of a kernel: sources and outputs of the next one. Those of the carry go from one step to the other; the
- *  kernel sets those of x and y. */
+/** The state of a kernel between steps. `src` and `dst` are the data of the next step's inputs and outputs.
+ *  mst_loop_advance sets those of the carry, the kernel those of x and y. */
 typedef struct mst_loop_run {
     const mst_kernel_args *args;
     int num_carry;
-    int64_t step; /**< number of the next */
+    int64_t step; /**< number of the next step */
     void **src, **dst;
-    char *buffer; /**< two places for each carry */
+    char *buffer; /**< two places for each carry, which steps use in turn */
 } mst_loop_run;
 
 /** Bytes of workspace of a node with these sources and outputs. */
@@ -60,7 +60,7 @@ size_t mst_loop_workspace(int num_carry, const mst_infer *c);
 mst_loop_run mst_loop_begin(const mst_kernel_args *a, int num_carry);
 /** Runs one step; its next carry becomes the carry of the step after it. */
 MST_CHECKED mst_status mst_loop_advance(mst_loop_run *run, mst_bound_body *body);
-/** Gives the outputs of the node the last carry. */
+/** Copies the last carry to the outputs of the node. */
 void mst_loop_end(const mst_loop_run *run);
 
 #endif

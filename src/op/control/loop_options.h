@@ -1,6 +1,6 @@
-/** What the functions that build a step of scan and while are given: its inputs, and room for its outputs. */
+/** What is given to the functions that build a step of scan and while: its inputs, and room for its outputs. */
 #ifdef MST_OP_HEADER
-#define MST_LOOP_MOST 16 /**< values of a kind that a loop may have */
+#define MST_LOOP_MOST 16 /**< most values of one kind in a loop: of carry, x, captured or y */
 
 /** One step of a loop, which is a graph of its own: only values that are in here can be used in it. */
 typedef struct mst_loop_step {

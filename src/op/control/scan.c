@@ -1,4 +1,4 @@
-/** scan: a step of your own, again and again: next, y = body(carry, x[t], captured) for t = 0, 1, ...
+/** scan: repeats a step of your own: next, y = body(carry, x[t], captured) for t = 0, 1, ...
  *
  *      static void step(mst_loop_step *s) {
  *          const mst_value h = mst_tanh(mst_add(s->x[0], mst_matmul(s->carry[0], s->captured[0])));
@@ -9,20 +9,21 @@
  *
  *  body       called once, while the graph is built: sets s->next and s->y from values of s (mst_loop_step). The graph
  *             does not grow with the number of steps
- *  carry      what goes from step to step, its first values; any dtype but string. A step gives each the same dtype and
- *             shape
+ *  carry      first values of what goes from step to step; any dtype but string. A step must not change their dtype
+ *             or shape
  *  x          values [steps, ...]: step t gets part t of the first dimension
  *  captured   values that each step gets whole, such as weights: other values of the graph cannot be used in the body
  *  num_steps  needed if there is no x
- *  reverse    from the last step to the first; what step t gives is at t of y all the same
+ *  reverse    from the last step to the first; the y of step t is at index t all the same
  *  context    given to the body, in s->context
  *  dst        the last carry, one output for each; then each y of all steps, [steps, ...]. mst_value_output(dst, i) is
- *             output i. With 0 steps the carry is what it was
+ *             output i. With 0 steps, the last carry is the first one
  *
- *  This is lax.scan of JAX, with gradients of any order: that of a scan is a scan in the other direction, which makes
- *  each step again from its carry. Gradients of captured are added up from the last step made to the first. A body has
- *  no variables, no random numbers and no placeholders of its own; it may have scans. All steps run on the node's
- *  device. MST_INVALID if a carry changes its dtype or shape. A step may have MST_LOOP_MOST values of each kind.
+ *  This is lax.scan of JAX. It has gradients of any order. The gradient of a scan is a scan in the other direction,
+ *  which computes each step again from its carry. Gradients of captured are added up from the last step that was made
+ *  to the first. A body has no variables, no random numbers and no placeholders of its own; it may have scans. All
+ *  steps run on the node's device. MST_INVALID if a carry changes its dtype or shape. A step may have MST_LOOP_MOST
+ *  values of each kind.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_scan_options {
@@ -92,7 +93,7 @@ static mst_status scan_num_steps(mst_infer *c, int64_t *steps) {
     return MST_OK;
 }
 
-/* SPEC of all steps. */
+/* *DST: SPEC with a first dimension of STEPS. */
 static mst_status scan_stack(mst_infer *c, int64_t steps, const mst_spec *spec, mst_spec *dst) {
     const int ndim = spec->shape.ndim;
     if (ndim == MST_MAX_NDIM) return mst_infer_fail(c, "a y has %d dimensions, can have %d", ndim, MST_MAX_NDIM - 1);
@@ -126,7 +127,7 @@ static size_t scan_workspace(const mst_infer *c, int num_threads) {
     return mst_loop_workspace(((const mst_scan_node_options *)c->options)->num_carry, c);
 }
 
-/* Part I of an array that has a part for each step. */
+/* The data of step I in an array [steps, ...]; NULL if the array has none. */
 static void *scan_part(const mst_array *array, int64_t i) {
     const int64_t steps = array->shape.dim[0];
     const size_t bytes = steps ? (size_t)(array->count / steps) * mst_dtype_size(array->dtype) : 0;
@@ -165,7 +166,7 @@ const mst_op mst_op_scan = {
     .reference = scan_reference,
 };
 
-/* The outputs of a step: next, y, and its carry. */
+/* Adds the outputs of a step: next, y, and the carry that the step began with. */
 static mst_status scan_outputs(const mst_loop *loop, const mst_loop_step *step) {
     MST_TRY(mst_loop_next(loop, step));
     bool ended = false;

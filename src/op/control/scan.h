@@ -4,12 +4,12 @@
 
 #include "muster/op.h"
 
-/** Options of the node. Outputs of the body are the next carry, y, and the carry of the step itself: stacked, the last
- *  are the node's last outputs, from which the gradient computes the steps again. */
+/** Options of the node. The body outputs the next carry, y, and the carry that the step began with. The last outputs of
+ *  the node are these carries of all steps, from which the gradient computes the steps again. */
 typedef struct mst_scan_node_options {
     mst_graph *body;
     int32_t num_carry, num_x;
-    int64_t num_steps; /**< 0: as x has */
+    int64_t num_steps; /**< 0: as many as x has */
     bool reverse;
 } mst_scan_node_options;
 

@@ -1,16 +1,16 @@
 /* The gradient of a scan: a scan in the other direction.
  *
- * Its step is a copy of the step, with the gradients of that added (dX is the gradient of X, from the step after on):
+ * Its body is a copy of the scan's body, with the gradients added. dX is the gradient with respect to X:
  *
- *      carry      dnext of each float carry, which is 0 or the gradient of the last carry at first;
- *                 the sums of dcaptured of each float captured, 0 at first
+ *      carry      dnext of each float carry: at first the gradient of the last carry, or 0;
+ *                 the sum of dcaptured for each float captured: at first 0
  *      x          the carry of each step, its x, and dy of each y that has a gradient
- *      captured   the same
- *      next       dcarry, the gradient with respect to the step's own carry; the sums with those of this step
- *      y          dx of each float x
+ *      captured   as in the scan
+ *      next       dcarry, the gradient with respect to the carry that the step began with; the sums, with this step
+ *      added y          dx of each float x
  *
- * As each step is computed again from its carry, nothing of it is kept but that, and what the gradients do not need of
- * it is left out when the step is planned. */
+ * Each step is computed again from its carry, so only the carries are kept of it. What the gradients do not need of a
+ * step is dropped when the body is planned. */
 #include "base/no_memory.h"
 #include "op/control/loop.h"
 #include "op/control/scan.h"
@@ -38,7 +38,7 @@ static mst_value copied(const scan_derivative *d, mst_value of) {
     return (mst_value){mst_graph_node(d->graph, of.node->id), of.index};
 }
 
-/* Adds SRC to the sources of the node, and an input of its body for it. */
+/* Adds SRC to the sources of the node, and an input for it to the body. */
 static mst_value scan_add(scan_derivative *d, const char *name, mst_value src, mst_spec spec) {
     const mst_value input = mst_placeholder(d->graph, spec.dtype, spec.shape, .name = name);
     d->src[d->num_src++] = src;
@@ -46,7 +46,7 @@ static mst_value scan_add(scan_derivative *d, const char *name, mst_value src, m
     return input;
 }
 
-/* The same for an input that the copy has already, number I. */
+/* The same for input I, which the copied body has already. */
 static void scan_keep(scan_derivative *d, mst_value src, int i) {
     d->src[d->num_src++] = src;
     mst_body_input(d->graph, d->input[i]);
@@ -57,7 +57,7 @@ static void scan_target(scan_derivative *d, mst_value target, mst_value gradient
     d->gradient[d->num_targets++] = gradient;
 }
 
-/* The inputs of the body, and what is differentiated. */
+/* Makes the inputs of the body, and lists the values to differentiate. */
 static void scan_inputs(scan_derivative *d) {
     const mst_grad *c = d->c;
     const int num_kept = d->num_carry + d->num_x;
@@ -80,7 +80,7 @@ static void scan_inputs(scan_derivative *d) {
     }
 }
 
-/* DINPUT of input I, 0 if no output depends on it. */
+/* DINPUT of input I; zeros if no output depends on it. */
 static mst_value scan_dinput(const scan_derivative *d, int i) {
     return mst_value_is_none(d->dinput[i]) ? mst_zeros_like(d->input[i]) : d->dinput[i];
 }
@@ -134,7 +134,7 @@ static mst_status scan_build(scan_derivative *d, mst_value *out) {
     return MST_OK;
 }
 
-/* The node of all gradients. */
+/* Makes the node that computes all gradients. */
 static mst_value scan_differentiate(const mst_grad *c) {
     const mst_scan_node_options *o = c->options;
     scan_derivative d = {.c = c, .body = o->body, .num_carry = o->num_carry, .num_x = o->num_x, .num_dst = c->num_dst};

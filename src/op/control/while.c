@@ -1,4 +1,4 @@
-/** while: steps for as long as a condition holds: carry = body(carry, captured) while condition(carry, captured)
+/** while: repeats a step while a condition holds: carry = body(carry, captured) while condition(carry, captured)
  *
  *      static mst_value is_small(mst_loop_step *s) { return mst_less(s->carry[0], s->captured[0]); }
  *      static void doubled(mst_loop_step *s) { s->next[0] = mst_add(s->carry[0], s->carry[0]); }
@@ -6,15 +6,15 @@
  *
  *  condition  called once, while the graph is built: gives a bool scalar, from s->carry and s->captured
  *  body       likewise: sets s->next
- *  carry      what goes from step to step, its first values; any dtype but string. A step gives each the same dtype and
- *             shape
+ *  carry      first values of what goes from step to step; any dtype but string. A step must not change their dtype
+ *             or shape
  *  captured   values that each step gets, such as weights: other values of the graph cannot be used
  *  limit      steps after which it is an error that the condition still holds; default 1,000,000
  *  context    given to both, in s->context
  *  dst        the last carry, one output for each (mst_value_output)
  *
- *  This is lax.while_loop of JAX. How many steps there are is not known before they are made, so there is no gradient:
- *  mst_gradients through it is MST_UNIMPLEMENTED; mst_scan has one. What is said there of bodies holds here too.
+ *  This is lax.while_loop of JAX. The number of steps is not known before they are made, so there is no gradient:
+ *  mst_gradients through it is MST_UNIMPLEMENTED; mst_scan has one. The rules for bodies of mst_scan hold here too.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_while_options {
@@ -129,7 +129,7 @@ const mst_op mst_op_while = {
     .reference = while_reference,
 };
 
-/* Both bodies, in *CONDITION and *BODY, which the caller destroys also if this fails. */
+/* Builds the bodies *CONDITION and *BODY, which the caller destroys, also on failure. */
 static mst_status while_build(const mst_loop *loop, const mst_while_options *o, mst_graph **condition,
                               mst_graph **body) {
     mst_loop_step step;

@@ -23,8 +23,8 @@ extern const mst_field mst_conv_fields[];
                        "of a convolution of f32; default the session's")
 
 enum { MST_CONV2D_NDIM = 4, MST_CONV3D_NDIM = 5 };
-/** How many dimensions the sources of a convolution or a pooling of two or three axes should have, from those of its
- *  source. */
+/** How many dimensions the sources of a convolution or a pooling must have: those for three axes if SRC has as many,
+ *  else those for two axes. */
 static inline int mst_conv_ndim(const mst_shape *src) {
     return src->ndim == MST_CONV3D_NDIM ? MST_CONV3D_NDIM : MST_CONV2D_NDIM;
 }
@@ -32,20 +32,20 @@ static inline int mst_conv_ndim(const mst_shape *src) {
 /** A convolution with all lengths known. */
 typedef struct mst_conv {
     int64_t n, in_channels, out_channels, groups;
-    bool bf16;                          /**< its products are of bf16, if a kernel has them */
-    bool made_bf16;                     /**< its output, or the gradient of its source, is too */
+    bool bf16;                          /**< products may be of bf16, by kernels that can do it */
+    bool made_bf16;                     /**< the output, or the gradient of the source, is bf16 */
     mst_window depth;                   /**< of one element if there are two axes */
     mst_window window[MST_WINDOW_AXES]; /**< rows, columns */
 } mst_conv;
 
-/** The shape of the output for shapes of source and weights, in DST; checks all. */
+/** Sets DST to the shape of the output for these shapes of source and weights. Checks the shapes and the options. */
 MST_CHECKED mst_status mst_conv_infer(mst_infer *c, const mst_shape *src, const mst_shape *weights, mst_shape *dst);
-/** The same for the output 0 of a convolution, of sources 0 and 1 of NDIM dimensions, and its reference kernel. */
+/** Infers output 0 of a convolution from sources 0 and 1, which must have NDIM dimensions. */
 MST_CHECKED mst_status mst_conv_infer_dst(mst_infer *c, int ndim);
 mst_status mst_conv_reference(const mst_kernel_args *a);
 /** The gradient of source I of a convolution. */
 mst_value mst_conv_grad(mst_grad *c, int i);
-/** Sources 0 to 2 of a gradient: source, weights and the gradient of the output. */
+/** Infers a gradient from sources 0 to 2: source, weights and the gradient of the output. */
 MST_CHECKED mst_status mst_conv_infer_grad(mst_infer *c);
 mst_conv mst_conv_make(const mst_conv2d_options *o, const mst_shape *src, const mst_shape *weights,
                        const mst_shape *dst);
@@ -54,11 +54,12 @@ mst_conv mst_conv_make(const mst_conv2d_options *o, const mst_shape *src, const 
 mst_value mst_conv_src_grad(const mst_conv2d_options *options, mst_value src, mst_value weights, mst_value gradient);
 mst_value mst_conv_weights_grad(const mst_conv2d_options *options, mst_value src, mst_value weights,
                                 mst_value gradient);
-/** The convolution with the options of OPTIONS. */
+/** The node of a convolution with these options. */
 mst_value mst_conv_again(const mst_conv2d_options *options, mst_value src, mst_value weights);
 
-/** Rows BEGIN to END - 1: of the output, [n, depth, height] in all; of the source; of the weights, [depth, height,
- *  width, channels]. */
+/** What the loops read and write. They make rows BEGIN to END - 1 of dst: mst_conv_rows of the output, and
+ *  mst_conv_src_grad_rows of the source, whose rows are [n, depth, height]; mst_conv_weights_grad_rows of the weights,
+ *  whose rows are [depth, height, width, channels of a group]. */
 typedef struct mst_conv_arrays {
     mst_conv conv;
     const void *src, *weights, *gradient;

@@ -1,5 +1,5 @@
-/** conv1d_transpose: the transpose of conv1d: dst[n, x stride - before + j dilation, c] takes, summed over all x, j and
- *  f that fall on it, src[n, x, f] * weights[j, c, f]
+/** conv1d_transpose: the transpose of conv1d: dst[n, i, c] = sum of src[n, x, f] * weights[j, c, f] over all x, j and f
+ *  with x stride - before + j dilation = i
  *
  *  src       f32 or f64, [n, steps, channels]
  *  weights   src's dtype, [window, filters, channels]
@@ -8,7 +8,7 @@
  *  dilation  default 1
  *  dst       src's dtype, [n, outputs, filters]
  *
- *  Made of conv2d_transpose, on one row. The options causal, pads and groups are not taken.
+ *  Made of conv2d_transpose, on one row. The options causal, pads and groups of conv1d are not allowed.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_conv1d_transpose_with(mst_conv1d_options options);

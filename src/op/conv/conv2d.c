@@ -7,11 +7,11 @@
  *             ceil(size / stride) rows and columns, the odd row or column at the bottom or right
  *  pads       rows and columns of zeros at top, bottom, left and right, in place of a padding
  *  dilations  d: one number, or those of rows and columns; default 1
- *  groups     channels of src and filters are cut into so many groups; a filter reads the channels of its own
- *  precision  of a convolution of f32 in one group, and of its gradients; default the session's
+ *  groups     the channels of src and the filters are divided into so many groups; a filter reads only its own group
+ *  precision  of the products of f32 in one group, also in the gradients; default the session's
  *  dst        src's dtype, [n, rows, columns, filters]
  *
- *  A window that does not fit into src is an error. As in TensorFlow, the window is not turned round.
+ *  A window that does not fit into src is an error. As in TensorFlow, the window is not flipped.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_conv2d_options {

@@ -4,19 +4,19 @@
  *  weights    as conv2d's
  *  gradient   of the output of the batch norm after the convolution, or of the activation after that
  *  output     of the convolution
- *  terms      output 0 of batch_norm_grad_sums: of output and gradient the gradient of output follows
- *  src_terms  may be left out: output 0 of batch_norm_statistics of src
- *  variance   may be left out: output 2 of batch_norm_statistics of src
+ *  terms      output 0 of batch_norm_grad_sums. With output and gradient they give the gradient of output
+ *  src_terms  optional: output 0 of batch_norm_statistics of src
+ *  variance   optional: output 2 of batch_norm_statistics of src
  *  strides, padding, pads, dilations, groups   as conv2d's
  *  activation      after the batch norm of output: relu, relu6 or linear, which is none
- *  src_activation  after that of src
+ *  src_activation  after the batch norm of src
  *  epsilon         of the batch norm of src
- *  weights_only    makes dweights alone, as output 0; there is no variance then
+ *  weights_only    makes only dweights, as output 0; there must be no variance
  *  dsrc       output 0, like src: the gradient of what the convolution reads
  *  dweights   output 1, like weights
  *  sums, dgamma, dbeta   outputs 2 to 4 if there is a variance: the outputs of batch_norm_grad_sums of src and dsrc
  *
- *  The plan makes it; it comes after differentiation and has no gradient.
+ *  The plan makes this op, after differentiation, so it has no gradient.
  */
 #include "op/conv/conv2d_grads.h"
 
@@ -52,7 +52,7 @@ static int conv2d_grads_count(const void *options, int num_src) {
     return num_src > VARIANCE ? MST_CONV2D_GRADS_OUTPUTS : MST_CONV2D_GRADS_SUMS;
 }
 
-/* The variance, and the outputs that come with it. */
+/* Checks the variance, and infers the outputs that come with it. */
 static mst_status infer_sums(mst_infer *c) {
     int64_t channels;
     MST_TRY(mst_infer_same_dtype(c, SRC, VARIANCE));
@@ -73,12 +73,12 @@ static mst_status conv2d_grads_infer(mst_infer *c) {
     MST_TRY(mst_infer_same_shape(c, GRADIENT, OUTPUT, &shape));
     MST_TRY(mst_infer_batch_terms(c, TERMS, MST_BATCH_GRAD_TERMS, GRADIENT));
     if (c->num_src > SRC_TERMS) MST_TRY(mst_infer_batch_terms(c, SRC_TERMS, MST_BATCH_TERMS, SRC));
-    c->dst[MST_CONV2D_GRADS_DSRC] = c->src[SRC]; /* also if dweights takes its place */
+    c->dst[MST_CONV2D_GRADS_DSRC] = c->src[SRC]; /* if only dweights is made, it takes this place */
     c->dst[mst_conv2d_grads_of_weights(c->options)] = c->src[WEIGHTS];
     return c->num_src > VARIANCE ? infer_sums(c) : MST_OK;
 }
 
-/* The gradient of the output, and what the convolution reads, as a whole; and the sums. */
+/* Room for the whole gradient of the output, for all that the convolution reads, and for the sums. */
 static size_t conv2d_grads_workspace(const mst_infer *c, int num_threads) {
     const mst_batch_rows rows = mst_batch_rows_of(&c->src[SRC].shape);
     const int64_t count =
@@ -167,7 +167,7 @@ static const mst_example conv2d_grads_examples[] = {
              ROWS(5, 1, 2, 2, 0, 1, 3)},
      .options = &(const mst_conv2d_grads_options){.activation = MST_BATCH_LINEAR},
      .expect = {(const double[]){-4, 10, 36, -12, 38, 72}, (const double[]){32, 46, 74, 88}}},
-    {.name = "relu of a source that relu6 cuts", /* of 0 and 14; the source is 0 0 0, 2 4 6 */
+    {.name = "relu of a source that relu6 cuts", /* the gradient of the output is 0 14, the source 0 0 0, 2 4 6 */
      .num_src = 6,
      .src = {{.ndim = 4, .dim = {1, 2, 3, 1}, .value = (const double[]){1, 2, 3, 4, 5, 7}},
              {.ndim = 4, .dim = {2, 2, 1, 1}, .value = (const double[]){1, 2, 3, 4}},

@@ -11,8 +11,8 @@ typedef struct mst_conv2d_grads_options {
     mst_conv2d_options conv; /**< first: functions of convolutions take these options too */
     int activation;          /**< mst_batch_activation after the batch norm of the output */
     int src_activation;      /**< likewise of the batch norm before the convolution, if that has one */
-    double epsilon;          /**< of that */
-    bool weights_only;       /**< the one output is the gradient of the weights */
+    double epsilon;          /**< of the batch norm before the convolution */
+    bool weights_only;       /**< the only output is the gradient of the weights */
 } mst_conv2d_grads_options;
 
 /** Sources. */
@@ -27,7 +27,7 @@ enum {
     MST_CONV2D_GRADS_MOST
 };
 
-/** Outputs. The last three are those of batch_norm_grad_sums of the batch norm before the convolution. */
+/** Outputs. The last three are the outputs of batch_norm_grad_sums for the batch norm before the convolution. */
 enum {
     MST_CONV2D_GRADS_DSRC,
     MST_CONV2D_GRADS_DWEIGHTS,
@@ -41,7 +41,7 @@ static inline int mst_conv2d_grads_of_weights(const void *options) {
     return ((const mst_conv2d_grads_options *)options)->weights_only ? 0 : MST_CONV2D_GRADS_DWEIGHTS;
 }
 
-/** The sources of the sums, without their workspace. */
+/** The arrays of the sums, except their workspace. */
 mst_batch_sums mst_conv2d_grads_sums(const mst_kernel_args *a);
 
 #endif

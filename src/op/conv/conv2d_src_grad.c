@@ -1,11 +1,11 @@
-/** conv2d_src_grad: the gradient of conv2d and of conv3d by its source
+/** conv2d_src_grad: the gradient of conv2d and of conv3d with respect to the source
  *
- *  src       as conv2d's or conv3d's; of it only the shape counts
- *  weights   likewise
+ *  src       as conv2d's or conv3d's; only its shape is used
+ *  weights   as conv2d's or conv3d's
  *  gradient  of the output
  *  dst       like src
  *
- *  Options are those of conv2d and conv3d. It is also the transposed convolution of gradient.
+ *  Options are those of conv2d and conv3d. The op is also the transposed convolution of gradient.
  */
 #include "op/conv/conv.h"
 #include "op/op.h"

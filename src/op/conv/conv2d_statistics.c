@@ -2,14 +2,14 @@
  *
  *  src, weights  as conv2d's; if there are src_terms, as normalized_conv2d's
  *  gamma, beta   as batch_norm_statistics', [filters]
- *  src_terms     may be left out: terms of normalized_conv2d
+ *  src_terms     optional: terms of normalized_conv2d
  *  strides, padding, pads, dilations, groups   as conv2d's
  *  activation    as normalized_conv2d's, if there are src_terms
  *  epsilon       as batch_norm_statistics'
  *  dst           output 0, as conv2d's
  *  terms, mean, variance   outputs 1 to 3, those of batch_norm_statistics of dst
  *
- *  The plan makes it; it comes after differentiation and has no gradient.
+ *  The plan makes this op, after differentiation, so it has no gradient.
  */
 #include "op/conv/conv2d_statistics.h"
 
@@ -50,7 +50,7 @@ static mst_status conv2d_statistics_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* What the convolution reads, as a whole, and the sums. */
+/* Room for all that the convolution reads, and for the sums. */
 static size_t conv2d_statistics_workspace(const mst_infer *c, int num_threads) {
     const mst_batch_rows rows = mst_batch_rows_of(&c->dst[0].shape);
     (void)num_threads;
@@ -103,7 +103,7 @@ static const mst_example conv2d_statistics_examples[] = {
      .src = {THREE_BY_THREE, TWO_BY_TWO, ONE(32), ONE(-3)},
      .options = &(const mst_conv2d_statistics_options){.epsilon = 6},
      .expect = {(const double[]){37, 47, 67, 77}, (const double[]){57, 2, -3}, (const double[]){57}}},
-    {.name = "of the output of a batch norm", /* of 0 0 0, 0 1 3, 5 7 9 */
+    {.name = "of the output of a batch norm", /* the batch norm gives 0 0 0, 0 1 3, 5 7 9 */
      .num_src = 5,
      .src =
          {THREE_BY_THREE, TWO_BY_TWO, ONE(10), ONE(1), {.ndim = 2, .dim = {3, 1}, .value = (const double[]){5, 2, 1}}},

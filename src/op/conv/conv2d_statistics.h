@@ -21,7 +21,7 @@ enum {
     MST_CONV2D_STATISTICS_MOST
 };
 
-/** Outputs. The last three are those of batch_norm_statistics. */
+/** Outputs. The last three are the outputs of batch_norm_statistics. */
 enum {
     MST_CONV2D_STATISTICS_DST,
     MST_CONV2D_STATISTICS_TERMS,
@@ -30,7 +30,7 @@ enum {
     MST_CONV2D_STATISTICS_OUTPUTS
 };
 
-/** The sources of the statistics, without their workspace. */
+/** The arrays of the statistics, except their workspace. */
 mst_batch_statistics mst_conv2d_statistics_of(const mst_kernel_args *a);
 
 #endif

@@ -1,17 +1,17 @@
-/** conv2d_transpose: the transpose of conv2d: dst[n, y s - top + i d, x s - left + j d, c] takes, summed over all y, x,
- *  i, j and f that fall on it, src[n, y, x, f] * weights[i, j, c, f]
+/** conv2d_transpose: the transpose of conv2d: dst[n, p, q, c] = sum of src[n, y, x, f] * weights[i, j, c, f] over all
+ *  y, x, i, j and f with y s - top + i d = p and x s - left + j d = q
  *
  *  src        f32 or f64, [n, height, width, channels]
  *  weights    src's dtype, [window height, window width, filters, channels], as tf.nn.conv2d_transpose and Keras have
  *             them
  *  strides    s: one number, or those of rows and columns; default 1
- *  padding    MST_PADDING_VALID (default): dst has (size - 1) stride + reach rows and columns, where a window reaches
- *             over reach = (window - 1) dilation + 1, or size * stride if a stride is larger; MST_PADDING_SAME: size
- *             * stride
+ *  padding    MST_PADDING_VALID (default): dst has (size - 1) stride + reach rows and columns, where a window covers
+ *             reach = (window - 1) dilation + 1; if stride > reach, size * stride. MST_PADDING_SAME: size * stride
  *  dilations  d: one number, or those of rows and columns; default 1
  *  dst        src's dtype, [n, rows, columns, filters]
  *
- *  The gradient of a conv2d with these weights and options by its source. Its options pads and groups are not taken.
+ *  It is the gradient of conv2d, with these weights and options, with respect to the source. The options pads and
+ *  groups of conv2d are not allowed.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_conv2d_transpose_with(mst_conv2d_options options);

@@ -1,7 +1,7 @@
-/** conv2d_weights_grad: the gradient of conv2d and of conv3d by its weights
+/** conv2d_weights_grad: the gradient of conv2d and of conv3d with respect to the weights
  *
  *  src       as conv2d's or conv3d's
- *  weights   likewise; of them only the shape counts
+ *  weights   as conv2d's or conv3d's; only their shape is used
  *  gradient  of the output
  *  dst       like weights
  *

@@ -8,7 +8,8 @@
  *  dilations  one number, or one for each axis; default 1
  *  dst        src's dtype, [n, slices, rows, columns, filters]
  *
- *  The gradient of a conv3d with these weights and options by its source. Its options pads and groups are not taken.
+ *  It is the gradient of conv3d, with these weights and options, with respect to the source. The options pads and
+ *  groups of conv3d are not allowed.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_conv3d_transpose_with(mst_conv2d_options options);

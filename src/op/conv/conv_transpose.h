@@ -4,7 +4,7 @@
 
 #include "op/conv/conv.h"
 
-/** Output 0 of sources 0 and 1 of NDIM dimensions. */
+/** Infers output 0 from sources 0 and 1, which must have NDIM dimensions. */
 MST_CHECKED mst_status mst_conv_transpose_infer(mst_infer *c, int ndim);
 mst_value mst_conv_transpose_grad(mst_grad *c, int i);
 mst_status mst_conv_transpose_reference(const mst_kernel_args *a);

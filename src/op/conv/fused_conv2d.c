@@ -2,12 +2,12 @@
  *
  *  src, weights, strides, padding, pads, dilations, groups   as conv2d's
  *  shift        [filters], src's dtype
- *  scale        [filters], src's dtype; may be left out
- *  what         like dst; last, if the option residual is set
+ *  scale        [filters], src's dtype; optional
+ *  what         like dst; the last source, if the option residual is set
  *  activation   none, relu or relu6
  *  dst          as conv2d's
  *
- *  The plan makes it; it comes after differentiation and has no gradient.
+ *  The plan makes this op, after differentiation, so it has no gradient.
  */
 #include "op/conv/fused_conv2d.h"
 
@@ -144,7 +144,7 @@ static const mst_example fused_conv2d_examples[] = {
                                                   .conv.pads = {.count = 4, .axis = {2, 1, 0, 1}},
                                                   .conv.dilations = {.count = 2, .axis = {3, 1}}},
      .tolerance = 1e-4},
-    {.name = "one picture in parts, of which some lie in the zeros above and below", /* of one row each, then of two */
+    {.name = "one picture in parts, of which some lie in the zeros above and below", /* parts of one row, then of two */
      .num_src = 3,
      .src = {RANDOM(1, 11, 700, 16), RANDOM(1, 1, 16, 96), {.ndim = 1, .dim = {96}}},
      .options = &(const mst_fused_conv2d_options){.conv.pads = {.count = 4, .axis = {1, 2, 0, 0}}},

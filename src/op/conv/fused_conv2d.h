@@ -12,14 +12,14 @@ typedef struct mst_fused_conv2d_options {
     bool residual;           /**< the last source is added before the activation */
 } mst_fused_conv2d_options;
 
-/** The steps after the convolution, in place, on COUNT elements of DST, whose last dimension is that of SHIFT. SCALE
- *  and RESIDUAL, COUNT elements, may be NULL. */
+/** Applies the steps after the convolution to COUNT elements of DST, in place. SHIFT and SCALE have one element for
+ *  each of the CHANNELS, RESIDUAL has COUNT elements. SCALE and RESIDUAL may be NULL. */
 void mst_conv_finish_f32(float *dst, int64_t count, const float *shift, const float *scale, const float *residual,
                          int64_t channels, int activation);
 void mst_conv_finish_f64(double *dst, int64_t count, const double *shift, const double *scale, const double *residual,
                          int64_t channels, int activation);
 
-/** The same to COUNT elements of output 0 of a fused_conv2d from FIRST on, f32, with its sources and options. */
+/** The same for COUNT elements, from FIRST on, of the f32 output 0 of a fused_conv2d, with its sources and options. */
 void mst_fused_conv2d_finish_f32(const mst_kernel_args *a, int64_t first, int64_t count);
 
 #endif

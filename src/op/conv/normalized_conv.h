@@ -12,15 +12,15 @@ typedef struct mst_normalized_conv_options {
 } mst_normalized_conv_options;
 extern const mst_field mst_normalized_conv_fields[];
 
-/** Source TERMS is [COUNT, channels of source OF]. */
+/** Checks that source TERMS is [COUNT, channels of source OF]. */
 MST_CHECKED mst_status mst_infer_batch_terms(mst_infer *c, int terms, int64_t count, int of);
-/** The source of a node of OP, a convolution or gradients of one, that has the terms of the batch norm before the
- *  convolution; 0: there is none. */
+/** The number of the source with the terms of the batch norm before the convolution; 0: there is none. OP is a
+ *  convolution, or the op of its gradients. */
 int mst_conv_src_terms(const mst_op *op, int num_src);
-/** Makes, in DST, the output of the batch norm of source 0, whose terms source TERMS has. */
+/** Computes the output of the batch norm of source 0 in DST. Source TERMS has the terms. */
 MST_CHECKED mst_status mst_normalize_source(const mst_kernel_args *a, int terms, int activation, void *dst);
 size_t mst_normalized_conv_workspace(const mst_infer *c, int num_threads);
-/** Makes the output of the batch norm, and calls the reference of OP with that in place of source 0. */
+/** Computes the output of the batch norm, and calls the reference kernel of OP with it in place of source 0. */
 MST_CHECKED mst_status mst_normalized_conv_run(const mst_kernel_args *a, int terms, const mst_op *op);
 
 #endif

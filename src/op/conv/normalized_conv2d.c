@@ -7,7 +7,7 @@
  *  activation  what the batch norm applies last: relu, relu6 or linear, which is none
  *  dst         as conv2d's
  *
- *  The plan makes it; it comes after differentiation and has no gradient.
+ *  The plan makes this op, after differentiation, so it has no gradient.
  */
 #include "op/conv/normalized_conv.h"
 
@@ -32,7 +32,7 @@ static mst_status normalized_conv2d_reference(const mst_kernel_args *a) {
 /* clang-format on */
 
 static const mst_example normalized_conv2d_examples[] = {
-    {.name = "relu", /* of 0 0 0, 0 1 3, 5 7 9 */
+    {.name = "relu", /* the batch norm gives 0 0 0, 0 1 3, 5 7 9 */
      .num_src = 3,
      .src = {THREE_BY_THREE, TWO_BY_TWO, TERMS(1, 5, 2, 1)},
      .expect = {(const double[]){4, 15, 45, 64}}},
@@ -41,7 +41,7 @@ static const mst_example normalized_conv2d_examples[] = {
      .src = {THREE_BY_THREE, TWO_BY_TWO, TERMS(1, 5, 2, 1)},
      .options = &(const mst_normalized_conv_options){.activation = MST_BATCH_RELU6},
      .expect = {(const double[]){4, 15, 41, 49}}},
-    {.name = "linear, with zeros around", /* of -7 -5 -3, -1 1 3, 5 7 9 */
+    {.name = "linear, with zeros around", /* the batch norm gives -7 -5 -3, -1 1 3, 5 7 9 */
      .num_src = 3,
      .src = {THREE_BY_THREE, TWO_BY_TWO, TERMS(1, 5, 2, 1)},
      .options = &(const mst_normalized_conv_options){.conv.pads = {.count = 4, .axis = {1, 0, 1, 0}},

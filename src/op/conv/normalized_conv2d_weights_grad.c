@@ -1,13 +1,13 @@
 /** normalized_conv2d_weights_grad: conv2d_weights_grad of the output of a batch norm
  *
  *  src         source of the batch norm
- *  weights     as conv2d's; of them only the shape counts
+ *  weights     as conv2d's; only their shape is used
  *  gradient    of the output of the convolution
  *  terms       output 0 of batch_norm_statistics of src
  *  strides, padding, pads, dilations, groups, activation   as normalized_conv2d's
  *  dst         like weights
  *
- *  The plan makes it; it comes after differentiation and has no gradient.
+ *  The plan makes this op, after differentiation, so it has no gradient.
  */
 #include "op/conv/normalized_conv.h"
 #include "op/list.h"
@@ -31,7 +31,7 @@ static mst_status normalized_conv2d_weights_grad_reference(const mst_kernel_args
     }
 
 static const mst_example normalized_conv2d_weights_grad_examples[] = {
-    {.name = "relu", /* of 0 0 0, 1 3 5 */
+    {.name = "relu", /* the batch norm gives 0 0 0, 1 3 5 */
      .num_src = 4,
      .src = {{.ndim = 4, .dim = {1, 2, 3, 1}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
              {.ndim = 4, .dim = {2, 2, 1, 1}},

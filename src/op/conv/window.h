@@ -11,7 +11,7 @@ enum { MST_WINDOW_AXES = 2, /* rows and columns */ MST_MOST_WINDOW_AXES = 3 };
 /** Names of mst_window_padding. */
 extern const char *const mst_window_paddings[];
 
-/** As the options of an op give them: one number for all axes, or one for each. */
+/** The options of an op about its windows. Lists have one number for all axes, or one for each. */
 typedef struct mst_window_options {
     mst_axes strides, dilations; /**< none: 1 */
     mst_axes pads;               /**< none, or two for each axis: before and after */
@@ -21,22 +21,22 @@ typedef struct mst_window_options {
 /** One axis: output o reads src[o * stride - before + k * dilation] for 0 <= k < size, where that is inside. */
 typedef struct mst_window {
     int64_t in, out, size, stride, dilation;
-    int64_t before, after; /**< of the padding that is read */
+    int64_t before, after; /**< elements of padding that windows read at each end */
 } mst_window;
 
-/** Elements IN (-1: not known yet) and window SIZE of each of NUM_AXES to the length OUT of the output; fails if the
- *  options are no good, or a window does not fit. */
+/** Sets OUT to the length of the output along each of NUM_AXES axes. IN is the length of the source (-1: not known
+ *  yet), SIZE that of a window. Fails if the options are wrong, or if a window does not fit. */
 MST_CHECKED mst_status mst_window_infer(mst_infer *c, const mst_window_options *o, int num_axes, const int64_t *in,
                                         const int64_t *size, int64_t *out);
-/** Two or three axes, after mst_window_infer, with all lengths known: rows and columns go to WINDOWS, the axis before
- *  them to DEPTH; with two axes DEPTH is one element. */
+/** Describes two or three axes, whose lengths are known, after mst_window_infer. Rows and columns go to WINDOWS, the
+ *  axis before them to DEPTH. With two axes, DEPTH is one element. */
 void mst_window_make(const mst_window_options *o, int num_axes, const int64_t *in, const int64_t *size,
                      const int64_t *out, mst_window *depth, mst_window windows[MST_WINDOW_AXES]);
-/** Whether there is more than one element along DEPTH, or a window of more. */
+/** Whether the source, the output or the window has more than one element along DEPTH. */
 static inline bool mst_window_is_deep(const mst_window *depth) {
     return depth->in != 1 || depth->out != 1 || depth->size != 1;
 }
-/** The first and one past the last k whose element for output O is inside. */
+/** Output O reads elements inside the source for k from *FIRST to *END - 1. */
 static inline void mst_window_inside(const mst_window *w, int64_t o, int64_t *first, int64_t *end) {
     const int64_t at = o * w->stride - w->before;
     *first = at < 0 ? (-at + w->dilation - 1) / w->dilation : 0;
@@ -45,8 +45,8 @@ static inline void mst_window_inside(const mst_window *w, int64_t o, int64_t *fi
     if (*first > *end) *first = *end;
 }
 
-/** The options of an op on one row, [n, 1, width, channels], from those of one on [n, width, channels]: a stride, 0 for
- *  the default, and pads before and after. */
+/** Turn options of an op on [n, width, channels] into options on one row, [n, 1, width, channels]: a NUMBER, such as a
+ *  stride (0: default), and PADS before and after. */
 mst_axes mst_window_row(int32_t number);
 mst_axes mst_window_row_pads(mst_axes pads);
 

@@ -3,9 +3,9 @@
  *  values  at least one, of one dtype (f32, f64, i32, i64 or u8) and shape
  *  dst     like them; may alias any of them
  *
- *  Neighbours are added, then neighbours among the sums, and so on; one that is left over moves up as it is: the tree
- *  of sums over shards. So the order depends on the list alone, and sums over parts of 2, 4, 8, ... values may be made
- *  elsewhere. Integers wrap around.
+ *  Neighbours are added, then neighbouring sums, and so on. A value without a neighbour moves up unchanged. This is the
+ *  tree in which shards are added up. The order depends on the list alone, so the sums of runs of 2, 4, 8, ... values
+ *  may be made elsewhere. Integers wrap around.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_add_n(const mst_value *values, int n);

@@ -4,14 +4,14 @@
  *  a, b       any dtype, the same of both
  *  dst        the shape that all three broadcast to as in NumPy; may alias any source of its dtype
  *
- *  What is not chosen does not count, not even if it is NaN; neither in the gradient.
+ *  Elements that are not chosen have no effect, even if they are NaN. This holds for the gradient too.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_select(mst_value condition, mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
-/* Shapes broadcast if each two of them do. */
+/* Three shapes broadcast if each two of them do. */
 static mst_status select_infer(mst_infer *c) {
     mst_shape pair, *dst = &c->dst[0].shape;
     const mst_shape *condition = &c->src[0].shape;

@@ -3,9 +3,9 @@
  *  src  f32, f64, i32 or i64, of one shape in all shards
  *  dst  like src
  *
- *  A shard is built before the next one, so that a node cannot have those of later shards as its sources. Each shard
- *  has a node of its own instead, with its part as the source, and the plan makes one sum of those of one number, in
- *  the tree over all shards, of other tasks too. A run needs the nodes of all shards.
+ *  Shards are built one after the other, so a node cannot have values of later shards as its sources. Instead each
+ *  shard has a node of its own, whose source is the shard's part. The plan makes one sum of the nodes with the same
+ *  number, in the tree over the shards of all tasks. A run needs the nodes of all shards.
  *
  *  Layers build it with mst_sum_replicas.
  */
@@ -36,7 +36,7 @@ static mst_status sum_replicas_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* The losses of all shards depend on the source: its gradient is the sum of theirs. */
+/* The losses of all shards depend on the source, so its gradient is the sum of their gradients. */
 static mst_value sum_replicas_grad(mst_grad *c, int i) {
     const mst_sum_replicas_options *o = c->options;
     (void)i;

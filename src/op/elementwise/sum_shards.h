@@ -19,8 +19,8 @@ typedef struct mst_sum_shards_options {
     int32_t round;                 /**< mst_sum_round */
 } mst_sum_shards_options;
 
-/** The sum of VALUES[i], of shard first + i, over the shards of all tasks. The values of each leaf of the window, see
- *  collective/group.h, are added up first. */
+/** The sum of all VALUES over the shards of all tasks; VALUES[i] is of shard first + i of WINDOW. The values of each
+ *  leaf of the window (collective/group.h) are added up first. */
 mst_value mst_sum_shards(const mst_value *values, mst_shards window, int32_t num_shards, mst_sum_round round);
 
 #endif

@@ -64,7 +64,7 @@ static int64_t *matrix_of(const mst_kernel_args *a, int thread) {
     return thread == 0 ? a->dst[0].data : (int64_t *)a->workspace + (thread - 1) * a->dst[0].count;
 }
 
-/* Rows BEGIN to END - 1. */
+/* Counts rows BEGIN to END - 1. */
 static mst_status count(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const int64_t classes = ((const mst_confusion_matrix_options *)a->options)->num_classes;

@@ -73,7 +73,8 @@ typedef struct gather_work {
     mst_gather_sizes size;
 } gather_work;
 
-/* Item i is row i of dst: index i % (number of indices) of outer row i / (number of indices). */
+/* Copies rows BEGIN to END - 1 of dst. Row i is for index i % (number of indices) of outer row i / (number of
+ * indices). */
 static mst_status copy_rows(void *context, int64_t begin, int64_t end, int thread) {
     const gather_work *w = context;
     const mst_array *params = &w->args->src[0], *indices = &w->args->src[1];
@@ -173,7 +174,7 @@ mst_value mst_gather(mst_value params, mst_value indices, int axis) {
  *  indices   i32 or i64: those of the gather
  *  like      any dtype: what was gathered from; only its shape is used
  *  dst       gradient's dtype, like's shape
- *  axis      as there
+ *  axis      as in gather
  *  fails     MST_INVALID in the run if an index is negative or too large
  */
 
@@ -203,7 +204,7 @@ static mst_status check_all(void *context, int64_t begin, int64_t end, int threa
     return mst_gather_check(w->args, &w->args->src[1], w->size.size, begin, end);
 }
 
-/* Item i is row i of dst: row i % size of outer row i / size. */
+/* Makes rows BEGIN to END - 1 of dst. Row i is row i % size of outer row i / size. */
 static mst_status scatter_rows(void *context, int64_t begin, int64_t end, int thread) {
     static void (*const scatter[MST_NUM_DTYPES])(const mst_gather_sizes *s, const mst_array *indices,
                                                  const void *src_row, void *dst_row, int64_t first,

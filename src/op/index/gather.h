@@ -22,7 +22,7 @@ static inline int64_t mst_gather_index(const mst_array *indices, int64_t i) {
 
 /** The shape of the elements that source INDICES takes out of PARAMS. */
 MST_CHECKED mst_status mst_gather_infer(mst_infer *c, const mst_shape *params, int indices, mst_shape *out);
-/** Sizes of the loops. */
+/** The sizes of the loops over PARAMS. */
 mst_gather_sizes mst_gather_loops(const mst_kernel_args *a, const mst_array *params);
 /** An error if one of elements BEGIN to END - 1 of the indices is not within 0 to SIZE - 1. */
 MST_CHECKED mst_status mst_gather_check(const mst_kernel_args *a, const mst_array *indices, int64_t size, int64_t begin,

@@ -23,7 +23,7 @@ static mst_value gather_last_grad(mst_grad *c, int i) {
 #define MST_TEMPLATE "op/index/gather_last_rows.inc"
 #include "op/sizes.inc"
 
-/* Elements BEGIN to END - 1. */
+/* Gathers elements BEGIN to END - 1. */
 static mst_status gather(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_array *src = &a->src[0], *indices = &a->src[1];

@@ -5,8 +5,8 @@
  *  k            at least 1
  *  dst          bool, [n]
  *
- *  So a score equal to the target's is no better than it. False if a score that must be looked at is no finite
- *  number, or the target is no class. As TensorFlow's InTopKV2.
+ *  A score equal to the target's does not count against it. dst is false if the target is no class, or if a score that
+ *  is compared is not finite. As TensorFlow's InTopKV2.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_in_top_k(mst_value predictions, mst_value targets, int k);
@@ -39,7 +39,7 @@ static mst_status in_top_k_infer(mst_infer *c) {
 #define MST_TEMPLATE "op/index/in_top_k_row.inc"
 #include "base/floats.inc"
 
-/* Rows BEGIN to END - 1. */
+/* Computes rows BEGIN to END - 1. */
 static mst_status in_top_k_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const int k = ((const in_top_k_options *)a->options)->k;

@@ -4,13 +4,13 @@
  *  keys     i64, [k], in rising order; of equal ones any counts
  *  numbers  i64, [k]
  *  dst      i64, src's shape
- *  found    in the run, an element without a key, or one whose number is negative, is MST_INVALID
+ *  found    if true, a run fails with MST_INVALID if an element has no key, or a negative number
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_lookup_options {
     int zero_;
     mst_value src, keys, numbers;
-    bool found; /**< all must be */
+    bool found; /**< every element must be found */
 } mst_lookup_options;
 MST_API mst_value mst_lookup_with(mst_lookup_options options);
 #define mst_lookup(...) mst_lookup_with(MST_NAMED_3(mst_lookup_options, src, keys, numbers, __VA_ARGS__))

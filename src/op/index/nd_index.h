@@ -5,8 +5,8 @@
 
 #include "muster/op.h"
 
-/** Checks INDICES for WHOLE, whose first k dimensions must be known; NAME is that of the function. *K becomes k, *COUNT
- *  the number of elements of these dimensions. */
+/** Checks INDICES into WHOLE, whose first k dimensions must be known. NAME is the function's name, for errors. Sets *K
+ *  to k, and *COUNT to the number of elements of these dimensions. */
 MST_CHECKED bool mst_nd_index_check(const char *name, mst_value indices, const mst_shape *whole, int *k,
                                     int64_t *count);
 /** For each row of INDICES its number among the elements of the first K dimensions of WHOLE, i64; -1 if one of its

@@ -11,7 +11,7 @@ typedef struct mst_one_hot_options {
     int zero_;
     mst_value indices;
     int64_t depth;
-    double on_value; /**< 0: 1 */
+    double on_value; /**< 0 means 1 */
     double off_value;
     mst_dtype dtype; /**< of the result, default f32 */
 } mst_one_hot_options;
@@ -60,7 +60,7 @@ typedef struct one_hot_work {
 #define MST_TEMPLATE "op/index/one_hot_rows.inc"
 #include "op/sizes.inc"
 
-/* Rows BEGIN to END - 1. */
+/* Fills rows BEGIN to END - 1. */
 static mst_status one_hot_run(void *context, int64_t begin, int64_t end, int thread) {
     const one_hot_work *w = context;
     const int64_t depth = ((const mst_one_hot_options *)w->args->options)->depth;

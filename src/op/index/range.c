@@ -49,7 +49,7 @@ static mst_status range_infer(mst_infer *c) {
         for (int64_t i = begin; i < end; i++) data[i] = (T)(o->start + (double)i * o->delta); \
     } while (0)
 
-/* Elements BEGIN to END - 1. */
+/* Computes elements BEGIN to END - 1. */
 static mst_status count_up(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const range_options *o = a->options;

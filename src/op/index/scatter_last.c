@@ -3,7 +3,7 @@
  *  src      f32, f64, i32, i64 or u8, [..., k]
  *  indices  i32 or i64, like src
  *  like     any dtype, [..., n]; only its shape is used
- *  dst      src's dtype, like's shape; 0 if no index points
+ *  dst      src's dtype, like's shape; 0 where no index points to
  *
  *  The gradient of gather_last and of top_k. Values of one place are added in the order of j; integers wrap around. An
  *  index that is not within 0 to n - 1 is an error.
@@ -29,7 +29,7 @@ static mst_value scatter_last_grad(mst_grad *c, int i) {
 #define MST_TEMPLATE "op/index/scatter_last_rows.inc"
 #include "op/numbers.inc"
 
-/* Rows BEGIN to END - 1. */
+/* Computes rows BEGIN to END - 1. */
 static mst_status scatter(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_array *src = &a->src[0], *indices = &a->src[1], *dst = &a->dst[0];

@@ -2,11 +2,11 @@
  *  sum of all updates[i, ...] with these indices
  *
  *  indices  i32 or i64, [..., k]
- *  updates  f32, f64, i32 or i64; the shape of indices without k, then that of dst without its first k dimensions
+ *  updates  f32, f64, i32 or i64; the shape of indices without its last dimension, then that of dst without its first k
  *  shape    of dst, all of it known
  *  dst      updates' dtype
  *
- *  Updates of one place are added in their order. An index out of range is an error in the run, which shows it as -1.
+ *  Updates of one place are added in their order. An index out of range makes the run fail; the error shows it as -1.
  *  Made of other ops.
  */
 #ifdef MST_OP_HEADER

@@ -106,7 +106,7 @@ static uint32_t key_u8(uint8_t x) {
 
 /* ---- the kernel ---- */
 
-/* Of one thread: the pairs of a row, twice. */
+/* Bytes of workspace for one thread: room for the pairs of a row, twice. */
 static size_t thread_workspace(mst_dtype dtype, int64_t n) {
     enum { LINE = 64 };
     const size_t pair = mst_dtype_size(dtype) > sizeof(uint32_t) ? sizeof(pair_64) : sizeof(pair_32);
@@ -200,7 +200,7 @@ const mst_op mst_op_sort = {
     MST_EXAMPLES(sort_examples),
 };
 
-/* Another axis than the last changes places with it. */
+/* An axis other than the last is swapped with the last. */
 mst_value mst_sort_output(const mst_sort_options *o, int output) {
     mst_graph *graph = mst_value_graph(o->src);
     const char *name = output == MST_SORT_VALUES ? "sort" : "argsort";

@@ -49,7 +49,7 @@ static mst_value top_k_grad(mst_grad *c, int i) {
 #define MST_TEMPLATE "op/index/top_k_rows.inc"
 #include "op/numbers.inc"
 
-/* Rows BEGIN to END - 1. */
+/* Computes rows BEGIN to END - 1. */
 static mst_status top_k_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const int32_t n = (int32_t)a->src[0].shape.dim[a->src[0].shape.ndim - 1];

@@ -6,7 +6,7 @@
  *  activation  none, relu or relu6
  *  dst         [m, n]
  *
- *  The plan makes it; it comes after differentiation and has no gradient.
+ *  The plan makes this op, after differentiation, so it has no gradient.
  */
 #include "op/matrix/fused_matmul.h"
 

@@ -6,7 +6,7 @@
  *  dst               output 0, like src
  *  mean, variance    outputs 1 and 2, as batch_norm's
  *
- *  The plan makes it; it comes after differentiation and has no gradient.
+ *  The plan makes this op, after differentiation, so it has no gradient.
  */
 #include <math.h>
 

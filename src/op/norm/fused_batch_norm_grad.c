@@ -7,7 +7,7 @@
  *  activation            relu, relu6 or linear, which is none
  *  dsrc, dgamma, dbeta   as batch_norm_grad's
  *
- *  The plan makes it; it comes after differentiation and has no gradient.
+ *  The plan makes this op, after differentiation, so it has no gradient.
  */
 #include "op/list.h"
 #include "op/norm/batch_norm.h"

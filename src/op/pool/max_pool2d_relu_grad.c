@@ -5,7 +5,7 @@
  *  dst       like src: sums of the gradients of the windows in which an element is the first that is largest, if
  *            it is more than 0
  *
- *  Options are those of max_pool2d_grad. The plan makes it; it comes after differentiation and has no gradient.
+ *  Options are those of max_pool2d_grad. The plan makes this op, after differentiation, so it has no gradient.
  */
 #include <math.h>
 
