@@ -2,10 +2,10 @@
 #include "base/team.h"
 #include "muster/op.h"
 
-/* Runs for each thread, so that one that is late does not keep the others waiting for long. */
+/* More than one run for each thread, so that a late thread does not keep the others waiting for long. */
 enum { RUNS_PER_THREAD = 4 };
 
-/* The number of grains of the thread with the most, if each run has RUN grains. */
+/* How many grains the busiest thread gets if a run has RUN grains. */
 static int64_t most_of(int64_t grains, int64_t run, int64_t threads) {
     const int64_t runs = (grains + run - 1) / run;
     return (runs + threads - 1) / threads * run;

@@ -6,8 +6,9 @@
  *                 the sum of dcaptured for each float captured: at first 0
  *      x          the carry of each step, its x, and dy of each y that has a gradient
  *      captured   as in the scan
- *      next       dcarry, the gradient with respect to the carry that the step began with; the sums, with this step
- *      added y          dx of each float x
+ *      next       dcarry, the gradient with respect to the carry that the step began with;
+ *                 the sums, with this step added
+ *      y          dx of each float x
  *
  * Each step is computed again from its carry, so only the carries are kept of it. What the gradients do not need of a
  * step is dropped when the body is planned. */

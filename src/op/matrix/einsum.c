@@ -1,15 +1,15 @@
-/** einsum: Einstein's sums: products of sources whose axes have letters, summed over those that the output has not
+/** einsum: Einstein's sums: products of sources whose axes have letters, summed over the letters not in the output
  *
- *  equation  "ij,jk->ik": the letters of the axes of each source, and of dst. Without "->" dst has the letters that are
- *            there once, in the order of the alphabet, capital ones first. "..." stands for the axes that have no
- *            letter, which are broadcast and come first in a dst that is not given. A letter twice in one source takes
- *            its diagonal. Blanks do not count
+ *  equation  "ij,jk->ik": the letters of the axes of each source, and of dst. Without "->", dst has the letters that
+ *            occur once, in alphabetical order, capital letters first. "..." stands for the axes without a letter;
+ *            these are broadcast, and come first in dst if there is no "->". A letter that occurs twice in one source
+ *            takes the diagonal of these axes. Blanks do not count
  *  values    N of them, of one dtype, which matmul and mul take: f32, f64, i32 or i64
  *  dst       their dtype
  *
  *  "ij->ji" transposes, "ii" is the trace, "bhqd,bhkd->bhqk" the products of queries and keys. The first two sources
- *  are multiplied, then the product and the third, and so on. Made of other ops; where axes of a product are joined,
- *  one length may be unknown while the graph is built.
+ *  are multiplied, then the product and the third, and so on. Made of other ops. If axes of a product are joined, at
+ *  most one length may be unknown while the graph is built.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_einsum(const char *equation, const mst_value *values, int n);
@@ -18,10 +18,10 @@ MST_API mst_value mst_einsum(const char *equation, const mst_value *values, int 
 
 #include "op/op.h"
 
-/* Letters are 'A' to 'z'; after them come those of "...", counted from the last axis. */
+/* Labels of axes: those of letters are for 'A' to 'z'. After them come those of "...", counted from the last axis. */
 enum { FIRST_LETTER = 'A', NUM_LETTERS = 'z' - 'A' + 1, NUM_LABELS = NUM_LETTERS + MST_MAX_NDIM, MOST_VALUES = 32 };
 
-/* Axes by their labels. */
+/* Labels of axes, in the order of the axes. */
 typedef struct axes {
     int count, label[MST_MAX_NDIM];
 } axes;
@@ -37,8 +37,8 @@ typedef struct einsum {
     int num;
     operand src[MOST_VALUES];
     axes dst;
-    int num_dots;         /* most axes that "..." stands for */
-    int uses[NUM_LABELS]; /* in all sources */
+    int num_dots;         /* the largest number of axes that "..." stands for */
+    int uses[NUM_LABELS]; /* how often each label occurs in all sources */
     int64_t dim[NUM_LABELS];
 } einsum;
 
@@ -48,7 +48,7 @@ typedef struct einsum {
 #define FAIL_AT(e, at, format, ...) \
     FAIL(e, "einsum '%s', character %d: " format, (e)->text, (int)((at) - (e)->text) + 1, __VA_ARGS__)
 
-/* isalpha knows more letters in some locales. */
+/* Not isalpha, because it accepts more letters in some locales. */
 static bool is_letter(char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
@@ -65,7 +65,7 @@ static bool append(einsum *e, const char *at, int label, axes *a) {
     return true;
 }
 
-/* The labels from *AT to a comma, to "->" or to the end; DOTS axes are those of "...". */
+/* Reads labels from *AT to a comma, to "->" or to the end. "..." stands for DOTS axes. */
 static bool read_term(einsum *e, const char **at, int dots, axes *a, bool *has_dots) {
     *has_dots = false;
     for (; **at && **at != ',' && **at != '-'; (*at)++) {
@@ -93,7 +93,7 @@ static int count_letters(const char *at) {
     return count;
 }
 
-/* One length for each letter; those of "..." may be 1 as well. */
+/* Checks that each letter has one length. Axes of "..." may also be 1 long. */
 static bool take_lengths(einsum *e, const char *at, const operand *src) {
     const mst_shape shape = mst_value_spec(src->value).shape;
     for (int k = 0; k < src->axes.count; k++) {
@@ -156,7 +156,7 @@ static bool read_equation(einsum *e) {
 
 /* ---- operands ---- */
 
-/* The axes in the order of ORDER, which has each of them once. */
+/* Transposes X, so that its axes have the order of ORDER, which has each of them once. */
 static void arrange(operand *x, const axes *order) {
     mst_axes perm = {.count = order->count};
     bool same = true;
@@ -174,7 +174,7 @@ static int count_open(const mst_shape *shape) {
     return open;
 }
 
-/* The value with SHAPE; one of its lengths may be unknown. */
+/* Gives *VALUE the shape SHAPE; one of its lengths may be unknown. */
 static bool reshape(const einsum *e, mst_value *value, const mst_shape *shape) {
     if (count_open(shape) > 1)
         return FAIL(e, "einsum '%s': more than one length of a product is not known yet", e->text);
@@ -182,7 +182,7 @@ static bool reshape(const einsum *e, mst_value *value, const mst_shape *shape) {
     return true;
 }
 
-/* If X has an unknown length, and another axis says what it must be, takes that length: the reshape fails if it is
+/* If X has one unknown length, which another source knows, sets that length by a reshape, which fails if it is
  * wrong. */
 static void settle_length(const einsum *e, operand *x) {
     mst_shape shape = mst_value_spec(x->value).shape;
@@ -192,7 +192,7 @@ static void settle_length(const einsum *e, operand *x) {
     if (count_open(&shape) == 0) x->value = mst_reshape(x->value, shape);
 }
 
-/* Takes the diagonal of axes P and Q, which becomes the last axis: elements N + 1 apart of [..., N * N]. */
+/* Takes the diagonal of axes P and Q as the last axis: every (N + 1)th element of [..., N * N]. */
 static bool take_diagonal(const einsum *e, operand *x, int p, int q) {
     const int label = x->axes.label[p], ndim = x->axes.count;
     const int64_t n = e->dim[label];
@@ -241,7 +241,7 @@ static bool is_needed(const einsum *e, int label, int i) {
     return false;
 }
 
-/* Sums X over the axes that neither OTHER nor the output nor a source from I on has. */
+/* Sums X over the axes that neither OTHER, nor the output, nor a source from I on has. */
 static void sum_own(const einsum *e, operand *x, const axes *other, int i) {
     mst_axes summed = {.count = 0};
     axes left = {.count = 0};
@@ -258,7 +258,7 @@ static void sum_own(const einsum *e, operand *x, const axes *other, int i) {
 
 /* ---- products ---- */
 
-/* The axes of A in the order in which the output has them, then those that it has not. */
+/* The axes of A: first those of the output, in its order, then the others. */
 static axes in_order_of(const axes *a, const axes *output) {
     axes sorted = {.count = 0};
     for (int k = 0; k < output->count; k++)
@@ -274,7 +274,7 @@ static axes join_axes(const axes *a, const axes *b) {
     return joined;
 }
 
-/* X with the axes ALL; axes that it lacks are 1 long. */
+/* X with the axes ALL. Axes that X lacks are 1 long. */
 static mst_value expanded(const operand *x, const axes *all) {
     operand arranged = *x;
     axes own = {.count = 0};
@@ -286,13 +286,14 @@ static mst_value expanded(const operand *x, const axes *all) {
     return arranged.value;
 }
 
-/* The axes of a product of matrices: those of both factors, those of one only, and those that are summed. */
+/* The axes in a product of matrices: those of both factors that stay, those of one factor, and those that are
+ * summed. */
 typedef struct roles {
     axes both, of_a, of_b, summed;
 } roles;
 
-/* X as [both, rows, columns]. ROWS and COLUMNS are groups of its axes; each becomes one axis. *SWAPPED: columns come
- * first, because X is laid out that way. */
+/* Makes X [both, rows, columns], where ROWS and COLUMNS are groups of axes that become one axis each. Sets *SWAPPED if
+ * columns come before rows, because X is laid out that way. */
 static bool as_matrices(const einsum *e, const operand *x, const roles *r, const axes *rows, const axes *columns,
                         bool *swapped, mst_value *out) {
     const axes tail = join_axes(rows, columns), turned = join_axes(columns, rows);
@@ -318,7 +319,7 @@ static bool as_matrices(const einsum *e, const operand *x, const roles *r, const
     return reshape(e, out, &joined);
 }
 
-/* [both, rows, columns] to [both, axes of a, axes of b]. */
+/* Turns [both, rows, columns] into [both, axes of a, axes of b]. */
 static bool split_groups(const einsum *e, const roles *r, const operand *a, const operand *b, mst_value *product) {
     const mst_shape of_a = mst_value_spec(a->value).shape, of_b = mst_value_spec(b->value).shape;
     if (r->of_a.count <= 1 && r->of_b.count <= 1) {
@@ -346,14 +347,14 @@ static roles roles_of(const einsum *e, const operand *a, const operand *b, int n
     return r;
 }
 
-/* Whether the output has the first axis of B before that of A: then the product B A is better. */
+/* Whether the first axis of B comes before that of A in the output. Then the product B A is better. */
 static bool comes_later(const einsum *e, const roles *r) {
     const int a = r->of_a.count ? find(&e->dst, r->of_a.label[0]) : -1;
     const int b = r->of_b.count ? find(&e->dst, r->of_b.label[0]) : -1;
     return a >= 0 && b >= 0 && b < a;
 }
 
-/* A = A times B, where the sources from NEXT on are still to come. */
+/* Sets A to the product of A and B. Sources from NEXT on are still to be multiplied. */
 static bool multiply(const einsum *e, operand *a, const operand *b, int next) {
     roles r = roles_of(e, a, b, next);
     const axes own = join_axes(&r.of_a, &r.of_b);

@@ -39,11 +39,11 @@ static mst_status infer_batch(mst_infer *c, mst_shape *out) {
     const mst_shape *a = &c->src[0].shape, *b = &c->src[1].shape;
     const int ndim = a->ndim > b->ndim ? a->ndim : b->ndim;
     out->ndim = ndim;
-    for (int k = 3; k <= ndim; k++) { /* counted from the last batch dimension */
+    for (int k = 3; k <= ndim; k++) { /* counted from the end */
         const int64_t x = k <= a->ndim ? a->dim[a->ndim - k] : 1, y = k <= b->ndim ? b->dim[b->ndim - k] : 1;
         if (x >= 0 && y >= 0 && x != 1 && y != 1 && x != y)
             return mst_infer_fail(c, "batch dimensions %lld and %lld do not broadcast", (long long)x, (long long)y);
-        /* one that is not known yet must turn out to be 1 or the same */
+        /* an unknown dimension must turn out to be 1, or the same as the other */
         out->dim[ndim - k] = x == 1 ? y : y == 1 ? x : x < 0 ? y : x;
     }
     return MST_OK;
@@ -67,8 +67,8 @@ static mst_status matmul_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* With A and B the factors after swapping and G the gradient: dA = G B^T, dB = A^T G; swapped back if the source is
- * swapped, dA^T = B G^T, dB^T = G^T A. */
+/* Let A and B be the factors after swapping, and G the gradient: dA = G B^T, dB = A^T G. For a swapped source the
+ * result is swapped back: dA^T = B G^T, dB^T = G^T A. */
 static mst_value matmul_grad(mst_grad *c, int i) {
     const mst_matmul_options *o = c->options;
     const bool ta = o->transpose_a, tb = o->transpose_b;
@@ -107,7 +107,7 @@ typedef struct product {
 #undef T
 #undef MST_NAME
 
-/* The first element of the matrix of SRC for batch BATCH of dst. */
+/* The offset in SRC of the matrix for batch BATCH of dst. */
 static int64_t matrix_at(const mst_shape *src, const mst_shape *dst, int64_t batch) {
     int64_t at = 0, step = src->dim[src->ndim - 2] * src->dim[src->ndim - 1];
     for (int k = 3; k <= src->ndim; k++) {
@@ -119,7 +119,7 @@ static int64_t matrix_at(const mst_shape *src, const mst_shape *dst, int64_t bat
     return at;
 }
 
-/* Rows BEGIN to END - 1 of dst, counted through all products of the batch. */
+/* Computes rows BEGIN to END - 1 of dst, numbered through all products of the batch. */
 static mst_status matmul_run(void *context, int64_t begin, int64_t end, int thread) {
     const product *p = context;
     const mst_array *a = &p->args->src[0], *b = &p->args->src[1], *dst = &p->args->dst[0];

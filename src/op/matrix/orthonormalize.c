@@ -1,11 +1,11 @@
-/** orthonormalize: the rows of src made orthogonal to one another and of length 1: dst[i] = (src[i] - its projection on
- *  dst[0] to dst[i - 1]) over its length
+/** orthonormalize: makes the rows of src orthogonal to one another and of length 1: dst[i] is src[i] minus its
+ *  projections on dst[0] to dst[i - 1], divided by its length
  *
  *  src  f32 or f64, [m, n], m <= n
- *  dst  like src; src = L dst with a triangular L, whose diagonal is positive. A row that depends on those before it
- *       is 0
+ *  dst  like src; src = L dst with a triangular L, whose diagonal is positive. A row that depends linearly on the rows
+ *       before it becomes 0
  *
- *  Gram and Schmidt's way, modified, in f64. No gradient flows through.
+ *  By the modified Gram-Schmidt process, in f64. No gradient flows through.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_orthonormalize(mst_value src);
@@ -49,11 +49,11 @@ MST_SIMD static double dot(const double *restrict a, const double *restrict b, i
 }
 
 typedef struct panel {
-    double *rows, *length; /* all rows, and how long they were */
+    double *rows, *length; /* all rows, and their original lengths */
     int64_t n, first, end;
 } panel;
 
-/* From each row after the panel, takes its projections on the rows of the panel. Threads share whole rows. */
+/* Subtracts from each row after the panel its projections on the rows of the panel. Threads share whole rows. */
 static mst_status project(void *context, int64_t begin, int64_t end, int thread) {
     const panel *p = context;
     (void)thread;

@@ -9,7 +9,7 @@
 typedef struct mst_gelu_options {
     int zero_;
     mst_value src;
-    bool approximate; /**< by tanh in place of erf */
+    bool approximate; /**< the formula with tanh in place of erf */
 } mst_gelu_options;
 MST_API mst_value mst_gelu_with(mst_gelu_options options);
 #define mst_gelu(...) mst_gelu_with(MST_NAMED_1(mst_gelu_options, src, __VA_ARGS__))

@@ -3,7 +3,7 @@
  *  src  f32 or f64, any shape
  *  dst  src's dtype, scalar
  *
- *  f32 is squared and summed in f64 and rounded once; the order depends on the number of elements alone.
+ *  f32 is squared and summed in f64 and rounded once. The order of the sum depends only on the number of elements.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_l2_loss(mst_value src);

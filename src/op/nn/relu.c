@@ -10,7 +10,7 @@ MST_API mst_value mst_relu(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-/* 0 at 0; dst > 0 where src > 0, so src need not be kept */
+/* The slope at 0 is 0. dst > 0 where src > 0, so src need not be kept. */
 static mst_value relu_grad(mst_grad *c, int i) {
     (void)i;
     return mst_relu_grad(c->ddst[0], c->dst[0]);

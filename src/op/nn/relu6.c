@@ -10,7 +10,7 @@ MST_API mst_value mst_relu6(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-/* 0 at both corners */
+/* The slope at 0 and at 6 is 0. */
 static mst_value relu6_grad(mst_grad *c, int i) {
     (void)i;
     return mst_relu6_grad(c->ddst[0], c->dst[0]);

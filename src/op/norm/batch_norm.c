@@ -1,5 +1,5 @@
-/** batch_norm: dst = gamma * (src - mean) / sqrt(variance + epsilon) + beta, with mean and variance those of the batch,
- *  for each channel over all other axes
+/** batch_norm: dst = gamma * (src - mean) / sqrt(variance + epsilon) + beta, with mean and variance of the batch for
+ *  each channel, over all other axes
  *
  *  src       f32 or f64, [n, ..., channels]
  *  gamma     src's dtype, [channels]
@@ -7,9 +7,9 @@
  *  epsilon   default 0.001, as in Keras
  *  dst       output 0, like src
  *  mean      output 1, [channels]; 0 if there are no rows
- *  variance  output 2, [channels]: the mean of the squares, divided by the number of rows
+ *  variance  output 2, [channels]: the mean of (src - mean)^2 over all rows
  *
- *  As Keras 3 does it while training. The gradient flows through mean and variance.
+ *  This is what Keras 3 does in training. The gradient flows through mean and variance.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_batch_norm_options {
@@ -56,16 +56,16 @@ static mst_status batch_norm_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* The largest divisor of ROWS that is at most MOST, and at least a quarter of that; 0 if there is none. */
+/* The largest divisor of ROWS from MOST / 4 to MOST; 0 if there is none. */
 static int64_t divisor_near(int64_t rows, int64_t most) {
     for (int64_t d = most; d > 0 && 4 * d >= most; d--)
         if (rows % d == 0) return d;
     return 0;
 }
 
-/* Each part has about as many elements as a thread should get at least, and there are not so many parts that their sums
- * cost time. If possible, a part lies in one example, or whole examples lie in a part. Then code that makes one example
- * after the other can also add up the parts. */
+/* Each part has about the number of elements that is worth a thread. The number of parts is limited, because adding up
+ * their sums takes time. If possible, a part lies in one example, or whole examples lie in a part: then code that makes
+ * one example after the other can also add up the parts. */
 mst_batch_rows mst_batch_rows_of(const mst_shape *src) {
     enum { ELEMENTS = 1 << 14, MOST_PARTS = 256 };
     mst_batch_rows b = {.rows = 1, .channels = src->dim[src->ndim - 1]};
@@ -97,7 +97,7 @@ mst_value mst_batch_sum(mst_value value) {
     return mst_reduce_sum(value, axes);
 }
 
-/* Counted in f64 and rounded once, as those of reductions are. */
+/* Counted in f64 and rounded once, as the counts of reductions are. */
 mst_value mst_batch_count(mst_value src) {
     const mst_spec spec = mst_value_spec(src);
     mst_value count = mst_dim_size(src, 0, MST_F64);
@@ -161,7 +161,7 @@ static const mst_example batch_norm_examples[] = {
     {.name = "many rows",
      .num_src = 3,
      .src = {{.ndim = 3, .dim = {5, 7, 3}}, {.ndim = 1, .dim = {3}}, {.ndim = 1, .dim = {3}}}},
-    {.name = "many channels", /* blocks of 32, 16, 8 and 5 */
+    {.name = "many channels", /* computed in blocks of 32, 16, 8 and 5 */
      .num_src = 3,
      .src = {{.ndim = 2, .dim = {7, 61}}, {.ndim = 1, .dim = {61}}, {.ndim = 1, .dim = {61}}}},
     {.name = "a row",

@@ -1,4 +1,4 @@
-/** What batch_norm and its gradient share. Both see their source as rows of channels, the last axis. */
+/** What batch_norm and its gradient share. Both see their source as rows of channels; channels are the last axis. */
 #ifndef MUSTER_OP_BATCH_NORM_H
 #define MUSTER_OP_BATCH_NORM_H
 
@@ -9,8 +9,8 @@
 
 extern const mst_field mst_batch_norm_fields[];
 
-/** Source 0, floats of two dimensions or more; sources FIRST to LAST have its dtype and one element for each of its
- *  channels. */
+/** Checks source 0, floats of two dimensions or more, and sources FIRST to LAST, which must have its dtype and one
+ *  element for each channel. */
 MST_CHECKED mst_status mst_batch_norm_infer(mst_infer *c, int first, int last);
 
 /** Rows are cut into parts of a length that depends on the shape alone. */
@@ -22,8 +22,8 @@ static inline int64_t mst_batch_rows_in(const mst_batch_rows *b, int64_t part) {
     const int64_t left = b->rows - part * b->rows_of_part;
     return left < b->rows_of_part ? left : b->rows_of_part;
 }
-/** How many parts lie in each of SHARES shares of the rows, of ROWS rows each but for the last; 0: some do not lie in
- *  one. */
+/** Rows are cut into SHARES shares of ROWS rows; the last may have fewer. The number of parts in each share; 0: some
+ *  parts do not lie in one share. */
 static inline int64_t mst_batch_parts_of_share(const mst_batch_rows *b, int64_t shares, int64_t rows) {
     if (shares == 1) return b->parts;
     return rows % b->rows_of_part == 0 ? rows / b->rows_of_part : 0;
@@ -36,29 +36,29 @@ static inline int64_t mst_batch_parts_before(const mst_batch_rows *b, int64_t ro
 static inline int64_t mst_batch_parts_end(const mst_batch_rows *b, int64_t begin, int64_t count) {
     return begin + count < b->parts ? begin + count : b->parts;
 }
-/** The factor of a channel. */
+/** The factor by which a channel is multiplied. */
 static inline double mst_batch_scale(double gamma, double variance, double epsilon) {
     return gamma / sqrt(variance + epsilon);
 }
-/** Of workspace: two sums for each part and channel, and four numbers for each channel. */
+/** Bytes of workspace: two sums for each part and channel, and four numbers for each channel. */
 size_t mst_batch_norm_workspace(const mst_infer *c, int num_threads);
 
-/** The limits to which outputs are cut. */
+/** The limits to which an activation clips outputs. */
 typedef struct mst_batch_limits {
     double low, high;
 } mst_batch_limits;
 /** The source of batch_norm_add that is added to the output. */
 enum { MST_BATCH_WHAT = 3 };
-/** The kernel of batch_norm, its output cut to LIMITS; then source MST_BATCH_WHAT is added if there is one. */
+/** The kernel of batch_norm. Clips the output to LIMITS, then adds source MST_BATCH_WHAT, if there is one. */
 MST_CHECKED mst_status mst_batch_norm_run(const mst_kernel_args *a, double epsilon, mst_batch_limits limits);
 
-/** Of fused_batch_norm and its gradient, which the plan makes out of batch_norm and what follows it. */
+/** Activations of fused_batch_norm and its gradient, which the plan makes of batch_norm and what follows it. */
 typedef enum mst_batch_activation { MST_BATCH_RELU, MST_BATCH_RELU6, MST_BATCH_LINEAR } mst_batch_activation;
 extern const char *const mst_batch_activations[];
 mst_batch_limits mst_batch_limits_for(int activation);
-/** NULL if no output was cut, else LIMITS, which are filled in. */
+/** Fills LIMITS in and returns it; NULL if the activation does not clip. */
 const mst_batch_limits *mst_batch_grad_limits(int activation, mst_batch_limits *limits);
-/** The kernel of the gradient. With six sources the third is beta, which activations need. */
+/** The kernel of the gradient. With six sources, source 2 is beta, which activations need. */
 MST_CHECKED mst_status mst_batch_norm_grad_run(const mst_kernel_args *a, double epsilon, int activation);
 typedef struct mst_fused_batch_norm_options {
     int zero_;
@@ -67,9 +67,8 @@ typedef struct mst_fused_batch_norm_options {
 } mst_fused_batch_norm_options;
 extern const mst_field mst_fused_batch_norm_fields[];
 
-/** What an output is made with, [MST_BATCH_TERMS, channels]: mean, scale and beta. What a gradient is made with,
- *  [MST_BATCH_GRAD_TERMS, channels]: these, and then shift and slope in
- *  scale (gradient - shift - slope (src - mean)). */
+/** Terms of a batch norm. An output is made of [MST_BATCH_TERMS, channels]: mean, scale and beta. A gradient is made of
+ *  [MST_BATCH_GRAD_TERMS, channels]: these, and shift and slope in scale (gradient - shift - slope (src - mean)). */
 enum {
     MST_BATCH_MEAN,
     MST_BATCH_SCALE,
@@ -79,7 +78,7 @@ enum {
     MST_BATCH_SLOPE,
     MST_BATCH_GRAD_TERMS
 };
-/** ROWS rows of the output of batch_norm: the bits that the op itself gives. Of functions _bf16 the sources are bf16,
+/** Makes ROWS rows of the output of batch_norm, with the same bits as the op. In functions _bf16 the sources are bf16,
  *  and all else is f32. */
 void mst_batch_normalize_f32(const float *terms, mst_batch_limits limits, const float *src, int64_t rows,
                              int64_t channels, float *dst);
@@ -87,24 +86,24 @@ void mst_batch_normalize_bf16(const float *terms, mst_batch_limits limits, const
                               int64_t channels, float *dst);
 void mst_batch_normalize_f64(const double *terms, mst_batch_limits limits, const double *src, int64_t rows,
                              int64_t channels, double *dst);
-/** ROWS rows of output 0 of batch_norm_grad, or of fused_batch_norm_grad, with LIMITS of mst_batch_grad_limits. */
+/** Makes ROWS rows of output 0 of batch_norm_grad or fused_batch_norm_grad. LIMITS are of mst_batch_grad_limits. */
 void mst_batch_differentiate_f32(const float *terms, const mst_batch_limits *limits, const float *src,
                                  const float *gradient, int64_t rows, int64_t channels, float *dst);
 void mst_batch_differentiate_bf16(const float *terms, const mst_batch_limits *limits, const uint16_t *src,
                                   const uint16_t *gradient, int64_t rows, int64_t channels, float *dst);
 void mst_batch_differentiate_f64(const double *terms, const mst_batch_limits *limits, const double *src,
                                  const double *gradient, int64_t rows, int64_t channels, double *dst);
-/** The outputs of batch_norm_statistics, for code that has a part of the source in the cache. Arrays are of the dtype
- *  of the functions. */
+/** What makes the outputs of batch_norm_statistics, for code that has a part of the source in the cache. Arrays have
+ *  the dtype of the functions. */
 typedef struct mst_batch_statistics {
     mst_batch_rows rows;
     const void *src, *gamma, *beta;
     double epsilon;
-    void *sums;                    /**< as of mst_batch_sums */
+    void *sums;                    /**< [parts][2][channels] */
     void *terms, *mean, *variance; /**< outputs */
 } mst_batch_statistics;
-/** Part PART, whose rows of the source are ROWS; or parts BEGIN to END - 1; then, when all have been measured, the
- *  outputs. */
+/** mst_batch_measure_part measures part PART, whose rows of the source are ROWS; mst_batch_measure measures parts BEGIN
+ *  to END - 1. When all parts have been measured, mst_batch_conclude makes the outputs. */
 void mst_batch_measure_part_f32(const mst_batch_statistics *statistics, int64_t part, const float *rows);
 void mst_batch_measure_part_bf16(const mst_batch_statistics *statistics, int64_t part, const uint16_t *rows);
 void mst_batch_measure_part_f64(const mst_batch_statistics *statistics, int64_t part, const double *rows);
@@ -112,8 +111,8 @@ void mst_batch_measure_f32(const mst_batch_statistics *statistics, int64_t begin
 void mst_batch_measure_f64(const mst_batch_statistics *statistics, int64_t begin, int64_t end);
 void mst_batch_conclude_f32(const mst_batch_statistics *statistics);
 void mst_batch_conclude_f64(const mst_batch_statistics *statistics);
-/** The sums of batch_norm_grad_sums, for code that has a part of the gradient in the cache. Arrays are of the dtype of
- *  the functions. */
+/** What makes the sums of batch_norm_grad_sums, for code that has a part of the gradient in the cache. Arrays have the
+ *  dtype of the functions. */
 typedef struct mst_batch_sums {
     mst_batch_rows rows;
     const void *src, *gradient;
@@ -126,8 +125,8 @@ typedef struct mst_batch_sums {
 static inline int64_t mst_batch_sums_count(const mst_batch_rows *rows) {
     return rows->parts * 2 * rows->channels;
 }
-/** Part PART, whose rows are SRC and GRADIENT; or parts BEGIN to END - 1; then, when all have been added up, the
- *  outputs. */
+/** mst_batch_add_up_part adds up part PART, whose rows are SRC and GRADIENT; mst_batch_add_up adds up parts BEGIN to
+ *  END - 1. When all parts have been added up, mst_batch_join makes the outputs. */
 void mst_batch_add_up_part_f32(const mst_batch_sums *sums, int64_t part, const float *src, const float *gradient);
 void mst_batch_add_up_part_bf16(const mst_batch_sums *sums, int64_t part, const uint16_t *src,
                                 const uint16_t *gradient);
@@ -140,10 +139,10 @@ void mst_batch_join_f64(const mst_batch_sums *sums);
 MST_CHECKED mst_status mst_batch_statistics_run(const mst_kernel_args *a, double epsilon);
 MST_CHECKED mst_status mst_batch_grad_sums_run(const mst_kernel_args *a, double epsilon, int activation);
 
-/** Nodes: the sum over all axes but the last; the number of rows of SRC as its dtype. */
+/** Nodes: the sum over all axes but the last; the number of rows of SRC, in its dtype. */
 mst_value mst_batch_sum(mst_value value);
 mst_value mst_batch_count(mst_value src);
-/** Output 0 of the gradient of batch_norm; outputs 1 and 2 are those of gamma and beta. */
+/** Output 0 of the gradient of batch_norm; outputs 1 and 2 are the gradients of gamma and beta. */
 mst_value mst_batch_norm_gradient(const mst_batch_norm_options *options, mst_value src, mst_value gamma, mst_value mean,
                                   mst_value variance, mst_value gradient);
 

@@ -29,7 +29,7 @@ static mst_status batch_norm_add_reference(const mst_kernel_args *a) {
 /* clang-format on */
 
 static const mst_example batch_norm_add_examples[] = {
-    {.name = "two rows", /* of -5 -4, 11 -4 */
+    {.name = "two rows", /* the batch norm gives -5 -4, 11 -4 */
      .num_src = 4,
      .src = {{.ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 10, 5, 40}},
              CHANNELS(12, 0),

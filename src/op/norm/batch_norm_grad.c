@@ -1,4 +1,4 @@
-/** batch_norm_grad: the gradients of batch_norm by its sources
+/** batch_norm_grad: the gradients of batch_norm with respect to its sources
  *
  *  src       as batch_norm's, n rows of channels
  *  gamma     as batch_norm's
@@ -32,8 +32,8 @@ mst_value mst_batch_norm_gradient(const mst_batch_norm_options *options, mst_val
                     options);
 }
 
-/* The terms of the gradients by the sources: u, s and n. With p, the gradient of output 0: sums of p and of its
- * products with u and with the op's gradient g. p_1 and p_2 are the gradients of outputs 1 and 2. */
+/* Terms of the gradients of this op with respect to its sources. g is its source gradient; p, p_1 and p_2 are the
+ * gradients of its outputs 0, 1 and 2; u, s and n are as above. Sums of g, p and their products are over the rows. */
 typedef struct terms {
     mst_value gamma, g, u, s, n;
     mst_value p, p_1, p_2;
@@ -49,7 +49,7 @@ static terms terms_of(const mst_grad *c) {
     terms t = {.gamma = c->src[1], .g = c->src[4]};
     t.u = mst_sub(c->src[0], c->src[2]);
     t.s = mst_rsqrt(mst_add(c->src[3], mst_scalar(c->graph, mst_value_spec(c->src[3]).dtype, epsilon)));
-    t.n = mst_batch_count(c->src[0]); /* at least 1, so that without rows the means are 0, like the sums */
+    t.n = mst_batch_count(c->src[0]); /* at least 1: without rows, means are then 0, as sums are */
     t.n = mst_maximum(t.n, mst_scalar(c->graph, mst_value_spec(t.n).dtype, 1));
     t.p = or_zeros(c->ddst[0], c->src[0]);
     t.p_1 = or_zeros(c->ddst[1], t.gamma);
@@ -62,7 +62,7 @@ static terms terms_of(const mst_grad *c) {
     return t;
 }
 
-/* By u: g (p_1 s - gamma s^3 sum(p u) / n) - p gamma s^3 sum(g u) / n. */
+/* With respect to u: g (p_1 s - gamma s^3 sum(p u) / n) - p gamma s^3 sum(g u) / n. */
 static mst_value by_centered(const terms *t) {
     const mst_value cube = mst_div(mst_mul(t->gamma, mst_mul(t->s, mst_square(t->s))), t->n);
     const mst_value first = mst_mul(t->g, mst_sub(mst_mul(t->p_1, t->s), mst_mul(cube, t->sum_pu)));
@@ -79,7 +79,7 @@ static mst_value batch_norm_grad_grad(mst_grad *c, int i) {
         case 0: return by_centered(&t);
         case 1: return mst_mul(t.s, mst_sub(plain, cross));
         case 2: return mst_neg(mst_batch_sum(by_centered(&t)));
-        case 3: { /* by s, and d s / d variance = -s^3 / 2 */
+        case 3: { /* with respect to s; d s / d variance = -s^3 / 2 */
             const mst_value of_dst = mst_mul(t.gamma, mst_sub(plain, mst_scale(cross, 3)));
             return mst_mul(mst_scale(mst_mul(t.s, square), -0.5), mst_add(of_dst, mst_mul(t.p_1, t.sum_gu)));
         }
@@ -115,7 +115,7 @@ static const mst_example batch_norm_grad_examples[] = {
              POSITIVE(3),
              {.ndim = 4, .dim = {2, 3, 2, 3}}},
      .options = &(const mst_batch_norm_options){.epsilon = 0.1}},
-    {.name = "many channels", /* blocks of 32, 16, 8 and 5 */
+    {.name = "many channels", /* computed in blocks of 32, 16, 8 and 5 */
      .num_src = 5,
      .src = {{.ndim = 2, .dim = {7, 61}},
              {.ndim = 1, .dim = {61}},

@@ -1,4 +1,4 @@
-/* The kernel of batch_norm, and what others make of its parts (op/norm/batch_norm.h). */
+/* The kernel of batch_norm, and the parts of it that other kernels use (op/norm/batch_norm.h). */
 #include <math.h>
 #include <string.h>
 

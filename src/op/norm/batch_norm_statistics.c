@@ -1,4 +1,4 @@
-/** batch_norm_statistics: batch_norm without its output: the terms of that output
+/** batch_norm_statistics: batch_norm without its output; it gives the terms of that output
  *
  *  src, gamma, beta  as batch_norm's
  *  epsilon           as batch_norm's

@@ -1,5 +1,5 @@
-/** For loops over rows of channels, in functions marked MST_SIMD: channels in blocks of a constant number, and means
- *  against waits of the processor. The bits are those of plain loops. */
+/** For loops over rows of channels, in functions marked MST_SIMD: blocks with a constant number of channels, and ways
+ *  to avoid stalls of the processor. The results have the bits of plain loops. */
 #ifndef MUSTER_OP_CHANNEL_BLOCKS_H
 #define MUSTER_OP_CHANNEL_BLOCKS_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** X, or 0 if DROP is 1. Of `drop ? 0 : x[i]` compilers make a load of x[i] under a mask, which waits for the
+/** X, or 0 if DROP is 1. For `drop ? 0 : x[i]`, compilers make a masked load of x[i], which has to wait for the
  *  comparison and for the load before it. */
 static inline float mst_drop_f32(float x, int drop) {
     int32_t bits;
@@ -25,15 +25,17 @@ static inline double mst_drop_f64(double x, int drop) {
 }
 
 /** Prefetches the bytes 4 KB after those of ROW. The processor's own prefetching ends with a page: if rows come from
- *  memory and two arrays are read at once, it leaves half of the memory bandwidth unused. Nothing needs to be there. */
+ *  memory and two arrays are read at once, it leaves half of the memory bandwidth unused. The address may be
+ *  invalid. */
 static inline void mst_ask_ahead(const void *row, size_t bytes) {
     enum { AHEAD = 4096, LINE = 64 };
     for (size_t i = 0; i < bytes; i += LINE) __builtin_prefetch((const char *)row + AHEAD + i);
 }
 
 enum { MST_LANES = 32 };
-/** CALL for one block after the other of N channels: LANES of them from channel FIRST on. LANES is a constant but for
- *  the last few, so that a loop over rows of channels, a MST_BLOCK_LOOP, keeps the data of a channel in registers. */
+/** Evaluates CALL for blocks of N channels, one after the other: for LANES channels from channel FIRST on. LANES is a
+ *  constant except for the last few channels. So a loop over rows, a MST_BLOCK_LOOP, keeps the data of its channels in
+ *  registers. */
 #define MST_IN_BLOCKS(n, first, lanes, call)                                               \
     do {                                                                                   \
         const int64_t mst_end = (n);                                                       \

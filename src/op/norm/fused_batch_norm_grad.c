@@ -1,4 +1,4 @@
-/** fused_batch_norm_grad: batch_norm_grad of a gradient that has come through an activation
+/** fused_batch_norm_grad: batch_norm_grad of a gradient that flows through an activation first
  *
  *  src, gamma, beta      as batch_norm's
  *  mean, variance        outputs 1 and 2 of batch_norm
@@ -34,7 +34,7 @@ static mst_status fused_batch_norm_grad_reference(const mst_kernel_args *a) {
 /* clang-format on */
 
 static const mst_example fused_batch_norm_grad_examples[] = {
-    {.name = "all of it flows", /* as batch_norm_grad: outputs are 2 and 10 */
+    {.name = "all of it flows", /* as batch_norm_grad: the outputs are 2 and 10 */
      .num_src = 6,
      .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){1, 5}},
              ONE(6),

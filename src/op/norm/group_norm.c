@@ -4,11 +4,11 @@
  *  src       f32 or f64, [n, ..., channels]
  *  gamma     src's dtype, [channels]
  *  beta      src's dtype, [channels]
- *  groups    of channels that are side by side, default 32; must divide the channels
+ *  groups    number of groups of neighbouring channels, default 32; must divide the number of channels
  *  epsilon   default 0.001, as in Keras
  *  dst       output 0, like src
  *  mean      output 1, [n, groups]
- *  variance  output 2, [n, groups]: the mean of the squares, divided by the number of elements
+ *  variance  output 2, [n, groups]: the mean of (src - mean)^2 over the elements
  *
  *  The gradient flows through mean and variance. https://arxiv.org/abs/1803.08494
  */

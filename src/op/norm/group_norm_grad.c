@@ -1,4 +1,4 @@
-/** group_norm_grad: the gradients of group_norm by its sources
+/** group_norm_grad: the gradients of group_norm with respect to its sources
  *
  *  src       as group_norm's
  *  gamma     as group_norm's

@@ -1,4 +1,4 @@
-/** group_view: the channels of src in groups, [n, ..., channels] as [n, rows, groups, channels / groups]
+/** group_view: src with its channels in groups: [n, ..., channels] seen as [n, rows, groups, channels / groups]
  *
  *  src     two dimensions or more
  *  groups  must divide the channels

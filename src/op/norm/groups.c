@@ -10,15 +10,15 @@
 /* ---- kernels ---- */
 
 enum {
-    LANES = 16,            /* sums side by side */
-    ADDED_AT_ONCE = 1024,  /* elements of a lane, or of a channel, before their sum goes to a double */
-    WORTH_A_PART = 8192,   /* elements of a part of the gradient */
-    MOST_PARTS = 64,       /* so that adding up their sums costs little */
-    VECTORS_OF_THREAD = 6, /* of channels */
+    LANES = 16,            /* sums that are made side by side */
+    ADDED_AT_ONCE = 1024,  /* elements that a lane, or a channel, adds up before the sum goes to a double */
+    WORTH_A_PART = 8192,   /* elements that are worth a part of their own in the gradient */
+    MOST_PARTS = 64,       /* a limit, so that adding up their sums costs little */
+    VECTORS_OF_THREAD = 6, /* arrays of [channels] for each thread */
 };
 
-/* The outer items are cut into parts, each with its own sums for gamma and beta: a number of them that depends on the
- * shape alone. */
+/* The outer items are cut into parts, each with its own sums for gamma and beta. The number of parts depends only on
+ * the shape. */
 static int64_t outer_of_part(const mst_norm_groups *v) {
     const int64_t each = v->rows * v->groups * v->inner;
     const int64_t few = each && each < WORTH_A_PART ? WORTH_A_PART / each : 1;
@@ -52,12 +52,12 @@ size_t mst_norm_groups_grad_workspace(const mst_norm_groups *view, mst_dtype dty
 
 /* ---- nodes ---- */
 
-/* How nodes see the values of C, whose dimensions may not be known: as they are, with WITHIN the last axes; or, of
- * groups, with four dimensions. */
+/* How nodes see their values, whose dimensions may be unknown. For layer_norm they see them as they are: a group is
+ * made of the last axes. For group_norm they see them in four dimensions. */
 typedef struct form {
     int32_t groups;  /* 0: layer_norm */
     mst_axes within; /* axes of a group */
-    mst_axes others; /* of gamma's sum */
+    mst_axes others; /* axes over which the gradient of gamma is summed */
 } form;
 
 static form form_of(const mst_grad *c, int32_t groups) {
@@ -101,7 +101,7 @@ static mst_value zeros_if_none(mst_value value, mst_value like) {
     return mst_value_is_none(value) ? mst_zeros_like(like) : value;
 }
 
-/* The number of elements of a group of the node X; counted in f64 and rounded once, as those of reductions are. */
+/* The number of elements of a group of the node X. Counted in f64 and rounded once, as in reductions. */
 static mst_value group_count(const form *f, mst_value x) {
     mst_value count = mst_dim_size(x, f->within.axis[0], MST_F64);
     for (int i = 1; i < f->within.count; i++) count = mst_mul(count, mst_dim_size(x, f->within.axis[i], MST_F64));
@@ -124,8 +124,9 @@ mst_value mst_norm_groups_by_statistics(const mst_grad *c, int32_t groups, mst_v
     return mst_value_is_none(sum) ? term : mst_add(sum, term);
 }
 
-/* With u = src - mean, s = 1 / sqrt(variance + epsilon), h = gamma g of the gradient g, and M the mean over a group:
- * dsrc = s (h - M(h) - s^2 u M(h u)), dgamma = sum(g u s), dbeta = sum(g). p, p_1 and p_2 are their gradients. */
+/* Let u = src - mean, s = 1 / sqrt(variance + epsilon), g the source gradient, h = gamma g, and M the mean over a
+ * group: dsrc = s (h - M(h) - s^2 u M(h u)), dgamma = sum(g u s), dbeta = sum(g). Their gradients are p, p_1 and
+ * p_2. */
 typedef struct terms {
     form form;
     mst_value gamma, g, h, u, s;
@@ -150,20 +151,20 @@ static terms terms_of(const mst_grad *c, int32_t groups, double epsilon) {
     return t;
 }
 
-/* s (p - M(p) - s^2 u M(p u)) */
+/* With respect to h: s (p - M(p) - s^2 u M(p u)). */
 static mst_value by_h(const terms *t) {
     const mst_value along = mst_mul(t->u, mst_mul(mst_square(t->s), t->mean_pu));
     return mst_mul(t->s, mst_sub(mst_sub(t->p, group_mean(&t->form, t->p)), along));
 }
 
-/* p_1 g s - s^3 (p M(h u) + h M(p u)) */
+/* With respect to u: p_1 g s - s^3 (p M(h u) + h M(p u)). */
 static mst_value by_u(const terms *t) {
     const mst_value cube = mst_mul(t->s, mst_square(t->s));
     const mst_value both = mst_add(mst_mul(t->p, t->mean_hu), mst_mul(t->h, t->mean_pu));
     return mst_sub(mst_mul(mst_mul(t->p_1, t->g), t->s), mst_mul(cube, both));
 }
 
-/* By s: sum(p h) - sum(p) M(h) - 3 s^2 sum(p u) M(h u) + sum(p_1 g u); and d s / d variance = -s^3 / 2 */
+/* With respect to s: sum(p h) - sum(p) M(h) - 3 s^2 sum(p u) M(h u) + sum(p_1 g u); d s / d variance = -s^3 / 2. */
 static mst_value by_variance(const terms *t) {
     const form *f = &t->form;
     const mst_value square = mst_square(t->s);
@@ -182,7 +183,7 @@ mst_value mst_norm_groups_second(const mst_grad *c, int32_t groups, double epsil
         case 1: value = sum_of_others(&t.form, mst_mul(t.g, by_h(&t))); break;
         case 2: value = mst_neg(group_sum(&t.form, by_u(&t))); break;
         case 3: value = by_variance(&t); break;
-        default: /* by g */
+        default: /* with respect to g */
             value = mst_add(mst_add(mst_mul(t.gamma, by_h(&t)), mst_mul(t.p_1, mst_mul(t.u, t.s))), t.p_2);
     }
     return groups ? mst_reshape_like(value, c->src[i]) : value;

@@ -1,7 +1,7 @@
 /** What layer_norm, group_norm and their gradients share: elements are normalized within groups.
  *
- *  A source is seen as [outer, rows, groups, inner]. Each of outer * groups has a mean and a variance, over its rows
- *  and inner elements; gamma and beta have groups * inner elements. Of layer_norm rows and groups are 1.
+ *  A source is seen as [outer, rows, groups, inner]. Each of the outer * groups groups has a mean and a variance, over
+ *  its rows * inner elements. gamma and beta have groups * inner elements. For layer_norm, rows and groups are 1.
  */
 #ifndef MUSTER_OP_NORM_GROUPS_H
 #define MUSTER_OP_NORM_GROUPS_H
@@ -21,10 +21,10 @@ size_t mst_norm_groups_workspace(const mst_norm_groups *view, int num_threads);
 MST_CHECKED mst_status mst_norm_groups_grad_run(const mst_kernel_args *a, const mst_norm_groups *view, double epsilon);
 size_t mst_norm_groups_grad_workspace(const mst_norm_groups *view, mst_dtype dtype, int num_threads);
 
-/** Nodes: SUM, or MST_NONE, and what flows to source 0 of the op through its outputs mean and variance. GROUPS are the
- *  op's, 0 of layer_norm. */
+/** Nodes: the gradient of source 0: SUM (or MST_NONE), plus what flows to it through the outputs mean and variance of
+ *  the op. GROUPS is the op's option; 0: layer_norm. */
 mst_value mst_norm_groups_by_statistics(const mst_grad *c, int32_t groups, mst_value sum);
-/** Nodes: the gradient of the gradient, by its source I. */
+/** Nodes: the gradient of the gradient op with respect to its source I. */
 mst_value mst_norm_groups_second(const mst_grad *c, int32_t groups, double epsilon, int i);
 
 #endif

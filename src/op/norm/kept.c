@@ -4,7 +4,7 @@
 #include "base/simd.h"
 #include "tensor/buffer.h"
 
-enum { TOGETHER = 2048 }; /* elements that are f32 while they are in the first cache */
+enum { TOGETHER = 2048 }; /* elements that are f32 at a time: they stay in the first-level cache */
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
@@ -48,7 +48,7 @@ MST_SIMD static void widen(const uint16_t *restrict src, float *restrict dst, in
     for (int64_t i = 0; i < count; i++) dst[i] = mst_bf16_value(src[i]);
 }
 
-/* COUNT elements of ARRAY from FIRST on: where they are, or in TO. */
+/* COUNT elements of ARRAY from FIRST on, as f32: in the array itself if they are f32, else in TO. */
 static const float *widened(mst_kept_array array, int64_t first, int64_t count, float *to) {
     const mst_kept_array from = mst_kept_array_from(array, first);
     if (!from.bf16) return from.data;
@@ -76,7 +76,7 @@ static float *block_of(float *blocks, int which, int64_t channels) {
     return blocks + (size_t)which * block_bytes(channels) / sizeof *blocks;
 }
 
-/* Where COUNT elements of DST from FIRST on are made. */
+/* Where COUNT elements of DST from FIRST on are computed as f32: in DST itself, or in a block if DST is bf16. */
 static float *place_made(mst_kept_array dst, int64_t first, float *blocks, int64_t channels) {
     return dst.bf16 ? block_of(blocks, MADE, channels) : (float *)dst.data + first;
 }
@@ -140,7 +140,7 @@ void mst_kept_measure(const mst_batch_statistics *statistics, bool bf16, int64_t
 void mst_kept_add_up(const mst_batch_sums *sums, bool src_bf16, bool gradient_bf16, int64_t begin, int64_t end,
                      float *parts) {
     const int64_t step = sums->rows.rows_of_part * sums->rows.channels;
-    const mst_kept_array src = {.data = (void *)(uintptr_t)sums->src, .bf16 = src_bf16}; /* are read */
+    const mst_kept_array src = {.data = (void *)(uintptr_t)sums->src, .bf16 = src_bf16}; /* only read */
     const mst_kept_array gradient = {.data = (void *)(uintptr_t)sums->gradient, .bf16 = gradient_bf16};
     for (int64_t part = begin; part < end; part++) {
         const int64_t first = part * step, count = mst_batch_rows_in(&sums->rows, part) * sums->rows.channels;

@@ -3,7 +3,7 @@
  *  src      f32 or f64
  *  axes     negative ones count from the end; none: all
  *  epsilon  default 1e-12, as in tf.math.l2_normalize
- *  dst      like src; 0 if all of them are 0
+ *  dst      like src; 0 if all elements along axes are 0
  *
  *  Made of other ops.
  */

@@ -1,12 +1,12 @@
 /** layer_norm: dst = gamma * (src - mean) / sqrt(variance + epsilon) + beta, with mean and variance over the last axes
  *
  *  src       f32 or f64, [..., axes]
- *  gamma     src's dtype, [axes]: as many of the last axes of src as it has, at least one
+ *  gamma     src's dtype, [axes]: the sizes of one or more of the last axes of src
  *  beta      like gamma
  *  epsilon   default 0.001, as in Keras
  *  dst       output 0, like src
  *  mean      output 1, [..., 1]: 1 for each of the axes
- *  variance  output 2, likewise: the mean of the squares, divided by the number of elements
+ *  variance  output 2, like mean: the mean of (src - mean)^2 over the elements
  *
  *  The gradient flows through mean and variance. https://arxiv.org/abs/1607.06450
  */

@@ -6,8 +6,8 @@
 
 extern const mst_field mst_layer_norm_fields[];
 
-/** Source 0, floats, and source 1, gamma; source LIKE_GAMMA, if it is not 0, is like gamma. The first three outputs
- *  become like source 0, a statistic and gamma. */
+/** Checks source 0, floats, and source 1, gamma. Source LIKE_GAMMA, if it is not 0, must be like gamma. Infers the
+ *  first three outputs: like source 0, like a statistic, like gamma. */
 MST_CHECKED mst_status mst_layer_norm_infer(mst_infer *c, int like_gamma);
 mst_norm_groups mst_layer_norm_view(const mst_shape *src, const mst_shape *gamma);
 

@@ -1,4 +1,4 @@
-/** layer_norm_grad: the gradients of layer_norm by its sources
+/** layer_norm_grad: the gradients of layer_norm with respect to its sources
  *
  *  src       as layer_norm's
  *  gamma     as layer_norm's
