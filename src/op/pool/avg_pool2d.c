@@ -3,9 +3,9 @@
  *  src      f32 or f64, [n, height, width, channels]
  *  size     rows and columns of a window
  *  strides  s, default size
- *  padding  as in conv2d; the mean is that of the elements inside, as in TensorFlow
+ *  padding  as in conv2d; the mean is taken over the elements inside src, as in TensorFlow
  *  pads     as in conv2d
- *  dst      src's dtype, [n, rows, columns, channels]; 0 if a window lies outside
+ *  dst      src's dtype, [n, rows, columns, channels]; 0 if a window lies outside src
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_avg_pool2d_with(mst_pool2d_options options);

@@ -1,7 +1,7 @@
 /** avg_pool2d_grad: the gradient of avg_pool2d and of avg_pool3d
  *
- *  src       as theirs; of it only the shape counts
- *  gradient  of its output
+ *  src       as avg_pool2d's or avg_pool3d's; only its shape is used
+ *  gradient  of the output of the pooling
  *  dst       like src
  *
  *  Options are those of avg_pool2d and avg_pool3d.

@@ -2,11 +2,11 @@
  *  x s - left + j, c] over a window
  *
  *  src      f32 or f64, [n, depth, height, width, channels]
- *  size     of a window: one number, or slices, rows and columns
+ *  size     of a window: one number, or numbers of slices, rows and columns
  *  strides  s, default size
- *  padding  as in conv3d; the mean is that of the elements inside, as in TensorFlow
+ *  padding  as in conv3d; the mean is taken over the elements inside src, as in TensorFlow
  *  pads     as in conv3d
- *  dst      src's dtype, [n, slices, rows, columns, channels]; 0 if a window lies outside
+ *  dst      src's dtype, [n, slices, rows, columns, channels]; 0 if a window lies outside src
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_avg_pool3d_with(mst_pool2d_options options);

@@ -1,10 +1,10 @@
 /** max_pool1d: dst[n, x, c] = the largest of src[n, x stride - before + j, c] over a window
  *
  *  src      f32 or f64, [n, steps, channels]
- *  size     of a window
+ *  size     length of a window
  *  stride   default size
  *  padding  as in max_pool2d
- *  pads     before and after src, in place of a padding
+ *  pads     elements of padding before and after src, in place of a padding
  *  dst      src's dtype, [n, outputs, channels]
  *
  *  Made of max_pool2d, on one row.

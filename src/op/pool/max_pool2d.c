@@ -3,11 +3,11 @@
  *  src      f32 or f64, [n, height, width, channels]
  *  size     rows and columns of a window
  *  strides  s, default size
- *  padding  as in conv2d; what lies around src is not counted
+ *  padding  as in conv2d; only elements inside src are compared
  *  pads     as in conv2d
  *  dst      src's dtype, [n, rows, columns, channels]
  *
- *  NaN stays NaN. A window that lies outside gives minus infinity. The gradient goes to the first of equal elements.
+ *  NaN stays NaN. A window outside src gives minus infinity. If elements are equal, the gradient goes to the first.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_max_pool2d_with(mst_pool2d_options options);

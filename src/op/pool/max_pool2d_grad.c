@@ -1,8 +1,9 @@
 /** max_pool2d_grad: the gradient of max_pool2d and of max_pool3d
  *
- *  src       as theirs
- *  gradient  of its output
- *  dst       like src: sums of the gradients of the windows in which an element is the first that is largest
+ *  src       as max_pool2d's or max_pool3d's
+ *  gradient  of the output of the pooling
+ *  dst       like src: for each element the sum of the gradients of the windows whose largest element it is. If a
+ *            window has several largest elements, its gradient goes to the first
  *
  *  Options are those of max_pool2d and max_pool3d.
  */
@@ -12,7 +13,7 @@
 #include "op/op.h"
 #include "op/pool/pool.h"
 
-/* No gradient flows to src, which only selects. */
+/* No gradient flows to src, which only selects elements. */
 static mst_value max_pool2d_grad_grad(mst_grad *c, int i) {
     return i == 0 ? MST_NONE : mst_pool_with_gradient(&mst_op_max_pool2d_grad_grad, c->options, c->src[0], c->ddst[0]);
 }

@@ -1,8 +1,8 @@
-/** max_pool2d_grad_grad: for each window the gradient where src is largest, the gradient of max_pool2d_grad
+/** max_pool2d_grad_grad: for each window, the gradient where src is largest; it is the gradient of max_pool2d_grad
  *
  *  src       as max_pool2d's or max_pool3d's
  *  gradient  like src
- *  dst       like the output of these; 0 if a window lies outside
+ *  dst       like the output of the pooling; 0 if a window lies outside src
  *
  *  Options are those of max_pool2d and max_pool3d.
  */

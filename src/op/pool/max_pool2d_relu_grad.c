@@ -1,9 +1,8 @@
-/** max_pool2d_relu_grad: relu_grad(max_pool2d_grad(src, gradient), src), of a pooling of the output of relu
+/** max_pool2d_relu_grad: relu_grad(max_pool2d_grad(src, gradient), src), for a pooling of the output of relu
  *
  *  src       as max_pool2d_grad's: the output of relu
  *  gradient  as max_pool2d_grad's
- *  dst       like src: sums of the gradients of the windows in which an element is the first that is largest, if
- *            it is more than 0
+ *  dst       as max_pool2d_grad's, but 0 where src is not above 0
  *
  *  Options are those of max_pool2d_grad. The plan makes this op, after differentiation, so it has no gradient.
  */

@@ -2,13 +2,13 @@
  *  x s - left + j, c] in a window
  *
  *  src      f32 or f64, [n, depth, height, width, channels]
- *  size     of a window: one number, or slices, rows and columns
+ *  size     of a window: one number, or numbers of slices, rows and columns
  *  strides  s, default size
- *  padding  as in conv3d; what lies around src is not counted
+ *  padding  as in conv3d; only elements inside src are compared
  *  pads     as in conv3d
  *  dst      src's dtype, [n, slices, rows, columns, channels]
  *
- *  NaN stays NaN. A window that lies outside gives minus infinity. The gradient goes to the first of equal elements.
+ *  NaN stays NaN. A window outside src gives minus infinity. If elements are equal, the gradient goes to the first.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_max_pool3d_with(mst_pool2d_options options);

@@ -7,7 +7,7 @@ typedef struct mst_pool2d_options {
     mst_axes strides; /**< from one window to the next; default: size */
     mst_window_padding padding;
     mst_axes pads;    /**< before and after each axis, in place of a padding */
-} mst_pool2d_options; /**< of pooling in three dimensions too */
+} mst_pool2d_options; /**< also for pooling in three dimensions */
 typedef struct mst_pool1d_options {
     int zero_;
     mst_value src;

@@ -1,19 +1,19 @@
 /** dropout: dst = src * mask, where mask[i] is 0 with probability rate and else 1 / (1 - rate)
  *
  *  src   f32 or f64, any shape
- *  rate  part that is dropped, 0 <= rate < 1
- *  seed  of this op; 0 (the default): made from the node's name
- *  dst   output 0, like src; may alias it. What is dropped is 0, also if src is no number
+ *  rate  fraction of elements that are dropped, 0 <= rate < 1
+ *  seed  seed of this op; if it is 0 (the default), the seed is made from the node's name
+ *  dst   output 0, like src; may alias it. Dropped elements are 0, even if src is NaN or infinite there
  *  mask  output 1, like src
  *
- *  mask[i] depends on the graph's seed, the op's seed, the number of the step and i, and on nothing else. The gradient
- *  applies the same mask.
+ *  mask[i] depends only on the graph's seed, the op's seed, the number of the step and i. The gradient applies the same
+ *  mask.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_dropout_options {
     int zero_;
     mst_value src;
-    float rate;    /**< part that is dropped */
+    float rate;    /**< fraction of elements that are dropped */
     uint64_t seed; /**< 0: made from the node's name */
 } mst_dropout_options;
 /** Output 0. */
@@ -49,8 +49,8 @@ enum { CHUNK = 1024 };
 #define MST_TEMPLATE "op/random/dropout_loop.inc"
 #include "base/floats.inc"
 
-/* Each element has 32 random bits; it is dropped if they are less than rate * 2^32. Elements BEGIN to END - 1, BEGIN
- * a multiple of 4. */
+/* Computes elements BEGIN to END - 1; BEGIN is a multiple of 4. Each element has 32 random bits, and is dropped if they
+ * are less than rate * 2^32. */
 static mst_status drop(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_dropout_options *o = a->options;

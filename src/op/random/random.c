@@ -41,12 +41,12 @@ typedef struct drawing {
     mst_random_fill_f64 *fill_f64;
 } drawing;
 
-/* computed in f64 */
+/* Computed in f64, and rounded once. */
 MST_SIMD static void scale_f32(double mean, double stddev, int64_t count, float *dst) {
     for (int64_t i = 0; i < count; i++) dst[i] = (float)(mean + stddev * (double)dst[i]);
 }
 
-/* Elements BEGIN to END - 1. */
+/* Draws elements BEGIN to END - 1. */
 static mst_status draw(void *context, int64_t begin, int64_t end, int thread) {
     const drawing *d = context;
     const mst_array *array = &d->args->dst[0];

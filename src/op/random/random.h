@@ -13,7 +13,7 @@
  *  with the same seed draw different numbers. */
 static inline mst_rng mst_random_sequence(const mst_kernel_args *a, uint64_t seed) {
     const uint64_t stream = seed ? seed : mst_rng_hash_name(a->name);
-    /* multiplied, because the default name of a node is the name of its op */
+    /* multiplied, so that it does not cancel STREAM: the default name of a node is the name of its op */
     const uint64_t op = mst_rng_hash_name(a->op->name) * 0x9e3779b97f4a7c15u;
     return mst_rng_make(a->step->seed, stream ^ op, (uint64_t)a->step->number);
 }
@@ -23,7 +23,7 @@ static inline int64_t mst_random_grain(int64_t n) {
     return mst_grain_aligned(mst_grain(n, 8), 64);
 }
 
-/** dst[0] is of DTYPE, which the op lists, and of SHAPE, which must be known. */
+/** Infers dst[0]: it has DTYPE, which the op must list, and SHAPE, which must be known. */
 MST_CHECKED mst_status mst_random_infer(mst_infer *c, mst_dtype dtype, mst_shape shape);
 
 /* ---- what ops with mst_random_normal_options share ---- */
@@ -35,7 +35,7 @@ MST_CHECKED mst_status mst_random_normal_infer(mst_infer *c);
 /** Writes numbers FIRST to FIRST + COUNT - 1 of a sequence to DST. */
 typedef void mst_random_fill_f32(const mst_rng *rng, uint64_t first, int64_t count, float *dst);
 typedef void mst_random_fill_f64(const mst_rng *rng, uint64_t first, int64_t count, double *dst);
-/** dst[0] = mean + stddev * the numbers of a standard distribution, on the threads of the device. */
+/** Sets dst[0] to mean + stddev * the numbers of a standard distribution, on the threads of the device. */
 MST_CHECKED mst_status mst_random_normal_draw(const mst_kernel_args *a, mst_random_fill_f32 *fill_f32,
                                               mst_random_fill_f64 *fill_f64);
 

@@ -1,13 +1,13 @@
 /** random_normal: dst[i] = mean + stddev * a number drawn from the standard normal distribution
  *
- *  graph   that the node is put in
- *  shape   of dst, all dimensions known; default a scalar
+ *  graph   the graph to which the node is added
+ *  shape   shape of dst, all dimensions known; default: a scalar
  *  mean    default 0
  *  stddev  default 1, positive
  *  dtype   f32 (the default) or f64
- *  seed    of this op; 0 (the default): made from the node's name
+ *  seed    seed of this op; if it is 0 (the default), the seed is made from the node's name
  *
- *  dst[i] depends on the graph's seed, the op's seed, the number of the step and i, and on nothing else.
+ *  dst[i] depends only on the graph's seed, the op's seed, the number of the step and i.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_random_normal_with(mst_random_normal_options options);

@@ -1,14 +1,14 @@
-/** random_truncated_normal: dst[i] = mean + stddev * a number drawn from the standard normal distribution, again until
- *  within [-2, 2]
+/** random_truncated_normal: dst[i] = mean + stddev * a number drawn from the standard normal distribution; numbers
+ *  outside [-2, 2] are drawn again
  *
- *  graph   that the node is put in
- *  shape   of dst, all dimensions known; default a scalar
+ *  graph   the graph to which the node is added
+ *  shape   shape of dst, all dimensions known; default: a scalar
  *  mean    default 0
- *  stddev  default 1, positive; that of the distribution before the cut (after it, 0.8796 of that)
+ *  stddev  default 1, positive; the standard deviation before the cut. That of dst is 0.8796 times this
  *  dtype   f32 (the default) or f64
- *  seed    of this op; 0 (the default): made from the node's name
+ *  seed    seed of this op; if it is 0 (the default), the seed is made from the node's name
  *
- *  dst[i] depends on the graph's seed, the op's seed, the number of the step and i, and on nothing else.
+ *  dst[i] depends only on the graph's seed, the op's seed, the number of the step and i.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_random_truncated_normal_with(mst_random_normal_options options);

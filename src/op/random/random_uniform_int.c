@@ -1,19 +1,19 @@
 /** random_uniform_int: dst[i] = an integer drawn evenly from low, low + 1, ..., high - 1
  *
- *  graph      that the node is put in
- *  shape      of dst, all dimensions known; default a scalar
- *  low, high  low < high; high is not reached. Every integer is as likely, whatever their number
- *  dtype      i32 (the default) or i64, that must hold low and high - 1
- *  seed       of this op; 0 (the default): made from the node's name
+ *  graph      the graph to which the node is added
+ *  shape      shape of dst, all dimensions known; default: a scalar
+ *  low, high  bounds, low < high; high itself is not drawn. All integers are equally likely, however many there are
+ *  dtype      i32 (the default) or i64, which must hold low and high - 1
+ *  seed       seed of this op; if it is 0 (the default), the seed is made from the node's name
  *
- *  dst[i] depends on the graph's seed, the op's seed, the number of the step and i, and on nothing else.
+ *  dst[i] depends only on the graph's seed, the op's seed, the number of the step and i.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_random_uniform_int_options {
     int zero_;
     mst_graph *graph;
     mst_shape shape;
-    int64_t low, high; /**< high is not reached */
+    int64_t low, high; /**< high itself is not drawn */
     mst_dtype dtype;   /**< default i32 */
     uint64_t seed;     /**< 0: made from the node's name */
 } mst_random_uniform_int_options;
@@ -43,7 +43,7 @@ static mst_status random_uniform_int_infer(mst_infer *c) {
     return mst_random_infer(c, o->dtype, o->shape);
 }
 
-/* Elements BEGIN to END - 1. */
+/* Draws elements BEGIN to END - 1. */
 static mst_status draw(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_random_uniform_int_options *o = a->options;

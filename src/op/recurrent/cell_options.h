@@ -1,4 +1,4 @@
-/** Activations inside of recurrent cells. */
+/** Activations in recurrent cells. */
 #ifdef MST_OP_HEADER
 typedef enum mst_cell_activation {
     MST_CELL_DEFAULT = 0,

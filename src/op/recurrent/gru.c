@@ -1,4 +1,4 @@
-/** gru: h over the steps of a sequence. x = src[:, t] and p = h[t-1] recurrent + bias have three parts each: z, r, c.
+/** gru: h over the steps of a sequence; x = src[:, t] and p = h[t-1] recurrent + bias have three parts each: z, r, c
  *
  *      z = recurrent_activation(x_z + p_z),  r = recurrent_activation(x_r + p_r),  c = activation(x_c + r p_c)
  *      h[t] = z h[t-1] + (1 - z) c

@@ -1,14 +1,14 @@
 /** gru_grad: the gradient of gru, back through time
  *
- *  recurrent  transposed: [3 units, units]
+ *  recurrent  gru's, transposed: [3 units, units]
  *  h          output 0 of gru
  *  memory     output 1 of gru
  *  dh         gradient of h
- *  dmemory    gradient of the memory; may be left out
- *  mask       that of gru; may be left out
- *  dsrc       output 0, [n, steps, 3 units]: that of gru's src
+ *  dmemory    gradient of the memory; optional
+ *  mask       gru's; optional
+ *  dsrc       output 0, [n, steps, 3 units]: gradient of gru's src
  *  previous   output 1, like h: h of the step before, 0 at the first
- *  dproduct   output 2, like dsrc: that of the product with recurrent; that of recurrent is previous^T dproduct
+ *  dproduct   output 2, like dsrc: gradient of h[t-1] recurrent. The gradient of recurrent is previous^T dproduct
  */
 #include "op/op.h"
 #include "op/recurrent/recurrent.h"
@@ -29,7 +29,7 @@ static const double left_out[] = {1, 0, 1, 0, 1, 1};
     { .ndim = 2, .dim = {2, 3}, .value = left_out, .no_grad = true }
 
 static const mst_example gru_grad_examples[] = {
-    {.name = "linear, one unit", /* z r c p = 3 4 6 1, no h before: dz = -c dh, dc = (1 - z) dh, dr = p dc, dp = r dc */
+    {.name = "linear, one unit", /* z r c p = 3 4 6 1; h[-1] = 0: dz = -c dh, dc = (1 - z) dh, dr = p dc, dp = r dc */
      .num_src = 4,
      .src = {{.ndim = 2, .dim = {3, 1}, .value = (const double[]){1, 1, 1}},
              {.ndim = 3, .dim = {1, 1, 1}, .value = (const double[]){-12}},

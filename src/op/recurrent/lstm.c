@@ -1,5 +1,5 @@
-/** lstm: h and c over the steps of a sequence, with i, f, g and o = the four parts of src[:, t] + h[t-1] recurrent, i,
- *  f and o through recurrent_activation, g through activation:
+/** lstm: h and c over the steps of a sequence; i, f, g and o are the four parts of src[:, t] + h[t-1] recurrent, of
+ *  which i, f and o go through recurrent_activation, g through activation:
  *
  *      c[t] = f c[t-1] + i g,  h[t] = o activation(c[t])
  *
@@ -7,8 +7,8 @@
  *  recurrent             src's dtype, [units, 4 units]
  *  activation            default tanh
  *  recurrent_activation  default sigmoid
- *  mask                  src's dtype, [n, steps]: steps where it is 0 are left out, and give what the step before gave;
- *                        may be left out itself
+ *  mask                  src's dtype, [n, steps]: steps where it is 0 are skipped, and give what the step before gave;
+ *                        optional
  *  reverse               from the last step to the first
  *  h                     output 0, [n, steps, units]
  *  memory                output 1, [n, steps, 5 units]: i, f, g, o and c of each step
@@ -76,7 +76,7 @@ static const mst_example lstm_examples[] = {
      .num_src = 3,
      .src = {SOURCE(2, 3, 8), RECURRENT(2, 8), MASK(3, 2)},
      .fails = MST_INVALID},
-    {.name = "linear, one unit", /* i f g o: step 0: 1 2 3 2: c = 3, h = 6; step 1: 7 2 1 1: c = 2 3 + 7 = 13 */
+    {.name = "linear, one unit", /* i f g o: step 0: 1 2 3 2, so c = 3, h = 6; step 1: 7 2 1 1, so c = 2 3 + 7 = 13 */
      .num_src = 2,
      .src = {{.ndim = 3, .dim = {1, 2, 4}, .value = (const double[]){1, 2, 3, 2, 1, 2, 1, 13}},
              {.ndim = 2, .dim = {1, 4}, .value = (const double[]){1, 0, 0, -2}}},

@@ -1,13 +1,13 @@
 /** lstm_grad: the gradient of lstm, back through time
  *
- *  recurrent  transposed: [4 units, units]
+ *  recurrent  lstm's, transposed: [4 units, units]
  *  h          output 0 of lstm
  *  memory     output 1 of lstm
  *  dh         gradient of h
- *  dmemory    gradient of the memory; may be left out
- *  mask       that of lstm; may be left out
- *  dsrc       output 0, [n, steps, 4 units]: that of lstm's src
- *  previous   output 1, like h: h of the step before, 0 at the first; that of recurrent is previous^T dsrc
+ *  dmemory    gradient of the memory; optional
+ *  mask       lstm's; optional
+ *  dsrc       output 0, [n, steps, 4 units]: gradient of lstm's src
+ *  previous   output 1, like h: h of the step before, 0 at the first. The gradient of recurrent is previous^T dsrc
  */
 #include "op/op.h"
 #include "op/recurrent/recurrent.h"

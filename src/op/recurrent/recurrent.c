@@ -42,7 +42,7 @@ const mst_cell *mst_cell_of(const char *op, bool *backward) {
 
 /* ---- inference ---- */
 
-/* Units from U and WIDE = times * U; either may be unknown. */
+/* Sets *UNITS from WIDE = TIMES * units; either may be unknown. Fails if they disagree. */
 static mst_status unify_units(mst_infer *c, int64_t wide, int64_t times, const char *what, int64_t *units) {
     if (wide >= 0 && wide % times != 0)
         return mst_infer_fail(c, "%s: %lld is no multiple of %lld", what, (long long)wide, (long long)times);
@@ -53,19 +53,19 @@ static int64_t times(int64_t units, int64_t factor) {
     return units < 0 ? -1 : units * factor;
 }
 
-/* Sources FIRST and after are of one float dtype; source I has so many dimensions. */
+/* Checks that source I has the float dtype of source 0, and NDIM dimensions. */
 static mst_status check_source(mst_infer *c, int i, int ndim) {
     MST_TRY(mst_infer_want_float(c, i));
     MST_TRY(mst_infer_same_dtype(c, 0, i));
     return mst_infer_want_ndim(c, i, ndim);
 }
 
-/* Sources of a forward op without its mask. */
+/* The number of sources of a forward op, without its mask. */
 static int num_sources(const mst_cell *cell) {
     return cell->has_bias ? 3 : 2;
 }
 
-/* Source I is a mask of ROWS and STEPS. */
+/* Checks that source I is a mask of ROWS and STEPS, which may be unknown and are then set. */
 static mst_status check_mask(mst_infer *c, int i, int64_t *rows, int64_t *steps) {
     MST_TRY(check_source(c, i, 2));
     MST_TRY(mst_infer_same_dim(c, *rows, c->src[i].shape.dim[0], "rows of the mask", rows));
@@ -154,8 +154,8 @@ void mst_recurrence_product_shape(const mst_recurrence *r, int64_t *inner, int64
     *columns = r->backward ? r->units : wide;
 }
 
-/* Of a thread: the product [chunk, columns], what is carried [chunk, u], the gradients of h and of the memory that go
- * past steps that are left out [chunk, u] and [chunk, memory u], a spare row [u], zeros [memory u]. */
+/* The workspace of a thread: the product [chunk, columns]; what is carried [chunk, u]; the gradients of h and of the
+ * memory that go past skipped steps [chunk, u] and [chunk, memory u]; a spare row [u]; zeros [memory u]. */
 typedef struct parts {
     char *product, *carry, *past, *past_memory, *spare, *zeros, *scratch;
 } parts;
@@ -192,7 +192,7 @@ size_t mst_recurrence_workspace(const mst_recurrence *r, int num_threads) {
     return lay_out_steps(r, &base, &p) * (size_t)num_threads;
 }
 
-/* Where row ROW at step T of array A begins; NULL if there is no array. */
+/* The address of row ROW at step T in array A. */
 static void *at(const mst_recurrence *r, const mst_array *a, int64_t row, int64_t t) {
     const size_t elements = (size_t)((row * r->steps + t) * a->shape.dim[2]);
     return (char *)a->data + elements * r->size;
@@ -244,8 +244,8 @@ static void add_elements(const mst_recurrence *r, const void *src, void *dst, in
         add_row_f64(1, src, dst, n);
 }
 
-/* The result of a step that is left out. Backward, PAST gets the gradient that goes past the step to h of the step
- * before. */
+/* The result of a skipped step: that of the step before. Backward, PAST gets the gradient that goes past the step to h
+ * of the step before. */
 static void leave_out(const mst_recurrence *r, const mst_cell_row *row, void *past) {
     const size_t each = r->size * (size_t)r->units;
     if (!r->backward) {
@@ -259,7 +259,7 @@ static void leave_out(const mst_recurrence *r, const mst_cell_row *row, void *pa
     memset(row->dproduct, 0, each * (size_t)r->cell->gates);
 }
 
-/* CELL on ROW, the I-th of the chunk, if there is a mask. */
+/* Runs CELL on ROW, row I of the chunk, in a recurrence with a mask; or skips the step if LEFT_OUT. */
 static void masked_cell(const mst_recurrence *r, mst_cell_function cell, mst_cell_row *row, const parts *p, int64_t i,
                         bool left_out) {
     const int64_t wide = r->units * r->cell->memory;
@@ -279,7 +279,7 @@ static void masked_cell(const mst_recurrence *r, mst_cell_function cell, mst_cel
     memset(past_memory, 0, r->size * (size_t)wide);
 }
 
-/* Step T of COUNT rows from the FIRST on; PAST is the step before, -1: there is none. */
+/* Runs step T of COUNT rows from FIRST on. PAST is the step before; -1: there is none. */
 static void run_step(const mst_recurrence *r, int64_t first, int64_t count, const parts *p, int64_t t, int64_t past) {
     const mst_cell_function *functions = r->backward ? r->cell->backward : r->cell->forward;
     const mst_cell_function cell = functions[r->size == sizeof(double)];
@@ -292,7 +292,7 @@ static void run_step(const mst_recurrence *r, int64_t first, int64_t count, cons
     }
 }
 
-/* COUNT rows from the FIRST on, through all steps. */
+/* Runs all steps of COUNT rows from FIRST on. */
 static mst_status run_rows(const mst_recurrence *r, int64_t first, int64_t count, int thread, const parts *p) {
     const bool reverse = ((const mst_recurrent_options *)r->args->options)->reverse;
     const mst_array *factor = r->backward ? &r->args->dst[r->cell->has_bias ? 2 : 0] : &r->args->dst[0];
@@ -306,7 +306,7 @@ static mst_status run_rows(const mst_recurrence *r, int64_t first, int64_t count
     }
     memset(p->zeros, 0, r->size * (size_t)(r->units * r->cell->memory));
     for (int64_t k = 0; k < r->steps; k++) {
-        const int64_t s = r->backward ? r->steps - 1 - k : k; /* counted as the cell goes */
+        const int64_t s = r->backward ? r->steps - 1 - k : k; /* numbered in the direction of the cell */
         const int64_t t = reverse ? r->steps - 1 - s : s, past = s == 0 ? -1 : reverse ? t + 1 : t - 1;
         run_step(r, first, count, p, t, past);
         if (k + 1 < r->steps) MST_TRY(r->product(r, first, count, thread, p->scratch, at(r, factor, 0, t), p->product));

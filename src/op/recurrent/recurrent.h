@@ -1,21 +1,21 @@
 /** Recurrent cells over all steps of a sequence, forward and backward: what lstm, gru, simple_rnn and their gradients
  *  share.
  *
- *  The product of the source with the kernel, for all steps at once, is an op before it. Here are the product with the
- *  recurrent kernel and the cell itself, step by step. Rows of the batch do not depend on one another: a thread takes
- *  some of them through all steps. How many it takes together depends on the shape alone.
+ *  The product of the source with the kernel is an op before this one, for all steps at once. Here are the product with
+ *  the recurrent kernel and the cell itself, step by step. Rows of the batch do not depend on one another, so a thread
+ *  takes some of them through all steps. How many it takes together depends on the shape alone.
  *
- *  With h the outputs, m the memory (what of each step the gradient needs, such as the gates), u units, G gates and M
- *  numbers of memory for each unit:
+ *  h are the outputs. m is the memory: what the gradient needs of each step, such as the gates. There are u units, G
+ *  gates, and M numbers of memory for each unit:
  *
  *      forward   src [n, steps, G u], recurrent [u, G u], bias [G u] if the cell has one
  *                -> h [n, steps, u], m [n, steps, M u]
  *      backward  recurrent transposed [G u, u], h, m, the gradient of h, and that of m if there is one
- *                -> the gradient of src, h one step before (0 at the first), and if the cell has a bias the
- *                gradient of the product with the recurrent kernel, like src's
+ *                -> the gradient of src; h one step before (0 at the first); and, if the cell has a bias, the
+ *                gradient of the product with the recurrent kernel, which is like src's
  *
- *  The last source of both may be a mask [n, steps], of numbers: steps where it is 0 are left out. What they give is
- *  what the step before gave, h and memory alike, 0 at the first.
+ *  The last source of both may be a mask of numbers [n, steps]. Steps where it is 0 are skipped: h and the memory are
+ *  those of the step before, 0 at the first.
  */
 #ifndef MUSTER_OP_RECURRENT_H
 #define MUSTER_OP_RECURRENT_H
@@ -33,8 +33,8 @@ extern const mst_field mst_simple_rnn_fields[]; /**< without recurrent_activatio
 /** Names of mst_cell_activation, ended by NULL. */
 extern const char *const mst_cell_activation_names[];
 
-/** One row of the batch at one step. Backward, PRODUCT is the gradient that the next step gives to h, [u], and CARRY
- *  what the cell keeps from step to step, [u]. */
+/** One row of the batch at one step. In the backward pass, PRODUCT is the gradient that the next step gives to h, [u],
+ *  and CARRY is what the cell keeps from step to step, [u]. */
 typedef struct mst_cell_row {
     const void *src, *product, *bias, *h_before, *memory_before, *dh, *dmemory; /* dmemory: NULL if there is none */
     void *h, *memory, *dsrc, *dproduct, *carry;
@@ -51,13 +51,13 @@ typedef struct mst_cell {
 } mst_cell;
 extern const mst_cell mst_cell_lstm, mst_cell_gru, mst_cell_simple_rnn;
 
-/** The cell of an op of this name, *BACKWARD if it is the gradient; NULL: of none. */
+/** The cell of the op of this name, and in *BACKWARD whether the op is its gradient. NULL: the op has no cell. */
 const mst_cell *mst_cell_of(const char *op, bool *backward);
 
 MST_CHECKED mst_status mst_recurrent_infer(mst_infer *c, const mst_cell *cell);
 MST_CHECKED mst_status mst_recurrent_grad_infer(mst_infer *c, const mst_cell *cell);
 
-/** A run of an op. */
+/** One run of an op. */
 typedef struct mst_recurrence {
     const mst_kernel_args *args;
     const mst_cell *cell;
@@ -66,33 +66,33 @@ typedef struct mst_recurrence {
     int64_t chunk;    /* rows that are taken together */
     size_t size;      /* bytes of an element */
     const void *mask; /* [rows, steps], NULL: none; set by mst_recurrence_run */
-    /** C [rows, columns] = A B for COUNT rows from the FIRST on, by THREAD. A is row 0 of all, and a row of it is
-     *  steps * inner elements from the next; B is the recurrent kernel. SCRATCH has `scratch` bytes. */
+    /** C [rows, columns] = A B for COUNT rows from FIRST on, by THREAD. A points to row 0 of all rows, which are
+     *  steps * inner elements apart; B is the recurrent kernel. SCRATCH has `scratch` bytes. */
     mst_status (*product)(const struct mst_recurrence *r, int64_t first, int64_t count, int thread, void *scratch,
                           const void *a, void *c);
     size_t scratch; /* bytes for each thread */
 } mst_recurrence;
 
-/** The recurrence of SRC, the sources of an op with this cell, with the reference's product. */
+/** The recurrence of an op with this cell and sources SRC. Its product is that of the reference. */
 mst_recurrence mst_recurrence_make(const mst_cell *cell, bool backward, const mst_shape *src, mst_dtype dtype);
 /** Inner dimension and columns of the product. */
 void mst_recurrence_product_shape(const mst_recurrence *r, int64_t *inner, int64_t *columns);
-/** Bytes of workspace on so many threads. */
+/** Bytes of workspace for NUM_THREADS threads. */
 size_t mst_recurrence_workspace(const mst_recurrence *r, int num_threads);
 MST_CHECKED mst_status mst_recurrence_run(mst_recurrence *r, const mst_kernel_args *a);
 
 size_t mst_recurrent_workspace(const mst_infer *c, int num_threads);
 mst_status mst_recurrent_reference(const mst_kernel_args *a);
 
-/** An op of this cell; SOURCES has its sources but for MASK, and after them a free place for it. MASK may be
+/** The node of an op with this cell. SOURCES are its sources without MASK, with room for MASK at the end. MASK may be
  *  MST_NONE. */
 mst_value mst_recurrent_call(const mst_op *op, const mst_cell *cell, mst_value *sources, mst_value mask,
                              const mst_recurrent_options *options);
-/** The gradient op of this cell in the graph, output 0; GRAD is that of the op. */
+/** Output 0 of the node of GRAD, the gradient op of this cell. */
 mst_value mst_recurrent_grad_call(const mst_grad *c, const mst_cell *cell, const mst_op *grad);
-/** previous^T gradient, over rows and steps: that of the recurrent kernel. */
+/** The gradient of the recurrent kernel: previous^T gradient, over rows and steps. */
 mst_value mst_recurrent_kernel_grad(mst_value previous, mst_value gradient, const mst_grad *c);
-/** The gradient of a gradient op: an error, as there is none. */
+/** The `grad` of gradient ops: an error, as second derivatives are not implemented. */
 mst_value mst_recurrent_no_second(mst_grad *c, int i);
 
 #endif

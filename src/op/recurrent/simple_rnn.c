@@ -3,11 +3,10 @@
  *  src         f32 or f64, [n, steps, units]: the inputs times their kernel, with the bias
  *  recurrent   src's dtype, [units, units]
  *  activation  default tanh
- *  mask        src's dtype, [n, steps]: steps where it is 0 are left out, and give what the step before gave; may be
- *              left out itself
+ *  mask        src's dtype, [n, steps]: steps where it is 0 are skipped, and give what the step before gave; optional
  *  reverse     from the last step to the first
  *  h           output 0, [n, steps, units]
- *  memory      output 1: h, as other cells have more to keep for the gradient
+ *  memory      output 1: h, in the place where other cells keep more for the gradient
  *
  *  h is 0 before the first step. https://doi.org/10.1207/s15516709cog1402_1
  */
@@ -62,7 +61,7 @@ static const double left_out[] = {1, 0, 1, 0, 1, 1};
     { .ndim = 2, .dim = {n, steps}, .value = left_out, .no_grad = true }
 
 static const mst_example simple_rnn_examples[] = {
-    {.name = "with a mask, linear", /* step 1 is left out; row 1 begins with one that is */
+    {.name = "with a mask, linear", /* step 1 is skipped; row 1 begins with a skipped step */
      .num_src = 3,
      .src = {{.ndim = 3, .dim = {2, 3, 1}, .value = (const double[]){1, 9, 2, 9, 1, 2}},
              {.ndim = 2, .dim = {1, 1}, .value = (const double[]){3}},

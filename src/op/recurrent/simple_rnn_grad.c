@@ -1,13 +1,13 @@
 /** simple_rnn_grad: the gradient of simple_rnn, back through time
  *
- *  recurrent  transposed: [units, units]
+ *  recurrent  simple_rnn's, transposed: [units, units]
  *  h          output 0 of simple_rnn
  *  memory     output 1 of simple_rnn
  *  dh         gradient of h
- *  dmemory    gradient of the memory; may be left out
- *  mask       that of simple_rnn; may be left out
- *  dsrc       output 0, [n, steps, units]: that of simple_rnn's src
- *  previous   output 1, like h: h of the step before, 0 at the first; that of recurrent is previous^T dsrc
+ *  dmemory    gradient of the memory; optional
+ *  mask       simple_rnn's; optional
+ *  dsrc       output 0, [n, steps, units]: gradient of simple_rnn's src
+ *  previous   output 1, like h: h of the step before, 0 at the first. The gradient of recurrent is previous^T dsrc
  */
 #include "op/op.h"
 #include "op/recurrent/recurrent.h"
