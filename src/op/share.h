@@ -1,12 +1,12 @@
 /** How much work a kernel gives to a thread at a time, for mst_parallel. The unit of work is a simple element: one read
- *  and a few operations. A core does some thousands of them in a microsecond. */
+ *  and a few operations. A core does some thousand of them in a microsecond. */
 #ifndef MUSTER_OP_SHARE_H
 #define MUSTER_OP_SHARE_H
 
 #include "muster/op.h"
 
 enum {
-    MST_SHARED_ELEMENTS = 8192, /**< the least work worth sharing: to start the threads takes half a microsecond */
+    MST_SHARED_ELEMENTS = 8192, /**< the least work worth sharing: starting the threads takes half a microsecond */
     MST_GRAIN_ELEMENTS = 512,   /**< elements of a grain: few, so that all threads get about the same */
     MST_ELEMENT_BYTES = sizeof(float), /**< bytes that are copied in the time of one element */
 };

@@ -1,5 +1,5 @@
-/* A place does not depend on how the search is cut: the first of the best of segments, taken in their order, is the
- * first of all. */
+/* The result does not depend on how the search is divided: the best elements of the segments are compared in their
+ * order, and the first of equal ones is taken. */
 #include "op/reduce/arg_search.h"
 
 #include "muster/ops.h"
@@ -87,7 +87,7 @@ static int64_t *place_at(const arg_search_work *w, int64_t segment, int64_t outp
     return (int64_t *)w->args->workspace + segment * w->args->dst[0].count + output;
 }
 
-/* Rows BEGIN to END - 1. */
+/* Searches rows BEGIN to END - 1. */
 static mst_status search_rows(void *context, int64_t begin, int64_t end, int thread) {
     const arg_search_work *w = context;
     (void)thread;
@@ -100,7 +100,7 @@ static mst_status search_rows(void *context, int64_t begin, int64_t end, int thr
     return MST_OK;
 }
 
-/* Item i is block i % blocks of segment i / blocks % segments of outer index i / blocks / segments. */
+/* Searches blocks. Item i is block i % blocks of segment i / blocks % segments of outer index i / blocks / segments. */
 static mst_status search_blocks(void *context, int64_t begin, int64_t end, int thread) {
     const arg_search_work *w = context;
     const mst_arg_search_sizes *s = &w->size;

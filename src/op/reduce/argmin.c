@@ -5,7 +5,7 @@
  *  axis   negative ones count from the end; default 0, as in TensorFlow. Its dimension must not be 0
  *  dtype  i32 or i64, default i64
  *
- *  Of equal elements the first counts. NaN is passed over, as in TensorFlow; if nothing below inf is there, it is 0.
+ *  Of equal elements the first counts. NaN is passed over, as in TensorFlow; 0 if nothing is below inf.
  *  It has no gradient.
  */
 #ifdef MST_OP_HEADER

@@ -65,7 +65,7 @@ static cumsum_view cumsum_view_of(const mst_kernel_args *a) {
 #define MST_TEMPLATE "op/reduce/cumsum_columns.inc"
 #include "op/numbers.inc"
 
-/* Items are columns of all outer parts, whose elements are INNER apart. */
+/* Computes columns BEGIN to END - 1, numbered through all outer parts. Elements of a column are INNER apart. */
 static mst_status cumsum_run(void *context, int64_t begin, int64_t end, int thread) {
     const cumsum_view *v = context;
     (void)thread;

@@ -116,7 +116,7 @@ static char *output_at(const reduce_work *w, int64_t output) {
     return (char *)w->args->dst[0].data + (size_t)output * w->element;
 }
 
-/* Outputs BEGIN to END - 1, rows of the source. */
+/* Makes outputs BEGIN to END - 1, each of whole rows of the source. */
 static mst_status run_rows(void *context, int64_t begin, int64_t end, int thread) {
     const reduce_work *w = context;
     (void)thread;
@@ -124,7 +124,7 @@ static mst_status run_rows(void *context, int64_t begin, int64_t end, int thread
     return MST_OK;
 }
 
-/* Item i is segment i % segments of output i / segments. */
+/* Folds segments. Item i is segment i % segments of output i / segments. */
 static mst_status run_segments(void *context, int64_t begin, int64_t end, int thread) {
     const reduce_work *w = context;
     const mst_reduce_loops *r = w->reduction;
@@ -140,7 +140,7 @@ static mst_status run_segments(void *context, int64_t begin, int64_t end, int th
     return MST_OK;
 }
 
-/* Outputs COLUMN to COLUMN + N - 1 of the kept index KEPT, whose elements begin at OFFSET, of one segment. */
+/* Folds one segment of outputs COLUMN to COLUMN + N - 1 of the kept index KEPT, whose elements begin at OFFSET. */
 static void run_columns(const reduce_work *w, int64_t kept, int64_t offset, int64_t segment, int64_t column,
                         int64_t n) {
     _Alignas(64) char accumulator[WIDTH * MST_MOST_ACCUMULATOR];
@@ -154,7 +154,7 @@ static void run_columns(const reduce_work *w, int64_t kept, int64_t offset, int6
     }
 }
 
-/* Item i is a block of columns: number i % blocks of segment i / blocks % segments of the kept index. */
+/* Folds blocks of columns. Item i is block i % blocks of segment i / blocks % segments of the kept index. */
 static mst_status run_blocks(void *context, int64_t begin, int64_t end, int thread) {
     const reduce_work *w = context;
     const mst_reduce_loops *r = w->reduction;
@@ -187,7 +187,7 @@ static mst_status finish(void *context, int64_t begin, int64_t end, int thread) 
 
 mst_status mst_reduce(const mst_kernel_args *a, const mst_reduce_loops *r, const mst_reducer *reducer) {
     reduce_work w = {.args = a, .reduction = r, .reducer = reducer, .element = mst_dtype_size(a->src[0].dtype)};
-    if (r->count == 0 || r->outputs == 0) { /* of nothing, or nothing */
+    if (r->count == 0 || r->outputs == 0) { /* no elements, or no outputs */
         if (r->outputs) reducer->finish(r, NULL, 0, 0, r->outputs, a->dst[0].data);
         return MST_OK;
     }
@@ -201,7 +201,7 @@ mst_status mst_reduce(const mst_kernel_args *a, const mst_reduce_loops *r, const
         w.blocks = (r->inner + COLUMNS - 1) / COLUMNS;
         const int64_t width = r->inner < COLUMNS ? r->inner : COLUMNS, rows = r->outputs / r->inner * w.segments;
         int64_t grain = mst_grain(rows * w.blocks, w.length * width);
-        if (rows >= 2 * a->num_threads) grain = mst_grain_aligned(grain, w.blocks); /* whole rows: in order */
+        if (rows >= 2 * a->num_threads) grain = mst_grain_aligned(grain, w.blocks); /* whole rows, to read in order */
         MST_TRY(mst_parallel(a, rows * w.blocks, grain, run_blocks, &w));
     }
     return w.segments > 1 ? mst_parallel(a, r->outputs, mst_grain(r->outputs, w.segments), finish, &w) : MST_OK;

@@ -5,7 +5,7 @@
  *  axes       negative ones count from the end; none: all
  *  keep_dims  dst keeps the axes, as dimensions of 1
  *
- *  A NaN among the elements makes the result NaN. Of nothing it is -inf, for integers the least of their dtype. The
+ *  A NaN among the elements makes the result NaN. Without elements it is -inf, or the least integer of the dtype. The
  *  gradient goes in equal shares to all elements that are the largest.
  */
 #ifdef MST_OP_HEADER

@@ -17,7 +17,7 @@ MST_API mst_value mst_reduce_mean_with(mst_reduce_options options);
 #include "op/op.h"
 #include "op/reduce/reduce.h"
 
-/* d mean / d src = 1/n: divided before it is spread, while it is small */
+/* d mean / d src = 1/n. The gradient is divided before it is broadcast, while it has few elements. */
 static mst_value reduce_mean_grad(mst_grad *c, int i) {
     (void)i;
     mst_value share = mst_div(c->ddst[0], mst_reduce_count(c));

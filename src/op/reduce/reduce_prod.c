@@ -5,8 +5,8 @@
  *  axes       negative ones count from the end; none: all
  *  keep_dims  dst keeps the axes, as dimensions of 1
  *
- *  The product of nothing is 1. f32 is multiplied in f64 and rounded once; integers wrap around. The gradient is right
- *  also if elements are 0.
+ *  The product of nothing is 1. f32 is multiplied in f64 and rounded once; integers wrap around. The gradient is
+ *  correct even if elements are 0.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_reduce_prod_with(mst_reduce_options options);
@@ -15,7 +15,7 @@ MST_API mst_value mst_reduce_prod_with(mst_reduce_options options);
 #include "op/op.h"
 #include "op/reduce/reduce.h"
 
-/* d dst / d src[i] is the product of the others: dst / src[i] would not do if src[i] is 0 */
+/* d dst / d src[i] is the product of the others. It is not computed as dst / src[i], because src[i] may be 0. */
 static mst_value reduce_prod_grad(mst_grad *c, int i) {
     (void)i;
     mst_value others = mst_reduce_prod_others(c->src[0], ((const mst_reduce_options *)c->options)->axes);

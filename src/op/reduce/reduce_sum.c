@@ -5,8 +5,8 @@
  *  axes       negative ones count from the end; none: all
  *  keep_dims  dst keeps the axes, as dimensions of 1
  *
- *  The sum of nothing is 0. f32 is summed in f64 and rounded once; the order depends on the shape alone. Integers wrap
- *  around.
+ *  The sum of nothing is 0. f32 is summed in f64 and rounded once; the order of the sum depends on the shape alone.
+ *  Integers wrap around.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_reduce_sum_with(mst_reduce_options options);

@@ -1,15 +1,16 @@
-/** resize2d: pictures of another size
+/** resize2d: gives pictures another size
  *
  *  src            f32 or f64, [n, height, width, channels]
  *  size           rows and columns of dst
  *  interpolation  MST_INTERPOLATION_NEAREST (default), MST_INTERPOLATION_BILINEAR, or MST_INTERPOLATION_AREA: the mean
- *                 of what lies under the element of dst, pixels at the edge as far as they do
- *  align_corners  the corner pixels keep their places: element i of dst is at i (in - 1) / (out - 1) of src. Default:
- *                 the edges of the pictures do, and it is at (i + 1/2) in / out - 1/2, as in tf.image.resize and Keras.
- *                 The areas are in / out long, or with aligned corners (in - 1) / (out - 1)
- *  dst            src's dtype, [n, size]
+ *                 of the pixels that an element of dst covers, each weighted by the part of it that is covered
+ *  align_corners  true: corner pixels keep their places; element i of dst is at i (in - 1) / (out - 1) in src, and
+ *                 areas are (in - 1) / (out - 1) long. false (default): the edges of the picture keep their places;
+ *                 element i is at (i + 1/2) in / out - 1/2, as in tf.image.resize and Keras, and areas are in / out
+ *                 long
+ *  dst            src's dtype, [n, size, channels]
  *
- *  Without a filter against aliasing. Places are computed in f32, as TensorFlow does it.
+ *  There is no filter against aliasing. Places are computed in f32, as in TensorFlow.
  */
 #ifdef MST_OP_HEADER
 typedef enum mst_interpolation {
@@ -49,7 +50,7 @@ static int64_t within(float place, int64_t in) {
     return place <= 0 ? 0 : place >= (float)(in - 1) ? in - 1 : (int64_t)place;
 }
 
-/* For the pixels from I SCALE to (I + 1) SCALE; pixels beyond the last count as the last. */
+/* The place for the area from I SCALE to (I + 1) SCALE; pixels beyond the last count as the last. */
 static mst_resize_place find_area(int64_t i, float scale, int64_t in) {
     const float begin = (float)i * scale, end = (float)(i + 1) * scale;
     mst_resize_place place = {.lower = within(floorf(begin), in), .upper = within(ceilf(end) - 1, in)};
@@ -120,7 +121,7 @@ static mst_value resize2d_grad(mst_grad *c, int i) {
 #define MST_TEMPLATE "op/resize/resize_rows.inc"
 #include "base/floats.inc"
 
-/* Items are rows of the output. */
+/* Makes rows BEGIN to END - 1 of the output, numbered through all pictures. */
 static mst_status resize2d_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     (void)thread;
@@ -171,7 +172,7 @@ static const mst_example resize2d_examples[] = {
      .src = {PICTURE(1, 3, 1, 2, 3)},
      .options = OPTIONS(1, 1, .interpolation = MST_INTERPOLATION_BILINEAR, .align_corners = true),
      .expect = {(const double[]){1}}},
-    {.name = "area, smaller", /* 3 / 2 pixels each */
+    {.name = "area, smaller", /* an element covers 3 / 2 pixels */
      .num_src = 1,
      .src = {PICTURE(1, 3, 3, 6, 9)},
      .options = OPTIONS(1, 2, .interpolation = MST_INTERPOLATION_AREA),
@@ -181,12 +182,12 @@ static const mst_example resize2d_examples[] = {
      .src = {PICTURE(2, 4, 1, 2, 3, 4, 5, 6, 7, 8)},
      .options = OPTIONS(1, 2, .interpolation = MST_INTERPOLATION_AREA),
      .expect = {(const double[]){3.5, 5.5}}},
-    {.name = "area, larger", /* 2 / 4 of a pixel each */
+    {.name = "area, larger", /* an element covers 2 / 4 of a pixel */
      .num_src = 1,
      .src = {PICTURE(1, 2, 1, 5)},
      .options = OPTIONS(1, 4, .interpolation = MST_INTERPOLATION_AREA),
      .expect = {(const double[]){1, 1, 5, 5}}},
-    {.name = "area, aligned corners", /* 3 pixels each, the last two of them the last one */
+    {.name = "area, aligned corners", /* pixels 0 to 2, then pixel 3 three times */
      .num_src = 1,
      .src = {PICTURE(1, 4, 1, 2, 6, 4)},
      .options = OPTIONS(1, 2, .interpolation = MST_INTERPOLATION_AREA, .align_corners = true),

@@ -1,8 +1,8 @@
-/** resize2d_grad: the gradient of resize2d by its source
+/** resize2d_grad: the gradient of resize2d with respect to its source
  *
- *  src       as resize2d's; of it only the shape counts
+ *  src       as resize2d's; only its shape is used
  *  gradient  of the output of resize2d
- *  dst       like src: the sum of what each element of the output has taken from it
+ *  dst       like src: the sum of what each element of the output gives back to it
  *
  *  Options are those of resize2d.
  */
@@ -29,7 +29,7 @@ static size_t resize2d_grad_workspace(const mst_infer *c, int num_threads) {
     return mst_resize_workspace(c->src[1].shape.dim[1], c->src[1].shape.dim[2]);
 }
 
-/* The gradient is linear in what it reads, and its transpose is resize2d. */
+/* The op is linear in the gradient, and its transpose is resize2d. */
 static mst_value resize2d_grad_grad(mst_grad *c, int i) {
     return i == 0 ? MST_NONE : mst_call(NULL, &mst_op_resize2d, 1, &c->ddst[0], c->options);
 }
@@ -37,7 +37,7 @@ static mst_value resize2d_grad_grad(mst_grad *c, int i) {
 #define MST_TEMPLATE "op/resize/resize_grad_rows.inc"
 #include "base/floats.inc"
 
-/* Items are rows of the source. */
+/* Makes rows BEGIN to END - 1 of dst, numbered through all pictures. */
 static mst_status resize2d_grad_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     (void)thread;

@@ -1,6 +1,6 @@
 /** concat: the sources one after the other along axis
  *
- *  values  at least one, of one dtype and the same shape but for dimension axis
+ *  values  at least one, of one dtype, and of the same shape except in dimension axis
  *  dst     their dtype; dimension axis is the sum of theirs
  *  axis    negative ones count from the end
  */

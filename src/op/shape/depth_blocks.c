@@ -7,7 +7,7 @@ const mst_field mst_depth_blocks_fields[] = {
     MST_FIELD_END,
 };
 
-/* TIMES as many, or that part of them; -1 if they are not known. */
+/* Multiplies *DIM by TIMES; -1, not known, stays. */
 static mst_status multiply(mst_infer *c, const char *what, int64_t times, int64_t *dim) {
     if (*dim >= 0 && __builtin_mul_overflow(*dim, times, dim)) return mst_infer_fail(c, "too many %s", what);
     return MST_OK;
@@ -31,8 +31,9 @@ mst_status mst_depth_blocks_infer(mst_infer *c, bool to_depth) {
     return of_depth(c, "channels", block * block, &c->dst[0].shape.dim[3]);
 }
 
-/* space [n * rows of blocks, block, columns of blocks, block * channels] and
- * depth [n * rows of blocks, columns of blocks, block, block * channels]: the two in the middle change places. */
+/* The kernels swap the two middle dimensions of
+ * space [n * rows of blocks, block, columns of blocks, block * channels] and
+ * depth [n * rows of blocks, columns of blocks, block, block * channels]. */
 mst_status mst_depth_blocks_copy(const mst_kernel_args *a, bool to_depth) {
     const int64_t block = ((const mst_depth_blocks_options *)a->options)->block_size;
     const mst_array *depth = to_depth ? &a->dst[0] : &a->src[0];

@@ -1,6 +1,6 @@
 /** ones_like: dst = 1
  *
- *  src  any shape and dtype; only its shape counts
+ *  src  any shape and dtype; only its shape and dtype are used
  *  dst  like src; true if bool
  *
  *  No gradient flows through.

@@ -2,7 +2,7 @@
  *
  *  src    any shape and dtype
  *  dst    shape; the same memory as src
- *  shape  as many elements as src has; one dimension may be -1: what is left over
+ *  shape  as many elements as src has; one dimension may be -1: it is computed from the others
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_reshape(mst_value src, mst_shape shape);

@@ -2,7 +2,7 @@
  *
  *  src   any shape and dtype
  *  dst   src's other dimensions; the same memory as src
- *  axes  dimensions to leave out, each of size 1, negative ones counted from the end; none: all of size 1, which must
+ *  axes  dimensions to remove, each of size 1, negative ones counted from the end; none: all of size 1, which must
  *        be known while building
  */
 #ifdef MST_OP_HEADER

@@ -1,6 +1,6 @@
 /* Copies between strided arrays, shared among the threads of the device.
  *
- * A copy is a nest of loops with a stride in each array. Loops of one element are left out, and two that are
+ * A copy is a nest of loops with a stride in each array. Loops of one element are dropped, and two that are
  * contiguous in both arrays become one, so most copies end as a few long runs. The loop that is shared out is the
  * outermost that is long enough. If the inner strides of the two arrays are in opposite order (a transpose), the
  * two inner loops go in square tiles, so that both arrays stay in cache. */
@@ -116,7 +116,7 @@ typedef struct nest {
     const char *src;
 } nest;
 
-/* Leaves out dimensions of one element and makes one of two that are contiguous in both arrays. */
+/* Drops dimensions of one element, and merges neighbours that are contiguous in both arrays. */
 static int merge_loops(int ndim, const int64_t *dim, const int64_t *dst_stride, const int64_t *src_stride, loop *out) {
     int n = 0;
     for (int k = 0; k < ndim; k++) {
@@ -178,7 +178,7 @@ static void copy_nest(const nest *t) {
     }
 }
 
-/* Indices BEGIN to END - 1 of the loop that is cut. */
+/* Copies indices BEGIN to END - 1 of the loop that is shared out. */
 static mst_status copy_part(void *context, int64_t begin, int64_t end, int thread) {
     nest part = *(const nest *)context;
     loop *cut = &part.loop[part.cut];
@@ -243,10 +243,10 @@ typedef struct parts {
     int64_t rows, row_bytes; /* of the whole */
 } parts;
 
-/* Bytes FROM to TO - 1 of rows FIRST to LAST - 1 of the whole. */
+/* Copies bytes FROM to TO - 1 of rows FIRST to LAST - 1 of the whole. */
 static void copy_box(const parts *p, int64_t first, int64_t last, int64_t from, int64_t to) {
     const int64_t element = (int64_t)mst_dtype_size(p->whole->dtype);
-    int64_t at = 0; /* of the part in a row */
+    int64_t at = 0; /* where the part begins in a row */
     for (int i = 0; i < p->num && at < to; i++) {
         const int64_t bytes = p->part[i].count / p->rows * element;
         const int64_t begin = from > at ? from : at, end = to < at + bytes ? to : at + bytes;
@@ -259,7 +259,7 @@ static void copy_box(const parts *p, int64_t first, int64_t last, int64_t from, 
     }
 }
 
-/* Bytes BEGIN to END - 1 of the whole: the rest of a row, whole rows, the beginning of a row. */
+/* Copies bytes BEGIN to END - 1 of the whole: the rest of a row, whole rows, the beginning of a row. */
 static mst_status copy_bytes(void *context, int64_t begin, int64_t end, int thread) {
     const parts *p = context;
     const int64_t first = begin / p->row_bytes, last = end / p->row_bytes, to = end - last * p->row_bytes;

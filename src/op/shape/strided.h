@@ -24,12 +24,12 @@ MST_CHECKED mst_status mst_zero(const mst_kernel_args *a, void *dst, size_t byte
 /** All elements of DST = VALUE, converted to its dtype (bool: VALUE != 0). */
 MST_CHECKED mst_status mst_array_fill(const mst_kernel_args *a, const mst_array *dst, double value);
 
-/** dst[sum i_k * dst_stride[k]] = src[sum i_k * src_stride[k]] for all 0 <= i_k < dim[k]; strides in elements, of any
- *  sign, 0 in src to repeat. ELEMENT is the size of one in bytes. */
+/** dst[sum i_k * dst_stride[k]] = src[sum i_k * src_stride[k]] for all 0 <= i_k < dim[k]. Strides are in elements, and
+ *  may be negative, or 0 in src to repeat. ELEMENT is the size of an element in bytes. */
 MST_CHECKED mst_status mst_strided_copy(const mst_kernel_args *a, size_t element, int ndim, const int64_t *dim,
                                         void *dst, const int64_t *dst_stride, const void *src,
                                         const int64_t *src_stride);
-/** Copies between PART and the elements of WHOLE from BEGIN on: to PART or from it. */
+/** Copies between PART and as many elements of WHOLE, from BEGIN on: to PART or from it. */
 MST_CHECKED mst_status mst_slice_copy(const mst_kernel_args *a, const mst_array *whole, const mst_shape *begin,
                                       const mst_array *part, bool to_part);
 /** Copies between WHOLE and NUM parts, whose elements lie side by side in each of its ROWS rows:

@@ -2,14 +2,16 @@
  *
  *  src          any shape and dtype
  *  dst          src's dtype
- *  begin, end   one number for each leading dimension (the others are taken whole), negative ones counted from the end,
- *               cut off at the ends of the dimension; none at all: from and to the ends
+ *  begin, end   one number for each leading dimension; the other dimensions are taken whole. Negative numbers count
+ *               from the end; numbers outside the dimension are limited to its ends. None: all dimensions are taken
+ *               whole
  *  strides      not 0, may be negative; none: all 1
- *  begin_mask   bit k: from the end that strides[k] comes from, whatever begin[k] says
- *  end_mask     bit k: to the other end, whatever end[k] says
- *  shrink_mask  bit k: only element begin[k], which must be there; dst does not have the dimension
+ *  begin_mask   bit k: begin[k] is ignored; the slice begins at the start of dimension k, or at its end if strides[k]
+ *               is negative
+ *  end_mask     bit k: end[k] is ignored; the slice goes to the other end of dimension k
+ *  shrink_mask  bit k: only element begin[k] is taken, which must be there; dst does not have the dimension
  *
- *  TensorFlow's meaning of the masks.
+ *  The masks are those of TensorFlow.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_strided_slice_options {
@@ -44,10 +46,10 @@ const mst_field mst_strided_slice_fields[] = {
 /* Elements begin, begin + step, ..., COUNT of them. */
 typedef struct range {
     int64_t begin, step, count;
-    bool is_one; /* the dimension goes */
+    bool is_one; /* the dimension is removed */
 } range;
 
-/* An end of the range along a dimension of SIZE, cut off at LOW and HIGH. */
+/* Begin or end of a range along a dimension of SIZE: AT, counted from the end if negative, limited to LOW and HIGH. */
 static int64_t bound(int64_t at, int64_t size, int64_t low, int64_t high) {
     if (at < 0) at += size;
     return at < low ? low : at > high ? high : at;
@@ -98,7 +100,7 @@ mst_status mst_strided_slice_copy(const mst_kernel_args *a, const mst_array *who
     const int ndim = whole->shape.ndim;
     int64_t whole_stride[MST_MAX_NDIM], part_stride[MST_MAX_NDIM], offset = 0;
     if (part->count == 0) return MST_OK;
-    mst_shape full = {.ndim = ndim}; /* the part's shape with the dimensions that were dropped, as 1 */
+    mst_shape full = {.ndim = ndim}; /* the part's shape, with 1 for the dimensions that were removed */
     mst_strides(&whole->shape, whole_stride);
     for (int k = 0; k < ndim; k++) {
         const range r = range_along(o, k, whole->shape.dim[k]);
@@ -219,10 +221,10 @@ mst_value mst_strided_slice_with(mst_strided_slice_options options) {
 
 /* ---- the gradient ---- */
 
-/** strided_slice_grad: dst = zeros, but for the elements that a strided slice of it would take, which are gradient's
+/** strided_slice_grad: dst is gradient at the elements that the strided slice of dst would take, else 0
  *
  *  gradient  any shape and dtype: of the output of a strided_slice
- *  like      any dtype: what was sliced; only its shape is used
+ *  like      any dtype: the source of the slice; only its shape is used
  *  dst       gradient's dtype, like's shape
  *  slice     the options of that strided_slice
  */

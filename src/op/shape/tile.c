@@ -49,7 +49,7 @@ static mst_status tile_reference(const mst_kernel_args *a) {
     int64_t dim[MST_MAX_STRIDED], src_stride[MST_MAX_STRIDED], dst_stride[MST_MAX_STRIDED];
     mst_strides(&src->shape, src_step);
     mst_strides(&dst->shape, dst_step);
-    for (int k = 0; k < src->shape.ndim; k++) { /* two loops a dimension: over the tiles, over the elements of one */
+    for (int k = 0; k < src->shape.ndim; k++) { /* for each, a loop over tiles and one over elements */
         dim[2 * k] = multiples->dim[k];
         src_stride[2 * k] = 0;
         dst_stride[2 * k] = src->shape.dim[k] * dst_step[k];
@@ -120,9 +120,9 @@ mst_value mst_tile(mst_value src, mst_shape multiples) {
 /** tile_grad: dst = sum of the tiles of gradient
  *
  *  gradient   f32, f64, i32, i64 or u8: of the output of tile
- *  like       any dtype: what was tiled; only its shape is used
+ *  like       any dtype: the source of tile; only its shape is used
  *  dst        gradient's dtype, like's shape
- *  multiples  as there: how often along each dimension
+ *  multiples  as in tile
  */
 
 static mst_status tile_grad_infer(mst_infer *c) {
@@ -146,8 +146,8 @@ static mst_value tile_grad_grad(mst_grad *c, int i) {
     return i == 0 ? mst_tile(c->ddst[0], ((const tile_options *)c->options)->multiples) : MST_NONE;
 }
 
-/* The reduction over the tiles of an array of shape PART: each dimension counts as two, the tiles, which are reduced,
- * and the elements of one tile. */
+/* The reduction that sums the tiles of an array of tiles of shape PART. Each dimension becomes two: the tiles, which
+ * are reduced, and the elements of a tile. */
 static mst_reduce_loops reduction_of(const mst_shape *multiples, const mst_shape *part) {
     int64_t dim[MST_MAX_REDUCED];
     bool reduced[MST_MAX_REDUCED];

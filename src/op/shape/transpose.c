@@ -8,7 +8,7 @@
 typedef struct mst_transpose_options {
     int zero_;
     mst_value src;
-    mst_axes perm; /**< axis of src that each axis of dst is; none: reversed */
+    mst_axes perm; /**< for each axis of dst, the axis of src; none: reversed */
 } mst_transpose_options;
 MST_API mst_value mst_transpose_with(mst_transpose_options options);
 #define mst_transpose(...) mst_transpose_with(MST_NAMED_1(mst_transpose_options, src, __VA_ARGS__))

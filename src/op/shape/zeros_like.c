@@ -1,6 +1,6 @@
 /** zeros_like: dst = 0
  *
- *  src  any shape and dtype; only its shape counts
+ *  src  any shape and dtype; only its shape and dtype are used
  *  dst  like src
  *
  *  No gradient flows through.

@@ -1,9 +1,9 @@
 /** log_softmax: dst[..., j] = src[..., j] - log(sum over k of exp(src[..., k]))
  *
- *  src  f32 or f64, at least one dimension; each row of the last one is taken by itself
+ *  src  f32 or f64, at least one dimension; the last dimension is a row, and each row is taken by itself
  *  dst  like src
  *
- *  The maximum of a row is taken off first, so that nothing overflows and small probabilities keep their digits.
+ *  The maximum of a row is subtracted first, so that nothing overflows and small probabilities keep their digits.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_log_softmax(mst_value src);

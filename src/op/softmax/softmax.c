@@ -1,9 +1,9 @@
 /** softmax: dst[..., j] = exp(src[..., j]) / (sum over k of exp(src[..., k]))
  *
- *  src  f32 or f64, at least one dimension; each row of the last one is taken by itself
+ *  src  f32 or f64, at least one dimension; the last dimension is a row, and each row is taken by itself
  *  dst  like src; may alias it
  *
- *  The maximum of a row is taken off first, so that nothing overflows. A row that holds a NaN or +Inf, or nothing but
+ *  The maximum of a row is subtracted first, so that nothing overflows. A row with a NaN or +Inf, or with nothing but
  *  -Inf, gives NaN.
  */
 #ifdef MST_OP_HEADER
@@ -32,7 +32,7 @@ typedef struct softmax_work {
     mst_softmax_rows_f64 *rows_f64;
 } softmax_work;
 
-/* Rows BEGIN to END - 1. */
+/* Computes rows BEGIN to END - 1. */
 static mst_status softmax_run(void *context, int64_t begin, int64_t end, int thread) {
     const softmax_work *w = context;
     const mst_array *src = &w->args->src[0], *dst = &w->args->dst[0];

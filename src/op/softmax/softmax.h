@@ -1,8 +1,8 @@
 /** The row loops that softmax, log_softmax and the cross entropies of softmax share.
  *
- *  A row of n logits x is read twice: for its maximum m, and for exp(x - m) and their sum. Maxima and sums are those of
- *  MST_SOFTMAX_LANES interleaved parts, put together at the end, so that the compiler makes vector instructions of the
- *  loops and the order of the sum depends on n alone.
+ *  A row of n logits x is read twice: for its maximum m, and for exp(x - m) and their sum. Maxima and sums are made in
+ *  MST_SOFTMAX_LANES interleaved parts, which are combined at the end. So the compiler can make vector instructions of
+ *  the loops, and the order of the sum depends on n alone.
  */
 #ifndef MUSTER_OP_SOFTMAX_H
 #define MUSTER_OP_SOFTMAX_H
@@ -46,7 +46,7 @@ static inline float mst_exp_negative(float x) {
 #define MST_TEMPLATE "op/softmax/softmax_row.inc"
 #include "op/softmax/softmax_floats.inc"
 
-/** Elements of a row (the last dimension), and rows, of an array that is not a scalar. */
+/** The number of elements of a row (the last dimension), and of rows, in an array that is not a scalar. */
 static inline int64_t mst_num_classes(const mst_array *array) {
     return array->shape.dim[array->shape.ndim - 1];
 }

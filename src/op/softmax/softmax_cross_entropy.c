@@ -3,8 +3,8 @@
  *  logits      f32 or f64, [..., classes]
  *  labels      like logits: probabilities, or any weights of the classes
  *  loss        output 0, [...]
- *  derivative  output 1, like logits: d loss / d logits = softmax(logits) * sum(labels) - labels, where the sum is that
- *              of the row (1 for probabilities)
+ *  derivative  output 1, like logits: d loss / d logits = softmax(logits) * sum(labels) - labels, where the sum is over
+ *              the row (1 for probabilities)
  */
 #ifdef MST_OP_HEADER
 /** Output 0, the loss. */
@@ -29,8 +29,8 @@ static mst_value row_sum(mst_value src) {
     return mst_reduce_sum(.src = src, .axes = MST_AXES(-1), .keep_dims = true);
 }
 
-/* of the loss: derivative and -log_softmax. Of the derivative, with upstream gradient u, p = softmax and S the sum of
- * the labels: S p (u - sum(u p)) and sum(u p) - u */
+/* The gradients of the loss are derivative and -log_softmax. Those of derivative, with its gradient u, p = softmax and
+ * S the sum of the labels, are S p (u - sum(u p)) and sum(u p) - u. */
 static mst_value softmax_cross_entropy_grad(mst_grad *c, int i) {
     mst_value logits = c->src[0], sum = MST_NONE;
     if (!mst_value_is_none(c->ddst[0])) {
@@ -49,7 +49,7 @@ static mst_value softmax_cross_entropy_grad(mst_grad *c, int i) {
 #define MST_TEMPLATE "op/softmax/softmax_cross_entropy_rows.inc"
 #include "op/softmax/softmax_floats.inc"
 
-/* Rows BEGIN to END - 1. */
+/* Computes rows BEGIN to END - 1. */
 static mst_status softmax_cross_entropy_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const int64_t classes = mst_num_classes(&a->src[0]), at = begin * classes, rows = end - begin;

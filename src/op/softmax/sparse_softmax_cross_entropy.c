@@ -33,7 +33,7 @@ static mst_status sparse_softmax_cross_entropy_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* dst[1] is the derivative of the loss, softmax(logits) - one_hot(label); its own is that of softmax */
+/* dst[1] is the derivative of the loss, softmax(logits) - one_hot(label); its own gradient is that of softmax. */
 static mst_value sparse_softmax_cross_entropy_grad(mst_grad *c, int i) {
     (void)i;
     mst_value sum = MST_NONE;
@@ -53,7 +53,7 @@ static int64_t label_at(const mst_array *labels, int64_t row) {
     }
 }
 
-/* Rows BEGIN to END - 1. */
+/* Checks the labels of rows BEGIN to END - 1. */
 static mst_status check_labels(const mst_kernel_args *a, int64_t classes, int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; row++) {
         const int64_t label = label_at(&a->src[1], row);

@@ -2,19 +2,19 @@
  *
  *  For each variable: the gradients of all shards are added in a fixed tree, the L1 and L2 penalties of the variable
  *  are added, the gradient is clipped, decoupled weight decay and the optimizer's rule change the weight and the slots,
- *  and the moving average follows. The plan lowers the node: each device updates the variables that it keeps, or its
- *  part of those that several devices keep.
+ *  and the moving average is updated. The plan lowers the node: each device updates the variables that it keeps, or its
+ *  part of the variables that several devices keep.
  *
  *  learning_rate  f32 scalar
  *  step           i64 scalar, number of updates before this one
  *  state          f64 scalar, what the rule keeps from update to update; written if it keeps something
- *  per variable   itself, its slots, its moving average, its master (f32); all written, all of its shape. Then its
- *                 gradients, one a shard of this task, of its shape and dtype (of a variable with a master: f32 or its
- *                 dtype)
- *  accumulated    i64 scalar, written: if gradient_accumulation_steps is above 1, how many gradients were added up
+ *  per variable   itself, its slots, its moving average, its master (f32); all are written, and all have its shape.
+ *                 Then its gradients, one for each shard of this task, of its shape and dtype (if it has a master: f32
+ *                 or its dtype)
+ *  accumulated    i64 scalar, written; only if gradient_accumulation_steps is above 1: how many gradients were added up
  *                 since the last update, in the last slot of each variable
- *  dst            scalar: the penalties l1 * sum |w| + l2 / 2 * sum w^2 of all variables, of the weights as a reader of
- *                 its phase sees them, before all writes
+ *  dst            scalar: the penalties l1 * sum |w| + l2 / 2 * sum w^2 of all variables. It sees the weights as any
+ *                 reader of its phase does, before all writes
  *
  *  mst_minimize and mst_apply_gradients build it.
  */
@@ -91,7 +91,7 @@ static mst_status infer_variable(mst_infer *c, int v) {
             MST_TRY(mst_infer_same_dtype(c, first, i));
         else if (i < gradients || dtype != c->src[first].dtype)
             MST_TRY(mst_infer_want_dtype(c, i, MST_F32));
-        if (o->num_parts && i <= first + o->num_slots) continue; /* of a part: the plan knows which */
+        if (o->num_parts && i <= first + o->num_slots) continue; /* only a part, which the plan knows */
         MST_TRY(mst_infer_same_shape(c, first, i, &shape));
     }
     return MST_OK;
@@ -131,7 +131,7 @@ static mst_status apply_gradients_reference(const mst_kernel_args *a) {
     return mst_kernel_fail(a, MST_INTERNAL, "the plan has not lowered it");
 }
 
-/* its sources are variables: test/strategy/ tests it through mst_minimize */
+/* its sources must be variables: test/strategy/ tests it through mst_minimize */
 static const mst_example apply_gradients_examples[] = {{.num_src = 1, .src = {{.ndim = 0}}, .fails = MST_INVALID}};
 
 const mst_op mst_op_apply_gradients = {

@@ -11,10 +11,10 @@ typedef struct mst_apply_options {
     int32_t num_variables;
     int32_t num_shards;                 /**< of all tasks */
     int32_t first_shard, num_gradients; /**< the window of shards whose gradients are here; 0 gradients: all shards */
-    int32_t num_slots;                  /**< of each variable; the sum of its gradients comes after those of the rule */
+    int32_t num_slots;                  /**< of each variable: the rule's, then the sum of its gradients, if any */
     bool averages;                      /**< each variable has a moving average */
     bool masters;                       /**< each variable also has its value in f32 */
-    int32_t num_parts, part; /**< sharded state: slots are of part PART of NUM_PARTS (state_parts.h); 0: of all */
+    int32_t num_parts, part; /**< sharded state: slots have part PART of NUM_PARTS (state_parts.h); 0: they are whole */
 } mst_apply_options;
 
 /** Sources before those of the first variable: learning rate, global step, state of the rule. */
@@ -26,13 +26,15 @@ mst_shards mst_apply_window(const mst_apply_options *options);
 int mst_apply_num_written(const mst_apply_options *options);
 /** The name of slot K beside its variable, and the initial value of its elements. */
 const char *mst_apply_slot(const mst_apply_options *options, int k, double *initial);
-/** Elements of V's slots that are here, if PARTS are those of the variables (mst_state_parts). */
+/** How many elements of V's slots are here, and the first in *FIRST. PARTS are those of the variables
+ *  (mst_state_parts). */
 int64_t mst_apply_own(const mst_apply_options *options, const int64_t *parts, int v, int64_t *first);
 /** Sources of a variable; the first is the variable itself. */
 int mst_apply_per_variable(const mst_apply_options *options);
-/** The source that says how many gradients were added up since the last update; -1 if that is never done. */
+/** The source that says how many gradients were added up since the last update; -1: gradients are not accumulated. */
 int mst_apply_accumulated(const mst_apply_options *options);
-/** Sources of variable V begin at this index: itself, its slots, its average, its master, its gradients by shard. */
+/** The first source of variable V. Its sources are itself, its slots, its average, its master, its gradients by
+ *  shard. */
 int mst_apply_source(const mst_apply_options *options, int v);
 
 #endif

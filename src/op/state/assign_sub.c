@@ -1,6 +1,6 @@
 /** assign_sub: variable -= value
  *
- *  variable  the output of mst_variable, which is written; or the output of an assignment: then this one runs after it
+ *  variable  the output of mst_variable, which is written; or the output of an assignment, after which this one runs
  *  value     its dtype and shape
  *  dst       the variable after the write: a reader of dst gets the new value
  */

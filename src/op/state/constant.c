@@ -1,6 +1,6 @@
 /** constant: a value known while building
  *
- *  tensor  any shape and dtype; retained by the graph, and not to be changed after
+ *  tensor  any shape and dtype; the graph retains it, and it must not be changed afterwards
  *  dst     the tensor
  *
  *  mst_scalar, mst_fill and mst_values make the tensor: one number, a shape full of one number, or a shape with
@@ -64,14 +64,14 @@ mst_value mst_constant(mst_graph *graph, mst_tensor *tensor) {
     return mst_call(graph, &mst_op_constant, 0, NULL, &(mst_constant_options){.value = tensor});
 }
 
-/* A constant of TENSOR, whose reference goes to the graph. */
+/* Makes a constant of TENSOR, and passes the reference to the graph. */
 static mst_value adopt(mst_graph *graph, mst_tensor *tensor) {
     mst_value constant = mst_constant(graph, tensor);
     mst_tensor_release(tensor);
     return constant;
 }
 
-/* A tensor for numbers; NULL if there can be none, with the error on the graph. */
+/* Makes a tensor for numbers. NULL on failure, with the error on the graph. */
 static mst_tensor *numbers(mst_graph *graph, mst_dtype dtype, mst_shape shape) {
     mst_tensor *tensor = NULL;
     if (dtype == MST_STRING) {

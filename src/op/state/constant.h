@@ -1,4 +1,4 @@
-/** Options of the op constant: the plan reads and makes them when it folds. */
+/** Options of the op constant. The plan reads them, and makes them when it replaces nodes by their constant values. */
 #ifndef MUSTER_OP_CONSTANT_H
 #define MUSTER_OP_CONSTANT_H
 

@@ -1,6 +1,6 @@
 /** group: a node that runs after all of its sources
  *
- *  src  any values; only that they ran counts
+ *  src  any values; the node only waits for them
  *  dst  bool scalar, always true
  */
 #ifdef MST_OP_HEADER

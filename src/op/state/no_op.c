@@ -1,4 +1,4 @@
-/** no_op: nothing; a node for control dependencies to hold on to
+/** no_op: does nothing; a node to which control dependencies can be attached
  *
  *  dst  bool scalar, always true
  */

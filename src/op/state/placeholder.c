@@ -4,7 +4,7 @@
  *  shape  -1 for dimensions that each feed may choose (the batch)
  *  name   of the node, default "placeholder"
  *
- *  Running without a feed for it is MST_INVALID and names it.
+ *  A run without a feed for it fails with MST_INVALID; the error names it.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_placeholder_options {

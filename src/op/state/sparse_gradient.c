@@ -1,14 +1,14 @@
-/** leaf_rows: the gradient of gathers over axis 0, as the rows that it has, added up over some shards
+/** leaf_rows: the gradient of gathers over axis 0, as the rows that occur in it, added up over some shards
  *
  *  values, indices, ...  pairs, one for each gather, those of a shard side by side: values f32 or f64 [.., columns...],
  *                        indices i32 or i64 [..]
  *  dst 0  rows [n, columns]; n is the number of all indices, or num_rows if that is less. With squares
  *         [n, 2 * columns]: after each row the sum of the squares of what was added
- *  dst 1  i64 [1 + n]: how many of the rows there are, then their numbers, ascending. Later rows are undefined
+ *  dst 1  i64 [1 + n]: the number of rows that are used, then their numbers, ascending. The other rows are undefined
  *  fails  MST_INVALID in the run if an index is not within 0 to num_rows - 1
  *
- *  Rows of one number are added up within each shard in the order in which they come, each clipped to [-clip, clip]
- *  if clip is not 0; then over the shards in their fixed tree (base/shard_tree.h).
+ *  Rows with the same number are added up: within a shard in the order in which they come, then over the shards in
+ *  their fixed tree (base/shard_tree.h). If clip is not 0, each row is clipped to [-clip, clip] first.
  *
  *  Strategies build it, and the plan lowers it (plan/leaf_rows.c).
  */
@@ -26,7 +26,8 @@ static const mst_field leaf_rows_fields[] = {
     MST_FIELD_END,
 };
 
-/* Adds the number of indices of source I to *COUNT, -1 if it is open, and finds the elements of a row. */
+/* Adds the number of indices of source I to *COUNT, which becomes -1 if the number is unknown. Sets *COLUMNS to the
+ * number of elements of a row. */
 static mst_status infer_pair(mst_infer *c, int i, int64_t *count, int64_t *columns) {
     const mst_shape *values = &c->src[i].shape, *indices = &c->src[i + 1].shape;
     MST_TRY(mst_infer_want_float(c, i));
@@ -92,15 +93,15 @@ mst_row_values mst_leaf_rows(const mst_value *src, int num_src, const mst_leaf_r
 
 /* ---- what is made of rows ---- */
 
-/** sparse_gradient: dst = zeros; dst[number[i], ...] = rows[i, ...] for the rows that are there
+/** sparse_gradient: dst = zeros; dst[number[i], ...] = rows[i, ...] for the rows that are used
  *
  *  rows     f32 or f64 [n, columns]; with squares [n, 2 * columns]: only apply_gradients reads the second half
- *  numbers  i64 [1 + n]: how many of the rows there are, then their numbers, ascending
+ *  numbers  i64 [1 + n]: the number of rows that are used, then their numbers, ascending
  *  like     any dtype, at least one dimension: the variable; only its shape is used
  *  dst      dtype of rows, like's shape
- *  fails    MST_INVALID in the run if numbers are not ascending numbers of rows
+ *  fails    MST_INVALID in the run if the numbers are not ascending, or not numbers of rows of like
  *
- *  apply_gradients, if it is the only gradient of a variable, takes the rows as they are (plan/update_gradients.c).
+ *  If it is the only gradient of a variable, apply_gradients takes the rows themselves (plan/update_gradients.c).
  */
 
 static const mst_field sparse_gradient_fields[] = {
@@ -109,7 +110,7 @@ static const mst_field sparse_gradient_fields[] = {
     MST_FIELD_END,
 };
 
-/* Elements of a row of a variable; -1 if that is open. */
+/* The number of elements in a row of a variable; -1: unknown. */
 static int64_t row_elements(mst_shape shape) {
     for (int k = 1; k < shape.ndim; k++) shape.dim[k - 1] = shape.dim[k];
     shape.ndim--;

@@ -9,7 +9,7 @@
 typedef struct mst_leaf_rows_options {
     int zero_;
     int64_t num_rows;   /**< of the variable */
-    int32_t num_shards; /**< the shards of these rows, in order; each has equally many sources */
+    int32_t num_shards; /**< shards of these rows, in order; all have equally many sources */
     bool squares;       /**< see mst_sum_rows_options (op/state/update.h) */
     double clip;
 } mst_leaf_rows_options;
@@ -30,8 +30,8 @@ mst_row_values mst_leaf_rows(const mst_value *src, int num_src, const mst_leaf_r
 /** The op sparse_gradient. */
 mst_value mst_sparse_gradient(mst_row_values from, mst_value like, const mst_sparse_gradient_options *options);
 
-/** An error if NUMBERS (i64 [1 + n]: how many rows there are, then their numbers) are not at most MOST ascending
- *  numbers of NUM_ROWS rows. */
+/** Fails unless NUMBERS (i64 [1 + n]: how many rows there are, then their numbers) has at most MOST rows, with
+ *  ascending numbers from 0 to NUM_ROWS - 1. */
 MST_CHECKED mst_status mst_row_numbers_check(const mst_kernel_args *a, const mst_array *numbers, int64_t most,
                                              int64_t num_rows);
 

@@ -2,10 +2,10 @@
 
 #include "op/state/update.h"
 
-/* Cuts the bucket of the variables LAST down to FIRST, which has COUNT elements. */
+/* Cuts a bucket into parts: variables LAST down to FIRST, of COUNT elements together. */
 static void cut_bucket(const mst_shape *shape, int32_t first, int32_t last, int64_t count, int32_t num_parts,
                        int64_t *begin) {
-    int64_t at = 0; /* of the variable in the bucket */
+    int64_t at = 0; /* where the variable begins in the bucket */
     int32_t part = 1;
     for (int32_t v = last; v >= first; v--) {
         int64_t *out = begin + (int64_t)v * (num_parts + 1);

@@ -1,8 +1,8 @@
 /** Which part of the optimizer's slots each task keeps, if the tasks of a cluster share them out (sharded state).
  *
- *  The variables of an update go in buckets, as their gradients travel: runs of about MST_BUCKET_BYTES from the last
- *  variable to the first. Each bucket is cut into one run of elements a task, between units (op/state/update.h), so
- *  that all tasks have about as much of every bucket to add up, to update and to send.
+ *  The variables of an update form buckets, in which their gradients travel: runs of about MST_BUCKET_BYTES, from the
+ *  last variable to the first. Each bucket is cut between units (op/state/update.h) into one run of elements for each
+ *  task. So all tasks have about as much of every bucket to add up, to update and to send.
  *
  *      bucket     variable 5       variable 4                  variable 3
  *      units      |    |    |    |    |    |    |    |    |    |    |    |
@@ -18,8 +18,8 @@
 /** Bytes of gradients that travel together. */
 enum { MST_BUCKET_BYTES = 4 << 20 };
 
-/** Variable V of SHAPE[num_variables] has the elements BEGIN[v][p] to BEGIN[v][p + 1] - 1 in part P. BEGIN:
- *  [num_variables][num_parts + 1]. */
+/** Sets BEGIN [num_variables][num_parts + 1]: part p has elements BEGIN[v][p] to BEGIN[v][p + 1] - 1 of variable v,
+ *  whose shape is SHAPE[v]. */
 void mst_state_parts(const mst_shape *shape, int32_t num_variables, int64_t element_bytes, int32_t num_parts,
                      int64_t *begin);
 

@@ -1,20 +1,20 @@
 /** Options of the op update, which the plan makes out of apply_gradients: one optimizer step for the variables that
  *  some devices of one memory domain keep, each device doing its part.
  *
- *  Each variable is cut into units, runs of elements that depend on its shape alone. A unit is made by one device, from
- *  the gradients of all shards to the new weight in all copies, while it is in a cache:
+ *  Each variable is cut into units, runs of elements that depend on its shape alone. One device does all the work on a
+ *  unit, from the gradients of all shards to the new weight in all copies, while the unit is in a cache:
  *
  *    gradient   summed over the shards in the fixed tree (base/shard_tree.h)
  *    + penalty  l1 * sign(w) + l2 * w
  *    clipped    by value, or multiplied by a factor that was computed before
  *    rule       changes weight and slots (rule/rule.h)
- *    average    follows the weight
+ *    average    is updated with the new weight
  *
  *  The bits of a unit do not depend on the device that makes it.
  *
- *  If the tasks of a cluster share the slots out (sharded), a task makes only the units of its part: before the gate
- *  their new values (stage_update), which go to all tasks; behind the gate, once more, values and slots. Units of other
- *  tasks are copied from what has come.
+ *  If the tasks of a cluster share the slots out (sharded), a task updates only the units of its part. Before the gate
+ *  it computes their new values (stage_update), which are sent to all tasks. Behind the gate it computes the values
+ *  once more, and the slots. The units of other tasks are copied from the values that were received.
  */
 #ifndef MUSTER_OP_UPDATE_H
 #define MUSTER_OP_UPDATE_H
@@ -22,13 +22,13 @@
 #include "base/shard_tree.h"
 #include "muster/optimizer.h"
 
-/** sum_rows: the gradient of gather over axis 0, as the rows that it has. Sources come in pairs, (values [..,
- *  columns...], indices [..], i32 or i64): one for each gather. Rows of one number are added in the order in which they
- *  come; before that each is clipped to [-clip, clip], if clip is not 0.
+/** sum_rows: the gradient of gather over axis 0, as the rows that occur in it. Sources come in pairs, (values [..,
+ *  columns...], indices [..], i32 or i64): one pair for each gather. Rows with the same number are added in the order
+ *  in which they come. Before that, each is clipped to [-clip, clip], if clip is not 0.
  *
  *  dst 0  values [n, columns]; n is the number of all indices, or of rows of the variable if that is less. With
  *         squares [n, 2 * columns]: after each row the sum of the squares of what was added
- *  dst 1  i64 [1 + n]: how many of the rows there are, then their numbers, ascending
+ *  dst 1  i64 [1 + n]: the number of rows that are used, then their numbers, ascending
  *  fails  MST_INVALID if an index is out of range
  */
 typedef struct mst_sum_rows_options {
@@ -38,10 +38,10 @@ typedef struct mst_sum_rows_options {
     double clip;
 } mst_sum_rows_options;
 
-/** merge_rows: rows FIRST_ROW to END_ROW - 1 of the sum of sparse gradients, a row that a gradient does not have being
- *  0. Sources come in pairs, as sum_rows gives them: one for each node of the tree in `leaf`.
+/** merge_rows: rows FIRST_ROW to END_ROW - 1 of the sum of sparse gradients. A row that a gradient does not have counts
+ *  as 0. Sources come in pairs, as sum_rows outputs them: one pair for each node of the tree in `leaf`.
  *
- *  dst    as of sum_rows; n is the number of all rows of the sources, or END_ROW - FIRST_ROW if that is less
+ *  dst    as sum_rows'; n is the number of all rows of the sources, or END_ROW - FIRST_ROW if that is less
  */
 typedef struct mst_merge_rows_options {
     int zero_;
@@ -52,12 +52,12 @@ typedef struct mst_merge_rows_options {
 
 /** The kinds of sources of a gradient. */
 typedef enum mst_gradient_kind {
-    MST_GRADIENT_DENSE = 0, /**< one source a leaf and piece: elements */
-    MST_GRADIENT_PRODUCT,   /**< two sources a leaf: A [k, rows] and B [k, columns]; the gradient is A^T B */
-    MST_GRADIENT_SPARSE     /**< two sources a leaf, those that sum_rows gives: values and numbers of rows */
+    MST_GRADIENT_DENSE = 0, /**< one source for each leaf and piece: elements */
+    MST_GRADIENT_PRODUCT,   /**< two sources for each leaf: A [k, rows] and B [k, columns]; the gradient is A^T B */
+    MST_GRADIENT_SPARSE     /**< two sources for each leaf, the outputs of sum_rows: values, and numbers of rows */
 } mst_gradient_kind;
 
-/** Elements FIRST and on of a variable's gradient, as far as the next piece. */
+/** The elements of a variable's gradient from FIRST to the next piece. */
 typedef struct mst_gradient_piece {
     int64_t first;
     int32_t source; /**< of the first leaf; those of the others follow */
@@ -70,8 +70,8 @@ typedef struct mst_update_variable {
     int32_t slot;                 /**< first of num_slots; the last is the sum of gradients (rule/accumulate.h) */
     int32_t average;              /**< -1: none */
     int32_t master;               /**< weight in f32 of a variable of another dtype; -1: none */
-    int32_t staged;               /**< sharded, of a step: the new values of all tasks, in the dtype of the gradient */
-    int64_t own_first, own_count; /**< sharded: the elements of this task's part, which slots and gradient have alone */
+    int32_t staged;               /**< sharded, in a step: the new values of all tasks, in the dtype of the gradient */
+    int64_t own_first, own_count; /**< sharded: this task's part; slots and gradient have only these elements */
     mst_gradient_kind kind;
     bool squares; /**< of a sparse gradient: rows have the sums of their squares after them */
     bool clipped; /**< its values were clipped before they were added up */
@@ -82,9 +82,9 @@ typedef struct mst_update_variable {
     float l1, l2;                    /**< penalty */
 } mst_update_variable;
 
-/** What an update node does. Only the first changes anything. */
+/** What an update node does. Only MST_UPDATE_STEP changes variables. */
 typedef enum mst_update_purpose {
-    MST_UPDATE_STEP = 0,  /**< the step; dst is the penalty of each unit, of the weights before */
+    MST_UPDATE_STEP = 0,  /**< the step; dst is the penalty of each unit, for the weights before the step */
     MST_UPDATE_NORMS,     /**< dst is the sum of squares of each unit's gradient, with its penalty, f64 */
     MST_UPDATE_PENALTIES, /**< dst as for the step; gradients are not read */
     MST_UPDATE_STAGE      /**< of the op stage_update: dst are the new values of this task's part of each variable */
@@ -103,18 +103,18 @@ typedef struct mst_update_options {
 /** Source 0 is the output of update_scalars. */
 enum { MST_UPDATE_SCALARS, MST_UPDATE_FIRST };
 
-/** About as many elements as a unit has: with weights, slots and gradient it stays in a core's second-level cache. */
+/** About how many elements a unit has: with weights, slots and gradient it stays in a core's second-level cache. */
 enum { MST_UNIT_ELEMENTS = 28 * 1024 };
-/** Rows of a unit of a matrix [ROWS, COLUMNS]; the last unit may have fewer. */
+/** The number of rows in a unit of a matrix [ROWS, COLUMNS]; the last unit may have fewer. */
 int64_t mst_gradient_rows(int64_t rows, int64_t columns);
-/** Elements of a unit of a variable: a matrix is cut by rows, so that a unit of its gradient is a product of
- *  its own. */
+/** The number of elements in a unit of a variable. A matrix is cut by rows, so that a unit of its gradient is a product
+ *  of its own. */
 int64_t mst_unit_elements(mst_shape shape);
-/** Units of a variable. */
+/** The number of units of a variable. */
 int64_t mst_num_units(mst_shape shape);
 
 /** The numbers of update_scalars: those of the rule, then 1 - decay of the moving average, the learning rate, and the
- *  number of steps whose gradients make the update: 0 if this step only adds its gradient to those before. */
+ *  number of gradients whose mean makes the update; 0: this step only adds its gradient to those before. */
 enum { MST_SCALAR_AVERAGE = 8 /* MST_RULE_SCALARS */, MST_SCALAR_LEARNING_RATE, MST_SCALAR_GRADIENTS, MST_NUM_SCALARS };
 
 #endif

@@ -5,8 +5,8 @@
  *  dst      like initial: the storage itself, not a copy
  *
  *  A reader sees the value of its phase: muster/graph.h, "what a run reads and writes".
- *  Variables are trainable unless told otherwise, and then are in the collection MST_TRAINABLE; all are in
- *  MST_VARIABLES.
+ *  Variables are trainable by default. All variables but hidden ones are in the collection MST_VARIABLES; those that
+ *  are trainable are also in MST_TRAINABLE.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_variable_options {
@@ -31,7 +31,7 @@ typedef enum mst_join_kind {
     MST_JOIN_MEAN,
     MST_JOIN_SUM,
     MST_JOIN_FIRST,
-    MST_JOIN_ADD /**< the variable rises by their sum */
+    MST_JOIN_ADD /**< their sum is added to the variable */
 } mst_join_kind;
 MST_API mst_value mst_variable_with(mst_variable_options options);
 #define mst_variable(...) mst_variable_with(MST_NAMED_3(mst_variable_options, graph, name, initial, __VA_ARGS__))
@@ -40,7 +40,7 @@ MST_API bool mst_is_variable(mst_value value);
 /** Penalty factors of a variable, 0 if it has none. */
 MST_API void mst_variable_penalty(mst_value variable, float *l1, float *l2);
 /** Keeps a copy of VARIABLE on each of the devices that DEVICES names ("/cpu:0,/cpu:1"; NULL: one value on one device).
- *  Before the first run with it. */
+ *  To be called before the first run with the variable. */
 MST_API void mst_variable_mirror(mst_value variable, const char *devices);
 /** The value that the variable begins with. */
 MST_API mst_value mst_variable_initial(mst_value variable);
@@ -111,7 +111,7 @@ mst_value mst_variable_with(mst_variable_options options) {
     mst_name_scope_enter(graph, "");
     mst_control_clear(graph);
     const mst_node *taken = options.name ? mst_graph_find(graph, options.name) : NULL;
-    if (taken && (taken->op->flags & MST_OP_VARIABLE)) /* of another op: the variable becomes NAME_1 */
+    if (taken && (taken->op->flags & MST_OP_VARIABLE)) /* a name of another op is no error: NAME_1 */
         variable = mst_value_fail(
             graph, MST_EXISTS, "variable '%s': there is one already; mst_get_variable in a scope with reuse shares it",
             options.name);

@@ -1,4 +1,4 @@
-/** A declaration that only the update of a variable makes about it. */
+/** What only the code that makes the update of a variable declares about it. */
 #ifndef MUSTER_OP_STATE_VARIABLE_H
 #define MUSTER_OP_STATE_VARIABLE_H
 

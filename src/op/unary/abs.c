@@ -10,7 +10,7 @@ MST_API mst_value mst_abs(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-/* 0 at 0 */
+/* The slope at 0 is 0. */
 static mst_value abs_grad(mst_grad *c, int i) {
     (void)i;
     return mst_mul(c->ddst[0], mst_sign(c->src[0]));

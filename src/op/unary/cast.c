@@ -4,14 +4,14 @@
  *  dst    the shape of src; may alias it if the dtype is the same
  *  dtype  of dst
  *
- *  float to integer    cut towards 0, and to the least and greatest that dtype holds; NaN gives 0
+ *  float to integer    rounded towards 0, and limited to the range of dtype; NaN gives 0
  *  integer to integer  wraps around
- *  to f32 or f64       the nearest
- *  to bf16             the nearest to the nearest f32, of two as near the even one
+ *  to f32 or f64       rounded to the nearest
+ *  to bf16             rounded to the nearest f32, then to the nearest bf16; of two equally near, to the even one
  *  to bool             src != 0, true for NaN
  *  from bool           0 or 1
  *
- *  Gradients flow between floats only; that of a bf16 value is f32.
+ *  Gradients flow between floats only; the gradient of a bf16 value is f32.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_cast_options {

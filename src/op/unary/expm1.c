@@ -1,4 +1,4 @@
-/** expm1: dst = e^src - 1, exact also if src is near 0
+/** expm1: dst = e^src - 1, accurate also if src is near 0
  *
  *  src  any shape, f32 or f64
  *  dst  like src; may alias it

@@ -1,4 +1,4 @@
-/** log1p: dst = natural logarithm of 1 + src, exact also if src is near 0
+/** log1p: dst = natural logarithm of 1 + src, accurate also if src is near 0
  *
  *  src  any shape, f32 or f64
  *  dst  like src; may alias it

@@ -3,7 +3,7 @@
  *  src  any shape, f32, f64, i32, i64 or u8
  *  dst  like src; may alias it
  *
- *  The smallest integer is its own negative, and of u8 it is 256 - src: integers wrap around.
+ *  Integers wrap around: the smallest integer is its own negative, and -src of u8 is 256 - src.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_neg(mst_value src);

@@ -1,4 +1,4 @@
-/** round: dst = the whole number nearest to src, the even one of two
+/** round: dst = the whole number nearest to src; of two equally near, the even one
  *
  *  src  any shape, f32 or f64
  *  dst  like src; may alias it
