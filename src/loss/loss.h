@@ -6,7 +6,7 @@
 #include "muster/loss.h"
 #include "muster/ops.h"
 
-/** Probabilities are limited to at least this, so that logarithms are finite. As Keras's backend.epsilon(). */
+/** Keeps the arguments of logarithms above 0, so that these are finite. As Keras's backend.epsilon(). */
 #define MST_LOSS_EPSILON 1e-7
 
 typedef struct mst_loss_form {

@@ -30,7 +30,7 @@ static bool alike(const mst_kernel_args *a, int k, int l) {
     return true;
 }
 
-/* Dimensions of 1 can be merged with any other. */
+/* Finds the rows. Dimensions of 1 can be merged with any other. */
 static void find_rows(elements_work *w) {
     const mst_shape *dst = &w->args->dst[0].shape;
     int first = -1; /* dimension of more than one element */
@@ -44,7 +44,7 @@ static void find_rows(elements_work *w) {
     w->align = w->lead == dst->ndim ? ALIGN : 1;
 }
 
-/* Rows BEGIN to END - 1 of an array, or all of one that does not run along them. */
+/* Rows BEGIN to END - 1 of WHOLE; all of it, if it does not vary along the rows. */
 static mst_array part_of(const elements_work *w, const mst_array *whole, int64_t begin, int64_t end) {
     const mst_shape *dst = &w->args->dst[0].shape;
     const int inner = dst->ndim - w->lead, own = whole->shape.ndim < inner ? whole->shape.ndim : inner;

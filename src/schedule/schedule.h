@@ -17,7 +17,7 @@ typedef struct mst_schedule_form {
     /** STEP is an i64 scalar, not negative. The result is a f32 scalar. */
     mst_value (*value)(mst_graph *graph, const mst_schedule *schedule, mst_value step);
     double (*at)(const mst_schedule *schedule, int64_t step);
-    /** Learning rate of step 0, where a warm-up ends. */
+    /** The learning rate of step 0 of the formula, at which a warm-up ends. */
     double (*first)(const mst_schedule *schedule);
 } mst_schedule_form;
 

@@ -5,7 +5,7 @@
  *      d src  = conv2d_src_grad(src, weights, gradient)      of src only the shape is read
  *      d weights = conv2d_weights_grad(src, weights, gradient)   of weights only the shape is read
  *
- *  Each is linear in what it reads, so the gradients of the three are made of the same three. */
+ *  Each is linear in the values that it reads, so their gradients are made of the same three ops. */
 #ifndef MUSTER_OP_CONV_CONV_H
 #define MUSTER_OP_CONV_CONV_H
 

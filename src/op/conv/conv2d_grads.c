@@ -8,7 +8,7 @@
  *  src_terms  optional: output 0 of batch_norm_statistics of src
  *  variance   optional: output 2 of batch_norm_statistics of src
  *  strides, padding, pads, dilations, groups   as conv2d's
- *  activation      after the batch norm of output: relu, relu6 or linear, which is none
+ *  activation      after the batch norm of output: relu, relu6, or linear for none
  *  src_activation  after the batch norm of src
  *  epsilon         of the batch norm of src
  *  weights_only    makes only dweights, as output 0; there must be no variance

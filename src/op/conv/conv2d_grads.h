@@ -10,7 +10,7 @@
 typedef struct mst_conv2d_grads_options {
     mst_conv2d_options conv; /**< first: functions of convolutions take these options too */
     int activation;          /**< mst_batch_activation after the batch norm of the output */
-    int src_activation;      /**< likewise of the batch norm before the convolution, if that has one */
+    int src_activation;      /**< mst_batch_activation of the batch norm before the convolution, if any */
     double epsilon;          /**< of the batch norm before the convolution */
     bool weights_only;       /**< the only output is the gradient of the weights */
 } mst_conv2d_grads_options;

@@ -1,4 +1,4 @@
-/** conv3d_transpose: the transpose of conv3d, as conv2d_transpose is that of conv2d
+/** conv3d_transpose: the transpose of conv3d, as conv2d_transpose is the transpose of conv2d
  *
  *  src        f32 or f64, [n, depth, height, width, channels]
  *  weights    src's dtype, [window depth, window height, window width, filters, channels], as in

@@ -1,5 +1,5 @@
-/** What normalized_conv2d and normalized_conv2d_weights_grad share: convolutions of the output of a batch norm. That
- *  output is never in memory as a whole: each part of a convolution makes the piece that it reads. */
+/** What normalized_conv2d and normalized_conv2d_weights_grad share: convolutions of the output of a batch norm. Fast
+ *  kernels never have that output in memory as a whole: each part of a convolution makes the piece that it reads. */
 #ifndef MUSTER_OP_CONV_NORMALIZED_CONV_H
 #define MUSTER_OP_CONV_NORMALIZED_CONV_H
 

@@ -4,7 +4,7 @@
  *  weights     as conv2d's
  *  terms       output 0 of batch_norm_statistics of src
  *  strides, padding, pads, dilations, groups   as conv2d's; the zeros are around the output of the batch norm
- *  activation  what the batch norm applies last: relu, relu6 or linear, which is none
+ *  activation  what the batch norm applies last: relu, relu6, or linear for none
  *  dst         as conv2d's
  *
  *  The plan makes this op, after differentiation, so it has no gradient.

@@ -36,7 +36,7 @@ MST_CHECKED mst_status mst_infer_comparison(mst_infer *c);
 /** dst[0] has the dtype and shape of sources 0 and 1, which must be the same. */
 MST_CHECKED mst_status mst_infer_same_spec(mst_infer *c);
 
-/* Gradients that are ops of their own, internal to the library: GRADIENT is that of the op's OUTPUT. */
+/* Gradients that are ops of their own, internal to the library. GRADIENT is the gradient of the op's OUTPUT. */
 mst_value mst_relu_grad(mst_value gradient, mst_value output);
 mst_value mst_relu6_grad(mst_value gradient, mst_value output);
 mst_value mst_sigmoid_grad(mst_value gradient, mst_value output);
@@ -66,11 +66,11 @@ mst_broadcast mst_broadcast_make(const mst_kernel_args *a);
 /** Goes to the next row; false after the last. */
 bool mst_broadcast_next(mst_broadcast *b);
 
-/** A row of an op of two sources: COUNT elements of dst. A source that does not vary along the row stays at its first
- *  element; at least one of them varies, unless the row has one element. */
+/** Computes a row of an op of two sources: COUNT elements of dst. A source that does not vary along the row stays at
+ *  its first element; at least one of them varies, unless the row has one element. */
 typedef void (*mst_binary_row)(const void *xs, bool x_varies, const void *ys, bool y_varies, void *dst, int64_t count);
 
-/** Output 0, row by row, of sources 0 and 1, which broadcast. */
+/** Computes output 0 row by row from sources 0 and 1, which broadcast. */
 void mst_binary_rows(const mst_kernel_args *a, mst_binary_row row);
 /** Output 0 = whether the strings of sources 0 and 1 are equal, or if EQUAL is false, whether they differ. */
 void mst_compare_strings(const mst_kernel_args *a, bool equal);

@@ -3,7 +3,7 @@
  *  src  f32 or f64, any shape: numbers of classes
  *  dst  i64, like src
  *
- *  A fraction, NaN or infinity is an error that names the row and the value: a cast would make a class of it.
+ *  A fraction, NaN or infinity is an error that names the row and the value: a cast would turn it into a class.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_class_number(mst_value src);

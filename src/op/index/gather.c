@@ -171,8 +171,8 @@ mst_value mst_gather(mst_value params, mst_value indices, int axis) {
 /** gather_grad: dst = zeros; dst[.., indices[i], ..] += gradient[.., i, ..] for i in ascending order
  *
  *  gradient  f32, f64, i32, i64 or u8: of the output of gather
- *  indices   i32 or i64: those of the gather
- *  like      any dtype: what was gathered from; only its shape is used
+ *  indices   i32 or i64: indices of the gather
+ *  like      any dtype: params of the gather; only its shape is used
  *  dst       gradient's dtype, like's shape
  *  axis      as in gather
  *  fails     MST_INVALID in the run if an index is negative or too large

@@ -2,7 +2,7 @@
  *
  *  dst           dtype f32, f64, i32, i64 or u8, one dimension of max(0, ceil((limit - start) / delta)) elements
  *  start, limit  start is in, limit is not
- *  delta         not 0, may be negative; 0 means 1
+ *  delta         may be negative; 0 means 1
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_range(mst_graph *graph, mst_dtype dtype, double start, double limit, double delta);

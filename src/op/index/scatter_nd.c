@@ -3,7 +3,7 @@
  *
  *  indices  i32 or i64, [..., k]
  *  updates  f32, f64, i32 or i64; the shape of indices without its last dimension, then that of dst without its first k
- *  shape    of dst, all of it known
+ *  shape    shape of dst, all dimensions known
  *  dst      updates' dtype
  *
  *  Updates of one place are added in their order. An index out of range makes the run fail; the error shows it as -1.

@@ -182,8 +182,8 @@ static bool reshape(const einsum *e, mst_value *value, const mst_shape *shape) {
     return true;
 }
 
-/* If X has one unknown length, which another source knows, sets that length by a reshape, which fails if it is
- * wrong. */
+/* If X has one unknown length, and another axis with the same label has a known one, sets it by a reshape. The reshape
+ * fails if the lengths differ. */
 static void settle_length(const einsum *e, operand *x) {
     mst_shape shape = mst_value_spec(x->value).shape;
     if (count_open(&shape) != 1) return; /* with two unknown lengths a reshape could not tell them apart */

@@ -48,7 +48,7 @@ mst_value mst_relu(mst_value src) {
 /** relu_grad: dst = output > 0 ? gradient : 0, the gradient of relu
  *
  *  gradient  of the output of relu: any shape, f32 or f64
- *  output    of relu, alike
+ *  output    output of relu, like gradient
  *  dst       like both; may alias either
  */
 

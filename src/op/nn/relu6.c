@@ -48,7 +48,7 @@ mst_value mst_relu6(mst_value src) {
 /** relu6_grad: dst = 0 < output < 6 ? gradient : 0, the gradient of relu6
  *
  *  gradient  of the output of relu6: any shape, f32 or f64
- *  output    of relu6, alike
+ *  output    output of relu6, like gradient
  *  dst       like both; may alias either
  */
 

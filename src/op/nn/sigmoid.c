@@ -56,7 +56,7 @@ mst_value mst_sigmoid(mst_value src) {
 /** sigmoid_grad: dst = gradient * output * (1 - output), the gradient of sigmoid
  *
  *  gradient  of the output of sigmoid: any shape, f32 or f64
- *  output    of sigmoid, alike
+ *  output    output of sigmoid, like gradient
  *  dst       like both; may alias either
  */
 

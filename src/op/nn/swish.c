@@ -8,7 +8,7 @@ MST_API mst_value mst_swish(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-/* d(x s) = s + x s (1 - s), where s = sigmoid(x) and x s = dst */
+/* d(x s) = (s + x s (1 - s)) dx, where s = sigmoid(x) and x s = dst */
 static mst_value swish_grad(mst_grad *c, int i) {
     (void)i;
     mst_value sigmoid = mst_sigmoid(c->src[0]);

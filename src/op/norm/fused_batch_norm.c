@@ -2,7 +2,7 @@
  *
  *  src, gamma, beta  as batch_norm's
  *  epsilon           as batch_norm's
- *  activation        relu, relu6 or linear, which is none
+ *  activation        relu, relu6, or linear for none
  *  dst               output 0, like src
  *  mean, variance    outputs 1 and 2, as batch_norm's
  *

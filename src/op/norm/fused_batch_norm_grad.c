@@ -4,7 +4,7 @@
  *  mean, variance        outputs 1 and 2 of batch_norm
  *  gradient              of the output of the activation
  *  epsilon               as batch_norm's
- *  activation            relu, relu6 or linear, which is none
+ *  activation            relu, relu6, or linear for none
  *  dsrc, dgamma, dbeta   as batch_norm_grad's
  *
  *  The plan makes this op, after differentiation, so it has no gradient.

@@ -76,7 +76,7 @@ static const mst_example lstm_examples[] = {
      .num_src = 3,
      .src = {SOURCE(2, 3, 8), RECURRENT(2, 8), MASK(3, 2)},
      .fails = MST_INVALID},
-    {.name = "linear, one unit", /* i f g o: step 0: 1 2 3 2, so c = 3, h = 6; step 1: 7 2 1 1, so c = 2 3 + 7 = 13 */
+    {.name = "linear, one unit", /* i f g o: step 0: 1 2 3 2, so c = 3, h = 6; step 1: 7 2 1 1, so c = 2 * 3 + 7 = 13 */
      .num_src = 2,
      .src = {{.ndim = 3, .dim = {1, 2, 4}, .value = (const double[]){1, 2, 3, 2, 1, 2, 1, 13}},
              {.ndim = 2, .dim = {1, 4}, .value = (const double[]){1, 0, 0, -2}}},

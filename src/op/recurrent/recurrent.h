@@ -10,7 +10,7 @@
  *
  *      forward   src [n, steps, G u], recurrent [u, G u], bias [G u] if the cell has one
  *                -> h [n, steps, u], m [n, steps, M u]
- *      backward  recurrent transposed [G u, u], h, m, the gradient of h, and that of m if there is one
+ *      backward  recurrent transposed [G u, u], h, m, the gradient of h, and the gradient of m if there is one
  *                -> the gradient of src; h one step before (0 at the first); and, if the cell has a bias, the
  *                gradient of the product with the recurrent kernel, which is like src's
  *

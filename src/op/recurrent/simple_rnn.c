@@ -77,13 +77,13 @@ static const mst_example simple_rnn_examples[] = {
      .num_src = 3,
      .src = {SOURCE(2, 3, 2), RECURRENT(2), MASK(3, 2)},
      .fails = MST_INVALID},
-    {.name = "linear", /* step 0: 1 2; step 1: 3 + 1 1 + 2 3, 4 + 1 2 + 2 4 */
+    {.name = "linear", /* step 0: 1 2; step 1: 3 + 1 * 1 + 2 * 3, 4 + 1 * 2 + 2 * 4 */
      .num_src = 2,
      .src = {{.ndim = 3, .dim = {1, 2, 2}, .value = (const double[]){1, 2, 3, 4}},
              {.ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 2, 3, 4}}},
      .options = &(const mst_recurrent_options){.activation = MST_CELL_LINEAR},
      .expect = {(const double[]){1, 2, 10, 14}, (const double[]){1, 2, 10, 14}}},
-    {.name = "reversed, linear", /* step 1: 3 4; step 0: 1 + 3 1 + 4 3, 2 + 3 2 + 4 4 */
+    {.name = "reversed, linear", /* step 1: 3 4; step 0: 1 + 3 * 1 + 4 * 3, 2 + 3 * 2 + 4 * 4 */
      .num_src = 2,
      .src = {{.ndim = 3, .dim = {1, 2, 2}, .value = (const double[]){1, 2, 3, 4}},
              {.ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 2, 3, 4}}},

@@ -28,7 +28,7 @@ static const double left_out[] = {1, 0, 1, 0, 1, 1};
     { .ndim = 2, .dim = {2, 3}, .value = left_out, .no_grad = true }
 
 static const mst_example simple_rnn_grad_examples[] = {
-    {.name = "linear, one unit", /* step 1: 5; step 0: 4 + 2 5 */
+    {.name = "linear, one unit", /* step 1: 5; step 0: 4 + 2 * 5 */
      .num_src = 4,
      .src = {{.ndim = 2, .dim = {1, 1}, .value = (const double[]){2}},
              {.ndim = 3, .dim = {1, 2, 1}, .value = (const double[]){3, 7}},

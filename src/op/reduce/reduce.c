@@ -14,7 +14,7 @@
 enum {
     SEGMENT = 8192, /* elements of one output, or of a few neighbouring outputs, that are folded at a time */
     BYTES = 8,      /* a segment of elements of one byte is this many times longer */
-    ROWS = 1024,    /* but at least so many of each of several outputs */
+    ROWS = 1024,    /* but of several outputs at least so many of each */
     COLUMNS = 64,   /* outputs side by side that are worth a thread */
     WIDTH = 1024    /* outputs that are accumulated at a time */
 };

@@ -4,7 +4,7 @@
  *  like  any dtype; only its shape is used
  *  dst   src's dtype, like's shape; may alias src if no dimension is summed
  *
- *  The inverse of broadcast_like, and its gradient: dst = reduce_sum over the leading dimensions that like does not
+ *  The transpose of broadcast_like, and its gradient: dst = reduce_sum over the leading dimensions that like does not
  *  have and over those that are 1 in like. */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_sum_to_like(mst_value src, mst_value like);

@@ -70,8 +70,8 @@ MST_CHECKED mst_status mst_infer_storable(mst_infer *c, double value, mst_dtype 
  *  dimensions replace open ones. */
 MST_CHECKED mst_status mst_infer_sources_alike(mst_infer *c, int axis, mst_spec *out);
 
-/** JOIN, which is concat or stack, of the gradients of all outputs along AXIS. An output that nothing depends on counts
- *  as zeros. */
+/** Joins the gradients of all outputs along AXIS. JOIN is mst_concat or mst_stack. An output on which nothing depends
+ *  counts as zeros. */
 mst_value mst_join_gradients(const mst_grad *c, mst_value (*join)(const mst_value *, int, int), int axis);
 
 /* Gradients that are ops of their own, internal to the library; see the files of their ops. */

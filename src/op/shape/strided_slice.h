@@ -6,7 +6,7 @@
 
 extern const mst_field mst_strided_slice_fields[];
 
-/** *PART = the shape of what the node's options take out of an array of shape WHOLE. */
+/** *PART = the shape of the slice that the node's options take out of an array of shape WHOLE. */
 MST_CHECKED mst_status mst_strided_slice_infer(mst_infer *c, const mst_shape *whole, mst_shape *part);
 /** Copies between PART and the elements of WHOLE that the node's options take. */
 MST_CHECKED mst_status mst_strided_slice_copy(const mst_kernel_args *a, const mst_array *whole, const mst_array *part,

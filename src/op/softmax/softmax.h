@@ -20,7 +20,7 @@ enum { MST_SOFTMAX_LANES = 32 };
 
 /** dst[0] is like source 0, floats of at least one dimension. */
 MST_CHECKED mst_status mst_softmax_infer(mst_infer *c);
-/** The gradient of softmax from its value p and the gradient u that comes in: p (u - sum of u p over the row). */
+/** The gradient of softmax from its value p and the gradient u of its output: p (u - sum of u p over the row). */
 mst_value mst_softmax_project(mst_value softmax, mst_value upstream);
 
 /** exp(x) for x <= 0, within 2 units in the last place; 0 if it would be under the least normal number; NaN for

@@ -1,6 +1,6 @@
 /** Sparse gradients as values of a graph: some rows of a variable and their numbers, made in one graph and applied in
- *  another. A task that computes them has the op leaf_rows, one that updates the variable sparse_gradient; in between
- *  they may be added up row by row (kernel/row_merge.h). */
+ *  another. The graph that computes them has the op leaf_rows, the graph that updates the variable has the op
+ *  sparse_gradient. In between they may be added up row by row (kernel/row_merge.h). */
 #ifndef MUSTER_OP_SPARSE_GRADIENT_H
 #define MUSTER_OP_SPARSE_GRADIENT_H
 

@@ -27,7 +27,7 @@
  *  in which they come. Before that, each is clipped to [-clip, clip], if clip is not 0.
  *
  *  dst 0  values [n, columns]; n is the number of all indices, or of rows of the variable if that is less. With
- *         squares [n, 2 * columns]: after each row the sum of the squares of what was added
+ *         squares [n, 2 * columns]: after each row the sum of the squares of the rows added up
  *  dst 1  i64 [1 + n]: the number of rows that are used, then their numbers, ascending
  *  fails  MST_INVALID if an index is out of range
  */

@@ -25,7 +25,7 @@ typedef struct mst_variable_options {
     mst_dtype dtype;       /**< set by the op */
     mst_shape shape;       /**< set by the op */
 } mst_variable_options;
-/** How the values that the replicas of a step give a variable become one: see mst_replica. */
+/** How the values that the replicas of a step assign to a variable become one: see mst_replica. */
 typedef enum mst_join_kind {
     MST_JOIN_DEFAULT = 0,
     MST_JOIN_MEAN,

@@ -6,7 +6,7 @@
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_scale_options {
-    double factor; /**< what src is multiplied with */
+    double factor; /**< src is multiplied by it */
 } mst_scale_options;
 MST_API mst_value mst_scale(mst_value src, double factor);
 #endif

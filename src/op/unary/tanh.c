@@ -50,7 +50,7 @@ mst_value mst_tanh(mst_value src) {
 /** tanh_grad: dst = gradient * (1 - output^2), the gradient of tanh
  *
  *  gradient  of the output of tanh: any shape, f32 or f64
- *  output    of tanh, alike
+ *  output    output of tanh, like gradient
  *  dst       like both; may alias either
  */
 
