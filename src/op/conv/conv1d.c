@@ -4,9 +4,9 @@
  *  weights    src's dtype, [window, channels / groups, filters]
  *  stride     default 1
  *  padding    MST_PADDING_VALID (default) or MST_PADDING_SAME, as in conv2d
- *  causal     (window - 1) dilation zeros before src, in place of padding: no output depends on a later element of
- *             src
- *  pads       zeros before and after src, in place of padding
+ *  causal     (window - 1) dilation zeros before src, instead of the option padding: no output depends on a later
+ *             element of src
+ *  pads       zeros before and after src, instead of the option padding
  *  dilation   default 1
  *  groups     default 1
  *  precision  as in conv2d

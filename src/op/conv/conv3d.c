@@ -5,7 +5,7 @@
  *  weights    src's dtype, [window depth, window height, window width, channels / groups, filters]
  *  strides    s: one number, or one for each of the three axes; default 1
  *  padding    MST_PADDING_VALID (default) or MST_PADDING_SAME, as in conv2d
- *  pads       zeros at front, back, top, bottom, left and right, in place of padding
+ *  pads       zeros at front, back, top, bottom, left and right, instead of the option padding
  *  dilations  d: one number, or one for each axis; default 1
  *  groups     as in conv2d
  *  dst        src's dtype, [n, slices, rows, columns, filters]

@@ -4,7 +4,7 @@
  *  size     length of a window
  *  stride   default size
  *  padding  as in avg_pool2d
- *  pads     elements of padding before and after src, in place of padding
+ *  pads     elements of padding before and after src, instead of the option padding
  *  dst      src's dtype, [n, outputs, channels]
  *
  *  Made of avg_pool2d, on one row.

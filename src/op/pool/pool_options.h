@@ -6,7 +6,7 @@ typedef struct mst_pool2d_options {
     mst_axes size;    /**< of a window: one number, or one for each axis */
     mst_axes strides; /**< from one window to the next; default: size */
     mst_window_padding padding;
-    mst_axes pads;    /**< before and after each axis, in place of padding */
+    mst_axes pads;    /**< before and after each axis, instead of the option padding */
 } mst_pool2d_options; /**< also for pooling in three dimensions */
 typedef struct mst_pool1d_options {
     int zero_;
@@ -14,6 +14,6 @@ typedef struct mst_pool1d_options {
     int32_t size;
     int32_t stride; /**< default: size */
     mst_window_padding padding;
-    mst_axes pads; /**< before and after, in place of padding */
+    mst_axes pads; /**< before and after, instead of the option padding */
 } mst_pool1d_options;
 #endif
