@@ -191,7 +191,7 @@ mst_value mst_scan_with(mst_scan_options o) {
     mst_graph *body = step.graph;
     if (!status) {
         o.body(&step);
-        step.graph = body; /* also after an error in the body */
+        step.graph = body; /* the body may have overwritten it */
         status = scan_outputs(&loop, &step);
     }
     const mst_scan_node_options options = {

@@ -142,7 +142,7 @@ static mst_status while_build(const mst_loop *loop, const mst_while_options *o, 
     *body = step.graph;
     MST_TRY(second);
     o->body(&step);
-    step.graph = *body; /* also after an error in the body */
+    step.graph = *body; /* the body may have overwritten it */
     if (step.y[0].node) return MST_FAIL(MST_INVALID, "while: its body has set y 0, but only mst_scan keeps a y");
     return mst_loop_next(loop, &step);
 }
