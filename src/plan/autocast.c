@@ -1,20 +1,20 @@
-/* autocast: products of f32 that are to be made in bf16. The factors of matrix products are cast, and the products are
- * f32 as before:
+/* autocast: computes products of f32 in bf16 where this is asked for. The factors of matrix products are cast, and the
+ * products are f32 as before:
  *
  *     h = matmul(x, w)                          a = cast(x) {dtype=bf16}, b = cast(w) {dtype=bf16}
  *     dw = matmul(x, dh) {transpose_a=true}     c = cast(dh) {dtype=bf16}
  *                                               h = matmul(a, b)
  *                                               dw = matmul(a, c) {transpose_a=true}
  *
- * A value is cast once on each device, so a weight once for all shards there. Convolutions and their gradients are
- * marked (`precision`): their kernels round part by part what they read, while it is in the cache.
+ * A value is cast once on each device, so a weight is cast once for all shards there. Convolutions and their gradients
+ * are marked (`precision`): their kernels round their sources part by part, while each part is in the cache.
  *
  * After this pass the precision of these nodes is no longer the default. It is f32 in three cases:
  *   - The processor has no instructions for bf16.
  *   - The devices are those of several tasks, which share one plan although their processors may differ.
- *   - bf16 is not faster, or has no sound code. These are convolutions in groups and over three axes, and matrix
- *     products of few terms that do not ask for bf16 themselves. An example is the gradient of weights from a shard of
- *     few examples. */
+ *   - bf16 is not faster, or has no correct implementation. This holds for convolutions in groups and over three axes.
+ *     It also holds for matrix products of few terms that do not ask for bf16 themselves, such as the gradient of
+ *     weights from a shard of few examples. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,14 +25,14 @@
 #include "op/list.h"
 #include "plan/plan.h"
 
-/* A value that has been cast for a device, as nodes of one phase read it. */
+/* A value that has been cast for the nodes of one device and phase. */
 typedef struct casting {
-    int32_t device, phase, cast, next; /* next: of the same value, -1 */
+    int32_t device, phase, cast, next; /* next: another casting of the same value; -1: none */
 } casting;
 
 typedef struct autocast {
     mst_plan *plan;
-    int32_t *first; /* by value: its first casting, -1 */
+    int32_t *first; /* by value: its first casting; -1: none */
     casting *castings;
     int32_t num_castings;
 } autocast;
@@ -59,7 +59,7 @@ static mst_status add_cast(autocast *c, const mst_plan_node *user, int32_t value
     return MST_OK;
 }
 
-/* Source I of NODE in bf16. */
+/* Replaces source I of NODE by its casting to bf16, which is added if there is none yet. */
 static mst_status cast_source(autocast *c, int32_t node, int i) {
     const mst_plan_node *user = &c->plan->node[node];
     const int32_t value = user->src[i], device = user->device, phase = user->phase;
@@ -85,8 +85,8 @@ static bool is_convolution(const mst_plan_node *node) {
            node->op == &mst_op_conv2d_src_grad || node->op == &mst_op_conv2d_weights_grad;
 }
 
-/* Convolutions in groups; over three axes, whose gradients are the same ops as those over two; and transposed ones that
- * do not ask for bf16 themselves. */
+/* True for convolutions in groups, for convolutions over three axes, and for transposed ones that do not ask for bf16
+ * themselves. The gradients of convolutions over three axes are the same ops as over two, so the shape decides. */
 static bool stays_f32(const mst_plan *plan, const mst_plan_node *node) {
     const mst_conv2d_options *o = node->options;
     return o->groups > 1 || plan->value[node->src[0]].spec.shape.ndim == MST_CONV3D_NDIM ||
@@ -101,7 +101,7 @@ bool mst_plan_takes_bf16(const mst_plan *plan, const mst_plan_node *node) {
     return false;
 }
 
-/* What can be computed in bf16 on its device: of f32, and not empty. */
+/* Whether NODE can be computed in bf16 on its device: its sources must be f32 and not empty. */
 static bool can_round(const mst_plan *plan, const mst_plan_node *node) {
     if (!mst_plan_takes_bf16(plan, node)) return false;
     for (int i = 0; i < node->num_src; i++) {
@@ -115,9 +115,9 @@ static mst_precision autocast_precision(const mst_plan *plan, const mst_plan_nod
     return can_round(plan, node) ? mst_precision_here(own ? own : plan->host->options->precision) : MST_FLOAT32;
 }
 
-/* Whether rounding the factors and writing the sums take more time than bf16 saves. Measured with oneDNN 2.6: the
- * gradient of 784 x 500 weights from 50 examples gains with AVX512_BF16 and loses with AMX, and from 100 gains with
- * both. */
+/* Whether rounding the factors and writing the sums take more time than bf16 saves. Measured with oneDNN 2.6 for the
+ * gradient of 784 x 500 weights: from 50 examples bf16 is faster with AVX512_BF16 and slower with AMX. From 100
+ * examples it is faster with both. */
 static bool has_few_terms(const mst_plan *plan, const mst_plan_node *node) {
     const int64_t enough = mst_dnnl_has_amx() ? 64 : 32;
     const mst_matmul_options *o = node->options;
@@ -128,7 +128,7 @@ static bool has_few_terms(const mst_plan *plan, const mst_plan_node *node) {
 static mst_status autocast_node(autocast *c, int32_t n) {
     mst_plan *plan = c->plan;
     mst_plan_node *node = &plan->node[n];
-    if (node->num_src == 0) return MST_OK; /* folded */
+    if (node->num_src == 0) return MST_OK; /* folded into a constant */
     if (node->op == &mst_op_matmul) {
         const mst_matmul_options *o = node->options;
         if (autocast_precision(plan, node, o->precision) != MST_MIXED_BFLOAT16) return MST_OK;
@@ -159,5 +159,5 @@ mst_status mst_plan_autocast(mst_plan *plan) {
     free(c.first);
     free(c.castings);
     if (!status) status = mst_plan_sweep(plan);
-    return status ? status : mst_plan_sort(plan); /* casts come before what reads them */
+    return status ? status : mst_plan_sort(plan); /* puts the casts before the nodes that read them */
 }

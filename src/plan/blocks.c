@@ -1,9 +1,9 @@
 /* Offsets of blocks in an arena. There are two ways; the one that needs less memory is taken:
  *
- *    in order   a walk along the program: a new block takes the smallest free hole that fits, one that ends gives its
- *               hole back. What was used last is taken again soon, while it is in a cache.
- *    by size    the largest block first, each at the lowest offset that is free during its life; the small ones in
- *               order, after them. So no large block lies between small ones, where none would fit any more. */
+ *    in order   a walk along the program. A new block takes the smallest free hole that fits; a block that ends
+ *               becomes a hole. Memory that was used last is used again soon, while it is in a cache.
+ *    by size    the largest block first, each at the lowest offset that is free during its life. The small ones
+ *               follow in order, at higher offsets. So small blocks do not split the space that large ones need. */
 #include "plan/blocks.h"
 #include "base/no_memory.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 
-/* At most so many blocks, the largest, are placed by size. */
+/* The number of blocks that are placed by size: the largest ones. The others are placed in order. */
 enum { MOST_LARGE = 512 };
 
 /* ---- in order ---- */
@@ -22,9 +22,9 @@ typedef struct hole {
 } hole;
 
 typedef struct walk {
-    hole *holes; /* by offset */
+    hole *holes; /* sorted by offset */
     int64_t num_holes, hole_capacity;
-    int64_t end; /* of the arena so far */
+    int64_t end; /* end of the arena so far */
 } walk;
 
 static mst_status give_back(walk *l, int64_t offset, int64_t size) {
@@ -72,7 +72,7 @@ static int64_t blocks_take(walk *l, int64_t size) {
     return offset;
 }
 
-/* A block begins or ends at a place. */
+/* The beginning or the end of a block at a place of the program. */
 typedef struct event {
     int32_t place, block;
 } event;
@@ -117,7 +117,7 @@ static mst_status place_in_order(mst_plan_block *blocks, int64_t count, int64_t 
 static int compare_sizes(const void *a, const void *b) {
     const mst_plan_block *const *x = a, *const *y = b;
     if ((*x)->bytes != (*y)->bytes) return (*x)->bytes > (*y)->bytes ? -1 : 1;
-    return *x < *y ? -1 : *x > *y; /* in order */
+    return *x < *y ? -1 : *x > *y; /* ties: in the order of the program */
 }
 
 /* The lowest offset at which BLOCK overlaps no block of PLACED that lives at the same time. PLACED is sorted by
@@ -163,7 +163,7 @@ mst_status mst_plan_place_blocks(mst_plan_block *blocks, int64_t count, int64_t 
     mst_status status = place_in_order(blocks, count, 0, &in_order);
     for (int64_t i = 0; i < count; i++) offset[i] = blocks[i].offset;
     if (!status) status = place_by_size(blocks, count, &by_size);
-    /* a little more memory is better than another order */
+    /* a little more memory is better than leaving the order of the program */
     const bool smaller = !status && by_size < in_order - in_order / 16;
     if (!smaller)
         for (int64_t i = 0; i < count; i++) blocks[i].offset = offset[i];

@@ -10,7 +10,8 @@
 
 /* ---- what is needed of a node ---- */
 
-/* Which outputs of the body are needed: those of the node that have uses, and the carries that these depend on. */
+/* Sets WANTED for each output of the body that is needed: an output of the node has uses, or a needed carry depends on
+ * it. */
 static mst_status find_wanted(const mst_plan *plan, const mst_plan_node *node, const mst_graph *body, bool *wanted) {
     const mst_scan_node_options *o = node->options;
     bool *needed = calloc((size_t)node->num_src + 1, sizeof *needed), grows = true;
@@ -79,7 +80,7 @@ static mst_status make_all(mst_plan *plan, mst_plan_node *node, mst_spec *src, b
         if (plan_body(plan, node, graph, src, wanted, body)) return mst_error_prefix("the body of '%s'", node->name);
         const mst_program *program = &body->plan->program[0];
         const size_t needed = own + (size_t)(program->arena_bytes + program->workspace_bytes);
-        body->offset = own; /* one runs at a time, and what it gives is copied */
+        body->offset = own; /* Bodies run one at a time, and their outputs are copied, so they may share this memory. */
         if (needed > node->workspace) node->workspace = needed;
     }
     for (int i = 0; i < node->num_dst && is_scan; i++)

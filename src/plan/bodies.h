@@ -1,7 +1,7 @@
 /** The plans of bodies: a node with bodies (scan, while) has a plan for each, which its kernel runs step by step.
  *
- *  A body is planned like any graph, on the device of its node alone. Its inputs are fed, and the outputs that somebody
- *  needs are fetched. Its memory is a part of the node's workspace. */
+ *  A body is planned like any graph, on the device of its node alone. Its inputs are fed, and those outputs are fetched
+ *  that some node needs. Its memory is a part of the node's workspace. */
 #ifndef MUSTER_PLAN_BODIES_H
 #define MUSTER_PLAN_BODIES_H
 
@@ -9,17 +9,17 @@
 
 struct mst_plan_body {
     mst_plan *plan;
-    int32_t *output; /**< by fetch of the plan: which output of the body is fetched */
-    size_t offset;   /**< of the body's memory in the workspace of the node */
-    /* what the plan is made with */
+    int32_t *output; /**< by fetch of the plan: the number of the body's output that it fetches */
+    size_t offset;   /**< offset of the body's memory in the node's workspace */
+    /* host and options with which the plan is made */
     mst_plan_host host;
     mst_session_options options;
     mst_devices devices;
     mst_device device;
 };
 
-/** Makes the plans of NODE's bodies, and adds their memory to NODE's workspace. Outputs of NODE that nobody needs are
- *  left out. The uses of values must have been counted. */
+/** Makes the plans of NODE's bodies, and adds their memory to NODE's workspace. Outputs of NODE without uses are not
+ *  computed, so the uses of values must have been counted before. */
 MST_CHECKED mst_status mst_plan_make_bodies(mst_plan *plan, mst_plan_node *node);
 void mst_plan_destroy_bodies(mst_plan_node *node);
 

@@ -1,7 +1,7 @@
-/* commit: what is written when.
+/* commit: decides when each write happens.
  *
- * A step happens or does not. So everything that can fail runs in the body of the step, where no state changes. Then
- * all devices go through a gate together. Behind it writers change the state, and nothing fails any more.
+ * A step happens as a whole or not at all. So everything that can fail runs in the body of the step, where no state
+ * changes. Then all devices go through a gate together. Behind it writers change the state, and nothing can fail.
  *
  * What a reader sees depends on phases. The phase of a node is the largest number of writers on any path of sources and
  * control sources to it. A reader sees the writes of earlier phases and none of its own phase. A writer also reads the
@@ -15,12 +15,12 @@
  *     writers               body, on a copy        behind the gate, in place       behind the gate, in place
  *
  *   - A writer in the body is staged: it works on a copy of the variable, later phases read that copy, and behind the
- *     gate the variable takes its value. Whoever reads the variable, or the output of a writer of it, reads the copy
- *     that is newest in the reader's phase.
+ *     gate the variable takes its value. A node that reads the variable, or the output of one of its writers, reads the
+ *     copy that is newest in the reader's phase.
  *   - Behind the gate control sources put the readers and writers of each variable in order.
- *   - A value of a variable is copied in time if it is needed when the variable may have changed. Such values are those
- *     that a writer takes while the variable is written in the same phase, and views that are used in a later phase
- *     than their own. */
+ *   - A value of a variable is copied beforehand if it is used when the variable may have changed. There are two
+ *     cases: a writer takes the value while the variable is written in the same phase, or the value is a view that is
+ *     used in a later phase than its own. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,10 +31,10 @@
 
 /* How the nodes visited so far read and write one variable. */
 typedef struct access {
-    int32_t staged;        /* value of its staged copy after the last write, which later phases read; -1 */
-    int32_t last_writer;   /* node behind the gate, -1 */
-    int32_t first_reader;  /* nodes behind the gate that read it since: a list in `links`, -1 */
-    int32_t writers_phase; /* last phase seen so far in which a node writes it, -1 */
+    int32_t staged;        /* value of its staged copy after the last write, which later phases read; -1: not staged */
+    int32_t last_writer;   /* node behind the gate that wrote it last; -1: none */
+    int32_t first_reader;  /* nodes behind the gate that read it since then: first of a list in `links`; -1: none */
+    int32_t writers_phase; /* last phase seen so far in which a node writes it; -1: none */
 } access;
 
 typedef struct link {
@@ -43,12 +43,12 @@ typedef struct link {
 
 typedef struct committer {
     mst_plan *plan;
-    int32_t last_phase;   /* the last whose readers run in the body */
-    int32_t *variable_of; /* by value: the variable whose memory it is, -1 */
-    access *accesses;     /* by value of a variable */
+    int32_t last_phase;   /* last phase whose readers run in the body */
+    int32_t *variable_of; /* by value: the variable in whose memory it is; -1: none */
+    access *accesses;     /* by value: how the variable is read and written so far */
     link *links;
     int64_t num_links, link_capacity;
-    int64_t num_values; /* when the pass began */
+    int64_t num_values; /* number of values when the pass began */
 } committer;
 
 /* ---- what can fail ---- */
@@ -61,7 +61,7 @@ static bool crosses_domains(const mst_plan *plan, const mst_plan_node *node) {
     return false;
 }
 
-/* A view that writes its source has a kernel like any other. */
+/* Whether the kernel of NODE may fail. A view that writes its source has a kernel like any other node. */
 static bool kernel_may_fail(const mst_plan *plan, const mst_plan_node *node) {
     if (node->op->flags & MST_OP_INFALLIBLE || (node->op->flags & MST_OP_VIEW && !node->writer)) return false;
     if (!(node->op->flags & (MST_OP_ELEMENTWISE | MST_OP_INFALLIBLE_FLOATS))) return true;
@@ -70,7 +70,8 @@ static bool kernel_may_fail(const mst_plan *plan, const mst_plan_node *node) {
     return false;
 }
 
-/* Whether NODE may fail. One that takes a value from another domain may, even a view: the value is received first. */
+/* Whether NODE may fail. A node that takes a value from another domain may, even if it is a view: the value is received
+ * first. */
 static bool may_fail(const mst_plan *plan, const mst_plan_node *node) {
     const bool carries =
         node->op != &mst_op_fetch && node->op != &mst_op_exchange_start && !(node->op->flags & MST_OP_NO_VALUE);
@@ -78,8 +79,9 @@ static bool may_fail(const mst_plan *plan, const mst_plan_node *node) {
     return !mst_plan_is_silent(plan, node) && kernel_may_fail(plan, node);
 }
 
-/* Because of NODE, writers of earlier phases than the returned one are staged; 0: none. A writer whose kernel may fail
- * is staged too. A writer that can only fail to receive a value need not be: the value comes before the writer runs. */
+/* The least value of last_phase that NODE needs because it may fail; 0: it cannot. Writers of earlier phases are then
+ * staged. If the kernel of a writer may fail, the writer itself is staged too. If only receiving its value can fail, it
+ * is not: the value comes before the writer runs. */
 static int32_t phase_to_stage(const mst_plan *plan, const mst_plan_node *node) {
     if (!may_fail(plan, node)) return 0;
     return node->phase + (node->writer && kernel_may_fail(plan, node));
@@ -87,7 +89,7 @@ static int32_t phase_to_stage(const mst_plan *plan, const mst_plan_node *node) {
 
 /* ---- order ---- */
 
-/* Live nodes by (phase, readers before writers, place in the order): a counting sort. */
+/* Sorts the live nodes by phase, then readers before writers, then by place in the order. This is a counting sort. */
 static mst_status sort_by_phase(mst_plan *plan, int32_t *order) {
     int32_t phases = 1;
     for (int64_t k = 0; k < plan->num_order; k++)
@@ -119,7 +121,7 @@ static int by_making(const void *a, const void *b) {
     return (x->node > y->node) - (x->node < y->node);
 }
 
-/* The COUNT writers of one phase, in the order in which they were made. */
+/* Sorts the COUNT writers of one phase into the order in which they were made. */
 static mst_status sort_writers(const mst_plan *plan, int32_t *order, int64_t count) {
     if (count < 2) return MST_OK;
     writer *writers = malloc((size_t)count * sizeof *writers);
@@ -172,7 +174,7 @@ static mst_status add_reader(committer *c, access *a, int32_t node) {
     return MST_OK;
 }
 
-/* Node N, behind the gate, reads variable A. */
+/* Orders node N, which reads variable A behind the gate: N comes after the last writer, and later writers after N. */
 static mst_status read_behind(committer *c, access *a, int32_t n) {
     if (a->last_writer >= 0) MST_TRY(mst_plan_add_control(c->plan, n, a->last_writer));
     return add_reader(c, a, n);
@@ -191,8 +193,8 @@ static mst_region region_of_readers(const committer *c, int32_t phase) {
     return phase > c->last_phase ? MST_COMMIT : MST_BODY;
 }
 
-/* Writer N takes the value of source I, a variable (or a view of one) that is written in the same phase: it gets a
- * copy that is made before the writes. */
+/* Source I of writer N is a variable, or a view of one, that is written in the same phase. Gives N a copy of it that is
+ * made before the writes. */
 static mst_status read_before(committer *c, int32_t n, int i, access *a) {
     mst_plan *plan = c->plan;
     const int32_t value = plan->node[n].src[i], phase = plan->node[n].phase;
@@ -205,7 +207,7 @@ static mst_status read_before(committer *c, int32_t n, int i, access *a) {
 
 /* ---- staged writers ---- */
 
-/* The value of the variable after all earlier phases. */
+/* The value of the variable after the writes of all earlier phases. */
 static int32_t current_value(const committer *c, int32_t variable) {
     return c->accesses[variable].staged >= 0 ? c->accesses[variable].staged : variable;
 }
@@ -219,7 +221,7 @@ static mst_status stage(committer *c, int32_t n, int i, int32_t variable) {
     return add_identity(c, copy, "written", n, phase, MST_BODY, &c->accesses[variable].staged);
 }
 
-/* Behind the gate the variable takes its staged value. */
+/* Adds the writer that copies the staged value into the variable behind the gate. */
 static mst_status commit_staged(committer *c, int32_t v) {
     mst_plan *plan = c->plan;
     access *a = &c->accesses[v];
@@ -251,19 +253,21 @@ static mst_status commit_all_staged(committer *c) {
 
 /* ---- nodes in the order of phases ---- */
 
-/* Whether VALUE is the variable itself, or the output of a writer of it: what it is when it is read. */
+/* Whether VALUE is the variable itself, or the output of one of its writers. Readers of such a value find what the
+ * variable is when they run. */
 static bool is_current(const mst_plan *plan, int32_t value) {
     return mst_plan_is_variable(plan, value) || plan->node[plan->value[value].node].writer;
 }
 
-/* Node N reads source I, which in the graph is the memory of VARIABLE; staging may give it a copy instead. */
+/* Handles source I of node N, which in the graph is the memory of VARIABLE. If the variable is staged, N reads a copy
+ * instead. */
 static mst_status read_source(committer *c, int32_t n, int i, int32_t variable) {
     mst_plan *plan = c->plan;
     mst_plan_node *node = &plan->node[n];
     access *a = &c->accesses[variable];
     if (is_current(plan, node->src[i])) {
         const mst_plan_node *maker = &plan->node[plan->value[node->src[i]].node];
-        const bool stale = maker->writer && maker->region == MST_BODY; /* its output is a copy that was staged */
+        const bool stale = maker->writer && maker->region == MST_BODY; /* its output is a staged copy */
         if (a->staged >= 0 || stale) node->src[i] = current_value(c, variable);
         if (a->staged >= 0) {
             if (mst_plan_is_view(node) && !node->writer) c->variable_of[node->dst] = -1;
@@ -299,7 +303,7 @@ static mst_status visit_reads(committer *c, int32_t n) {
     return visit_sources(c, n, false);
 }
 
-/* Visits the nodes of one phase: all that they read, then all that they write. */
+/* Visits the nodes of one phase: first its readers, then its writers. */
 static mst_status visit_phase(committer *c, const int32_t *order, int64_t count) {
     const mst_plan *plan = c->plan;
     for (int64_t k = 0; k < count; k++) {
@@ -314,8 +318,8 @@ static mst_status visit_phase(committer *c, const int32_t *order, int64_t count)
     return MST_OK;
 }
 
-/* Values that are the memory of a variable: its own, those of views, of writers. A view that is used in a later phase
- * than its own keeps the old value if there are writes: it becomes a copy. */
+/* Finds the values that are in the memory of a variable: the variable itself, views, and outputs of writers. If there
+ * are writes, a view that is used in a later phase than its own becomes a copy, so that it keeps the old value. */
 static void find_variables(committer *c) {
     mst_plan *plan = c->plan;
     bool writes = false;
@@ -333,7 +337,7 @@ static void find_variables(committer *c) {
         if (!mst_plan_is_view(node)) continue;
         c->variable_of[node->dst] = c->variable_of[node->src[0]];
     }
-    /* only views of variables had to be copied */
+    /* Views of anything else need no copy. */
     for (int64_t k = 0; k < plan->num_order; k++) {
         mst_plan_node *node = &plan->node[plan->order[k]];
         if ((node->op->flags & MST_OP_VIEW) && node->materialize && node->num_src && c->variable_of[node->src[0]] < 0)
@@ -364,7 +368,7 @@ static mst_status commit_run(committer *c, int32_t *order) {
     return commit_all_staged(c);
 }
 
-/* The state that numbers the step: global_step, if the step changes it. */
+/* Finds the state that numbers the steps: global_step, if this step changes it. */
 static void find_step(mst_plan *plan) {
     for (int64_t i = 0; i < plan->num_nodes; i++) {
         const mst_plan_node *node = &plan->node[i];

@@ -1,5 +1,6 @@
-/* compile: what each device does in a step, as a list of actions: runs of calls for its backend, and between them what
- * the executor does: waits, points that others wait for, feeds, receives, fetches, exchanges, and the gate. */
+/* compile: writes for each device its list of actions in a step. Some actions are runs of calls for the backend.
+ * Between them are the actions of the executor: waits, points that others wait for, feeds, receives, fetches,
+ * exchanges, and the gate. */
 #include <stdlib.h>
 
 #include "plan/plan.h"
@@ -22,7 +23,7 @@ static mst_status add_call(mst_program *program, int32_t instance) {
     return add_action(program, (mst_action){.kind = MST_DO_RUN, .first = call, .end = call + 1});
 }
 
-/* Adds the waits of one instance. For each device one wait is enough: that for its last point. */
+/* Adds the waits of one instance. One wait for each other device is enough: the wait for its last point. */
 static mst_status add_waits(mst_plan *plan, mst_program *program, const mst_plan_instance *instance) {
     const int64_t first = program->num_actions;
     for (int32_t w = instance->wait; w >= 0; w = plan->wait[w].next) {
@@ -37,7 +38,7 @@ static mst_status add_waits(mst_plan *plan, mst_program *program, const mst_plan
     return MST_OK;
 }
 
-/* Whether the executor does NODE, by an action of its own. */
+/* Whether the executor runs NODE by an action of its own; *OUT is the kind of action. */
 static bool find_action(const mst_plan *plan, const mst_plan_node *node, mst_action_kind *out) {
     if (node->op == &mst_op_fetch && node->num_src > 0)
         *out = MST_DO_FETCH;
@@ -79,12 +80,13 @@ static mst_status compile_device(mst_plan *plan, mst_program *program) {
         }
         MST_TRY(add_instance(plan, program, program->instance[k]));
     }
-    /* a device that has nothing to do behind the gate comes to it all the same: the others wait for all */
+    /* A device that has nothing to do behind the gate comes to the gate all the same, because the others wait for all
+     * devices. */
     if (!gate && program->num_actions) MST_TRY(add_action(program, (mst_action){.kind = MST_DO_GATE}));
     return MST_OK;
 }
 
-/* Which states are read, so that they must have values, and which are given new ones. A state that is overwritten
+/* Marks the states that are read, which must have values, and the states that are written. A state that is overwritten
  * before it is read needs no value. */
 static void mark_states(mst_plan *plan) {
     for (int64_t k = 0; k < plan->num_order; k++) {
@@ -93,7 +95,7 @@ static void mark_states(mst_plan *plan) {
             if (!mst_plan_is_variable(plan, node->src[i]) || mst_plan_shape_only(node, i)) continue;
             mst_plan_state *state = &plan->state[plan->value[node->src[i]].index];
             if (!mst_device_is_here(plan->host->devices, state->device))
-                continue; /* node groups others, and reads none */
+                continue; /* a node that only groups others and reads no value */
             const bool writes = mst_plan_writes(node, i);
             if (!(writes && (node->op->flags & MST_OP_OVERWRITES)) && !state->writes) state->reads = true;
             state->writes |= writes;

@@ -1,14 +1,14 @@
-/* cross: a value that is used in another memory domain than its own gets a send and a receive, a pair for each such
- * domain. The send is on the device that makes the value, the receive on one that uses it.
+/* cross: carries values between memory domains. A value that is used in other domains than its own gets a send, on the
+ * device that makes it, and a receive in each of these domains, on a device that uses it.
  *
- * The receive copies: it waits until the value is made, and takes it right before its first use. If only some of
- * the rows of a value count (counted_by), only these are copied. Constants are not sent: each domain has a copy of
+ * The receive copies: it waits until the value is made, and copies it right before its first use. If only the first
+ * rows of a value are in use (counted_by), only these are copied. Constants are not sent: each domain has a copy of
  * them, which is made once, with the plan.
  *
- * Between tasks the send and the receive are the ends of a message, a stream with a number. A node may have to come
+ * Between tasks the send and the receive are the ends of a message stream, which has a number. A node may have to come
  * after a node of another task without taking its value. Then the message has no bytes: it only says that the other
- * node is done. Behind the gate there are no messages: devices come there when the body is done on all tasks, and no
- * other task reads what is written then. */
+ * node is done. Behind the gate there are no messages: the body is done on all tasks by then, and no task reads what
+ * another one writes there. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -17,11 +17,11 @@
 
 typedef struct crossing {
     mst_plan *plan;
-    mst_pair_map there; /* (value, first device of a domain) -> the value there */
+    mst_pair_map there; /* (value, first device of a domain) -> the value as that domain has it */
     mst_pair_map sent;  /* (value, 0) -> the value of its send */
-    mst_pair_map heard; /* (node, first device of a domain) -> the end there of a message without bytes */
+    mst_pair_map heard; /* (node, first device of a domain) -> the node there that receives its message without bytes */
     int32_t *domain;    /* by device: the first device of its domain */
-    int32_t turn;       /* receives for groups so far: the devices of a group take turns */
+    int32_t turn;       /* number of receives for groups so far: the devices of a group take turns */
 } crossing;
 
 static mst_status copy_constant(crossing *x, int32_t value, int32_t device, int32_t *out) {
@@ -39,7 +39,8 @@ static mst_status copy_constant(crossing *x, int32_t value, int32_t device, int3
     return MST_OK;
 }
 
-/* Adds a send or a receive of VALUE on DEVICE. COUNT is the value that begins with the number of rows, or -1. */
+/* Adds OP, a send or a receive of VALUE, on DEVICE. COUNT is the value whose first number is the number of rows; -1:
+ * all rows are copied. */
 static mst_status add_end(crossing *x, const mst_op *op, const char *suffix, int32_t value, int32_t count,
                           int32_t device, int32_t *out) {
     mst_plan *plan = x->plan;
@@ -100,7 +101,7 @@ static mst_status add_message(crossing *x, int32_t value, int32_t device, int32_
     return MST_OK;
 }
 
-/* An end of a message without bytes, which comes after node AFTER. */
+/* Adds OP, an end of a message without bytes. It comes after node AFTER. */
 static mst_status add_signal_end(crossing *x, const mst_op *op, const char *suffix, int32_t after, int32_t device,
                                  int32_t *out) {
     mst_plan *plan = x->plan;
@@ -116,7 +117,7 @@ static mst_status add_signal_end(crossing *x, const mst_op *op, const char *suff
     return mst_plan_add(plan, &node, NULL, NULL, out);
 }
 
-/* Node N comes after node AFTER of another task. */
+/* Makes node N come after node AFTER of another task. */
 static mst_status follow(crossing *x, int32_t n, int32_t after) {
     mst_plan *plan = x->plan;
     const int32_t device = plan->node[n].device;
@@ -155,7 +156,7 @@ static mst_status follow_all(crossing *x, int32_t n) {
     return MST_OK;
 }
 
-/* A fetch runs on the device of its value, which passes may have changed. */
+/* Moves a fetch to the device of its value, which passes may have changed. */
 static void move_fetch(const mst_plan *plan, mst_plan_node *node) {
     if (node->op != &mst_op_fetch || node->num_src == 0) return;
     node->device = plan->node[plan->value[node->src[0]].node].device;
@@ -181,7 +182,7 @@ static mst_status add_receive(crossing *x, int32_t value, int32_t device, int32_
     return MST_OK;
 }
 
-/* Sets OUT to VALUE in the domain of DEVICE, a different one than its own: a receive, or a copy of a constant. */
+/* Sets OUT to VALUE as the domain of DEVICE has it: a receive, or a copy of a constant. VALUE is in another domain. */
 static mst_status carry(crossing *x, int32_t value, int32_t device, int32_t *out) {
     int32_t *there = mst_pair_map_at(&x->there, value, x->domain[device], -1);
     if (!there) return MST_NO_MEMORY("for a plan");
@@ -194,7 +195,7 @@ static mst_status carry(crossing *x, int32_t value, int32_t device, int32_t *out
     return MST_OK;
 }
 
-/* The device that receives for a node; the devices of a group take turns. */
+/* The device that receives a value for a node. The devices of a group take turns. */
 static int32_t find_receiver(crossing *x, const mst_plan_node *node) {
     if (node->group < 0) return node->device;
     const mst_plan_group *group = &x->plan->group[node->group];
@@ -223,7 +224,7 @@ static mst_status visit(crossing *x, int32_t n) {
     return MST_OK;
 }
 
-/* Counts what goes to and from the host by feeds that a function fills, and by fetches. */
+/* Counts the values that cross to and from the host: feeds that a function fills, and fetches. */
 static void count_ports(mst_plan *plan) {
     for (int64_t i = 0; i < plan->num_nodes; i++) {
         const mst_plan_node *node = &plan->node[i];
@@ -252,7 +253,7 @@ mst_status mst_plan_cross(mst_plan *plan) {
         while (devices->device[k].domain != devices->device[i].domain) k++;
         x.domain[i] = k == i ? i : x.domain[k];
     }
-    if (!status) status = mst_plan_sort(plan); /* a view is looked at before what uses it */
+    if (!status) status = mst_plan_sort(plan); /* a view is visited before its users */
     for (int64_t i = 0; i < plan->num_order && !status; i++) status = visit(&x, plan->order[i]);
     mst_pair_map_free(&x.there);
     mst_pair_map_free(&x.sent);

@@ -1,8 +1,8 @@
-/* distribute: a mirrored variable, which was one node until here, becomes one node for each device that keeps a copy.
+/* distribute: turns each mirrored variable, which was one node until here, into one node for each device with a copy.
  *
- * A reader reads the copy of its own device. A writer (an assignment) runs on each device that has a copy, and what
- * came after it comes after all of them. apply_gradients is lowered in update_lowering.c. After this pass every node
- * is on one device, except those that the devices of one domain run together, each a part. */
+ * A reader reads the copy of its own device. A writer (an assignment) runs on each device that has a copy. Nodes that
+ * came after the writer come after it on all devices. apply_gradients is lowered in update_lowering.c. After this pass
+ * every node is on one device, except those that the devices of one domain run together, each a part. */
 #include "plan/distribute.h"
 #include "base/no_memory.h"
 
@@ -108,7 +108,8 @@ static mst_status add_mirror(mst_distribute_pass *d, mst_plan_node *node, const 
     return MST_OK;
 }
 
-/* Each domain has one copy of the slots, average and master of a mirrored variable. */
+/* Makes the mirrors of the slots, the average and the master of a mirrored variable. Each domain has one copy of
+ * them. */
 static mst_status add_slot_mirrors(mst_distribute_pass *d, const mst_plan_node *applied) {
     const mst_apply_options *o = applied->options;
     for (int32_t v = 0; v < o->num_variables; v++) {
@@ -122,7 +123,8 @@ static mst_status add_slot_mirrors(mst_distribute_pass *d, const mst_plan_node *
     return MST_OK;
 }
 
-/* All lists are found before the first mirror is made: mirrors point to lists, which move while the array grows. */
+/* Finds the mirrored variables. All lists of devices are found before the first mirror is made: mirrors point into
+ * `lists`, which moves while it grows. */
 static mst_status find_mirrors(mst_distribute_pass *d) {
     mst_plan *plan = d->plan;
     int64_t list;
@@ -179,7 +181,8 @@ static mst_status move_to(mst_distribute_pass *d, int32_t n, int32_t device) {
     return MST_OK;
 }
 
-/* One node for each device of the variable that N writes; what comes after N comes after all of them. */
+/* Replaces N by one node for each device that has a copy of the variable that N writes. Nodes after N come after all of
+ * them. */
 static mst_status spread_writer(mst_distribute_pass *d, int32_t n, const mst_mirror_devices *devices) {
     mst_plan *plan = d->plan;
     int32_t *twins = mst_arena_alloc(&plan->memory, (size_t)devices->count * sizeof *twins), added;
@@ -204,7 +207,7 @@ static mst_status spread_writer(mst_distribute_pass *d, int32_t n, const mst_mir
     return move_to(d, n, devices->device[0]);
 }
 
-/* If node N came after a node that has become several, makes it come after all of them. */
+/* If node N came after a node that has become several nodes, makes it come after all of them. */
 static mst_status follow_joins(mst_distribute_pass *d, int32_t n) {
     mst_plan *plan = d->plan;
     const int num_src = plan->node[n].num_src, num_control = plan->node[n].num_control;
@@ -216,7 +219,7 @@ static mst_status follow_joins(mst_distribute_pass *d, int32_t n) {
     return MST_OK;
 }
 
-/* Rewrites node N. Its sources and control sources come before it in the order, so they are rewritten already. */
+/* Rewrites node N. Its sources and control sources come before it in the order, so they have been rewritten. */
 static mst_status visit(mst_distribute_pass *d, int32_t n) {
     if (d->plan->node[n].dead || (d->plan->node[n].op->flags & MST_OP_VARIABLE)) return MST_OK;
     MST_TRY(follow_joins(d, n));

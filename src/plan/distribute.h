@@ -1,22 +1,23 @@
-/** What the files of the pass distribute share. */
+/** Shared by the files of the pass distribute. */
 #ifndef MUSTER_PLAN_DISTRIBUTE_H
 #define MUSTER_PLAN_DISTRIBUTE_H
 
 #include "plan/plan.h"
 
-/** Devices that keep a copy each of the variables that are mirrored over them. */
+/** The devices over which a set of variables is mirrored. Each keeps a copy of each variable. */
 typedef struct mst_mirror_devices {
     const char *text; /**< "/device:CPU:0,/device:CPU:1" */
     int32_t count;
     int32_t *device;
-    int32_t *place;                          /**< by device: its place in the list, -1 */
-    const struct mst_mirror_devices *firsts; /**< the first of each domain: they keep the slots and averages */
+    int32_t *place;                          /**< by device: its place in the list; -1: not in it */
+    const struct mst_mirror_devices *firsts; /**< the first device of each domain: these keep the slots and averages */
 } mst_mirror_devices;
 
-/** A mirrored variable, or a slot, average or master of one: the value of each copy, -1 until it is first asked for. */
+/** A mirrored variable, or one of its slots, its average or its master. VALUE is the value of each copy; -1: nobody has
+ *  asked for this copy yet. */
 typedef struct mst_mirror {
     const mst_mirror_devices *devices;
-    bool of_domain; /**< a copy serves all devices of a domain */
+    bool of_domain; /**< one copy serves all devices of a domain */
     const mst_node *variable;
     int32_t *value;
 } mst_mirror;
@@ -24,21 +25,23 @@ typedef struct mst_mirror {
 typedef struct mst_distribute_pass {
     mst_plan *plan;
     mst_mirror **mirror_of; /**< by value of a mirrored variable; NULL for others */
-    int32_t *num_writers;   /**< by value of a variable: nodes that write it */
-    int64_t num_values;     /**< of mirror_of and num_writers */
-    int64_t num_imported;   /**< nodes that were there before; joins come after them */
-    int32_t *join_of;       /**< by node that became several: one that comes after all of them; -1 */
+    int32_t *num_writers;   /**< by value of a variable: the number of nodes that write it */
+    int64_t num_values;     /**< length of mirror_of and num_writers */
+    int64_t num_imported;   /**< number of nodes before this pass; joins are numbered after them */
+    int32_t *join_of;       /**< by node: if it became several nodes, the join, which comes after all of them; -1: it
+                                 did not */
     mst_mirror_devices *lists;
     int64_t num_lists, list_capacity;
 } mst_distribute_pass;
 
-/** The mirror of a value, NULL if it is no mirrored variable. */
+/** The mirror of a value; NULL if the value is no mirrored variable. */
 mst_mirror *mst_distribute_mirror(const mst_distribute_pass *d, int32_t value);
-/** The copy that a node on DEVICE works with: its own, or one of its domain, or the first. */
+/** Sets OUT to the copy that a node on DEVICE works with: the device's own, else the one of its domain, else the
+ *  first. */
 MST_CHECKED mst_status mst_distribute_copy(mst_distribute_pass *d, mst_mirror *mirror, int32_t device, int32_t *out);
-/** Replaces node N, an apply_gradients, by what updates each variable where it is. */
+/** Replaces node N, an apply_gradients, by nodes that update each variable where it is. */
 MST_CHECKED mst_status mst_distribute_update(mst_distribute_pass *d, int32_t n);
-/** leaf_rows.c: replaces node N, a leaf_rows, by sums of rows on the devices of the shards, and their sum. */
+/** leaf_rows.c: replaces node N, a leaf_rows, by sums of rows on the devices of the shards and a sum of these sums. */
 MST_CHECKED mst_status mst_distribute_leaf_rows(mst_distribute_pass *d, int32_t n);
 
 #endif

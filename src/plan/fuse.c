@@ -1,5 +1,5 @@
-/* fuse: several nodes into one kernel. Each rule looks at the last node of its pattern. That node becomes the fused
- * one, so that it still comes after all of its sources. */
+/* fuse: replaces several nodes by one with a fused kernel. Each rule looks at the last node of its pattern. That node
+ * becomes the fused one, so it still comes after all of its sources. */
 #include <string.h>
 
 #include "op/conv/fused_conv2d.h"
@@ -10,7 +10,8 @@
 #include "op/shape/strided.h"
 #include "plan/plan.h"
 
-/* The node that makes VALUE, if USER alone uses it, on the same device and the same side of the gate; else NULL. */
+/* The node that makes VALUE, if USER is its only user and both are on the same device and side of the gate; else
+ * NULL. */
 static mst_plan_node *sole_maker(mst_plan *plan, const mst_plan_node *user, int32_t value) {
     mst_plan_node *maker = &plan->node[plan->value[value].node];
     bool apart = maker->device != user->device || maker->region != user->region || maker->num_control;
@@ -28,7 +29,7 @@ static mst_status fuse_bias(mst_plan *plan, mst_plan_node *node) {
         if (!matmul || matmul->op != &mst_op_matmul || product->shape.ndim != 2 || bias->shape.ndim != 1 ||
             bias->shape.dim[0] != product->shape.dim[1] || !mst_dtype_is_float(product->dtype))
             continue;
-        /* both must be matrices: batches are not fused */
+        /* Both factors must be matrices: products of batches are not fused. */
         if (plan->value[matmul->src[0]].spec.shape.ndim != 2 || plan->value[matmul->src[1]].spec.shape.ndim != 2)
             continue;
         const mst_matmul_options *o = matmul->options;
@@ -54,14 +55,14 @@ static mst_status fuse_activation(mst_plan *plan, mst_plan_node *node) {
 
 /* ---- convolutions ---- */
 
-/* VALUE is one number for each channel of what CONV gives. */
+/* Whether VALUE has one number for each channel of CONV's output. */
 static bool is_of_channels(const mst_plan *plan, const mst_plan_node *conv, int32_t value) {
     const mst_spec *of = &plan->value[value].spec, *dst = &plan->value[conv->dst].spec;
     return of->dtype == dst->dtype && of->shape.ndim == 1 && of->shape.dim[0] == dst->shape.dim[dst->shape.ndim - 1];
 }
 
-/* The convolution whose output source I of NODE is, if NODE alone uses it and NUMBERS are one for each channel; else
- * NULL. A convolution that reads a batch norm stays a conv2d, as the pass norms needs it. */
+/* The convolution that makes source I of NODE, if NODE is its only user and NUMBERS has one number for each channel;
+ * else NULL. A convolution that reads a batch norm stays a conv2d, which the pass norms looks for. */
 static mst_plan_node *conv_of(mst_plan *plan, const mst_plan_node *node, int i, int32_t numbers) {
     mst_plan_node *conv = sole_maker(plan, node, node->src[i]);
     if (!conv || conv->op != &mst_op_conv2d || !is_of_channels(plan, conv, numbers)) return NULL;
@@ -90,7 +91,7 @@ static mst_status fuse_shift(mst_plan *plan, mst_plan_node *node) {
     return MST_OK;
 }
 
-/* add(fused_conv2d(...), what), of one shape: the end of a residual block */
+/* add(fused_conv2d(...), what), both of one shape: the end of a residual block */
 static mst_status fuse_residual(mst_plan *plan, mst_plan_node *node) {
     enum { MOST_SRC = 5 };
     if (node->op != &mst_op_add || node->num_control) return MST_OK;
@@ -112,21 +113,21 @@ static mst_status fuse_residual(mst_plan *plan, mst_plan_node *node) {
     return MST_OK;
 }
 
-/* ---- convolutions and poolings over one axis, which are seen through views ---- */
+/* ---- convolutions and poolings over one axis: views turn them into those over two ---- */
 
-/* Source I of NODE has become what NODE used to compute: NODE only passes it on. */
+/* Makes NODE an identity of its source I, which now computes what NODE used to compute. */
 static mst_status pass_on(mst_plan *plan, mst_plan_node *node, int i) {
     return mst_plan_become(plan, node, &mst_op_identity, node->options, 1, (const int32_t[]){node->src[i]});
 }
 
-/* The node that makes source I of NODE, seen through views, if each is used by the next alone; else NULL. */
+/* The node that makes source I of NODE, skipping views. NULL if any of these nodes has another user. */
 static mst_plan_node *maker_behind_views(mst_plan *plan, const mst_plan_node *node, int i) {
     mst_plan_node *maker = sole_maker(plan, node, node->src[i]);
     while (maker && mst_plan_is_view(maker)) maker = sole_maker(plan, maker, maker->src[0]);
     return maker;
 }
 
-/* add(squeeze(conv2d(src, weights)), shift): the convolution adds it. */
+/* add(squeeze(conv2d(src, weights)), shift): the convolution adds the shift. */
 static mst_status fuse_row_shift(mst_plan *plan, mst_plan_node *node) {
     if (node->op != &mst_op_add || node->num_control) return MST_OK;
     for (int i = 0; i < 2; i++) {
@@ -143,7 +144,7 @@ static mst_status fuse_row_shift(mst_plan *plan, mst_plan_node *node) {
     return MST_OK;
 }
 
-/* relu(fused_conv2d(...)), also seen through views */
+/* relu(fused_conv2d(...)), also with views between the two */
 static mst_status fuse_conv_activation(mst_plan *plan, mst_plan_node *node) {
     if ((node->op != &mst_op_relu && node->op != &mst_op_relu6) || node->num_control) return MST_OK;
     mst_plan_node *conv = maker_behind_views(plan, node, 0);
@@ -155,14 +156,15 @@ static mst_status fuse_conv_activation(mst_plan *plan, mst_plan_node *node) {
     return pass_on(plan, node, 0);
 }
 
-/* What VALUE is a view of. */
+/* The value of which VALUE is a view, through any number of views. */
 static int32_t behind_views(const mst_plan *plan, int32_t value) {
     const mst_plan_node *maker;
     while (maker = &plan->node[plan->value[value].node], mst_plan_is_view(maker)) value = maker->src[0];
     return value;
 }
 
-/* relu_grad(max_pool2d_grad(output, gradient), output): the pooling leaves out what is not more than 0. */
+/* relu_grad(max_pool2d_grad(output, gradient), output): the gradient of the pooling sets its result to 0 where the
+ * output is not greater than 0. */
 static mst_status fuse_pool_relu_grad(mst_plan *plan, mst_plan_node *node) {
     if (node->op != &mst_op_relu_grad || node->num_control) return MST_OK;
     mst_plan_node *pool = maker_behind_views(plan, node, 0);
@@ -175,7 +177,7 @@ static mst_status fuse_pool_relu_grad(mst_plan *plan, mst_plan_node *node) {
 
 /* ---- batch norm ---- */
 
-/* relu(batch_norm(...)): the batch norm applies it, and what was relu passes its output on. */
+/* relu(batch_norm(...)): the batch norm applies the relu, and the relu's node becomes an identity of its output. */
 static mst_status fuse_batch_norm(mst_plan *plan, mst_plan_node *node) {
     if ((node->op != &mst_op_relu && node->op != &mst_op_relu6) || node->num_control) return MST_OK;
     mst_plan_node *norm = sole_maker(plan, node, node->src[0]);
@@ -188,7 +190,8 @@ static mst_status fuse_batch_norm(mst_plan *plan, mst_plan_node *node) {
     return MST_OK;
 }
 
-/* batch_norm_grad(..., relu_grad(gradient, output)), where output is that of the fused batch norm of the sources */
+/* batch_norm_grad(..., relu_grad(gradient, output)), where output is the output of the fused batch norm of the same
+ * sources */
 static mst_status fuse_batch_norm_grad(mst_plan *plan, mst_plan_node *node) {
     if (node->op != &mst_op_batch_norm_grad || node->num_control) return MST_OK;
     mst_plan_node *relu = sole_maker(plan, node, node->src[4]);
@@ -207,10 +210,10 @@ static mst_status fuse_batch_norm_grad(mst_plan *plan, mst_plan_node *node) {
         (const int32_t[]){node->src[0], node->src[1], norm->src[2], node->src[2], node->src[3], relu->src[0]});
 }
 
-/* ---- zeros around the source of a convolution, which it can have itself ---- */
+/* ---- zeros around the source of a convolution: the convolution pads by itself ---- */
 
-/* transpose(pad(transpose(src))), where the second undoes the first. Files of ONNX have it, as their pictures have the
- * channels first. It becomes a pad of the source. */
+/* transpose(pad(transpose(src))), where the second transpose undoes the first, becomes a pad of the source. ONNX files
+ * have this pattern, because their pictures have the channels first. */
 static mst_status fuse_turned_pad(mst_plan *plan, mst_plan_node *node) {
     if (node->op != &mst_op_transpose || node->num_control) return MST_OK;
     mst_plan_node *pad = sole_maker(plan, node, node->src[0]);
@@ -223,7 +226,7 @@ static mst_status fuse_turned_pad(mst_plan *plan, mst_plan_node *node) {
     mst_pad_options turned = *(const mst_pad_options *)pad->options;
     const mst_shape before = turned.before, after = turned.after;
     for (int k = 0; k < ndim; k++) {
-        const int axis = second->axis[k]; /* of what is padded */
+        const int axis = second->axis[k]; /* axis of the padded value */
         if (first->axis[axis] != k) return MST_OK;
         if (before.ndim) turned.before.dim[k] = before.dim[axis];
         if (after.ndim) turned.after.dim[k] = after.dim[axis];
@@ -232,7 +235,7 @@ static mst_status fuse_turned_pad(mst_plan *plan, mst_plan_node *node) {
     return mst_plan_become(plan, node, &mst_op_pad, &turned, 1, turn->src);
 }
 
-/* The node that pads VALUE with zeros above, below, left and right, on the device of NODE; else NULL. */
+/* The node that pads VALUE with zeros above, below, left and right, if it is on the device of NODE; else NULL. */
 static const mst_plan_node *pad_of(const mst_plan *plan, const mst_plan_node *node, int32_t value) {
     const mst_plan_node *pad = &plan->node[plan->value[value].node];
     if (pad->op != &mst_op_pad || pad->device != node->device || pad->region != node->region || pad->num_control ||
@@ -244,7 +247,7 @@ static const mst_plan_node *pad_of(const mst_plan *plan, const mst_plan_node *no
     return o->value == 0 ? pad : NULL;
 }
 
-/* The options of the convolution of what PAD pads; false if there are none. */
+/* Sets OUT to the options of a convolution that reads the source of PAD and pads it itself. False if there are none. */
 static bool padded_options(const mst_plan_node *pad, const void *options, mst_conv2d_options *out) {
     enum { MOST = 1 << 20 };
     const mst_pad_options *o = pad->options;
@@ -260,7 +263,7 @@ static bool padded_options(const mst_plan_node *pad, const void *options, mst_co
     return true;
 }
 
-/* conv2d(pad(src), weights), and its gradient by the weights */
+/* conv2d(pad(src), weights), and the gradient of its weights */
 static mst_status fuse_pad(mst_plan *plan, mst_plan_node *node) {
     mst_conv2d_options fused;
     if (node->op != &mst_op_conv2d && node->op != &mst_op_conv2d_weights_grad) return MST_OK;
@@ -271,7 +274,7 @@ static mst_status fuse_pad(mst_plan *plan, mst_plan_node *node) {
     return mst_plan_become(plan, node, node->op, &fused, node->num_src, src);
 }
 
-/* slice_like(conv2d_src_grad(pad(src), weights, gradient), src): what lies in the zeros is left out */
+/* slice_like(conv2d_src_grad(pad(src), weights, gradient), src): the gradient of the zeros is not computed. */
 static mst_status fuse_pad_grad(mst_plan *plan, mst_plan_node *node) {
     mst_conv2d_options fused;
     if (node->op != &mst_op_slice_like || node->num_control) return MST_OK;

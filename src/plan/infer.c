@@ -1,4 +1,4 @@
-/* infer: dtype and shape of every value from those of the feeds. After it no dimension is open. */
+/* infer: finds dtype and shape of every value from those of the feeds. After it no dimension is unknown. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static mst_status check_feed(const mst_plan *plan, const mst_plan_node *node) {
     return mst_error_at(node->name, NULL);
 }
 
-/* Only variables can be written: a fed value, for example, is the caller's memory. */
+/* Only variables can be written. A fed value, for example, is the caller's memory. */
 static mst_status check_writes(const mst_plan *plan, const mst_plan_node *node) {
     for (int i = 0; i < node->num_src && node->writer && !node->dead; i++) {
         if (!mst_plan_writes(node, i) || mst_plan_is_variable(plan, node->src[i])) continue;
@@ -67,7 +67,7 @@ mst_status mst_plan_infer(mst_plan *plan) {
     mst_spec *src = calloc((size_t)most, sizeof *src);
     const char **name = calloc((size_t)most, sizeof *name);
     mst_status status = src && name ? MST_OK : MST_NO_MEMORY("for a plan");
-    /* nodes whose shapes alone are used are dead already, but their shapes must be known all the same */
+    /* Nodes that are used for their shapes alone are dead already, but their shapes must be known all the same. */
     for (int64_t i = 0; i < plan->num_nodes && !status; i++) status = infer_node(plan, &plan->node[i], src, name);
     free(src);
     free(name);

@@ -1,8 +1,8 @@
-/* keep_own: of the common order of all tasks, what the devices of this one do.
+/* keep_own: keeps those nodes of the common order of all tasks that the devices of this task run.
  *
  * All tasks come here with the same nodes in the same order. The tasks compare a hash of it before the first run
- * (run/part.h). Only with one common order can receives not wait for sends in a circle. From here on each task has its
- * own nodes: the kernels, the memory and the actions of the others are their own affair. */
+ * (run/part.h). With one common order receives cannot wait for sends in a circle. From here on a task plans only its
+ * own nodes: it needs to know neither kernels nor memory nor actions of the other tasks. */
 #include <string.h>
 
 #include "base/no_memory.h"
@@ -37,7 +37,7 @@ static bool does_something(const mst_plan *plan, const mst_plan_node *node) {
     return !mst_plan_is_silent(plan, node) && (node->op != &mst_op_fetch || node->num_src > 0);
 }
 
-/* Which tasks run something, need a feed, give a fetch. */
+/* Finds which tasks run a node, which task needs each feed, and which gives each fetch. */
 static mst_status list_tasks(mst_plan *plan) {
     const int32_t tasks = plan->host->devices->num_tasks;
     plan->runs_on = mst_arena_alloc(&plan->memory, (size_t)tasks * sizeof *plan->runs_on);

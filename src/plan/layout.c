@@ -1,7 +1,7 @@
-/* layout: constants in the layout that their kernel reads fastest, such as the right factor of a product in the blocks
- * that its inner loop walks over: what the kernel would rearrange in each step is rearranged once. Nodes of one plan
- * that want the same constant in the same layout share it. If the nodes of several tasks have one order, constants
- * stay as they are: which layout is fastest differs with the machine. */
+/* layout: puts constants into the layout that their kernel reads fastest. An example is the right factor of a product,
+ * in the blocks that the inner loop walks over. So it is rearranged once, and not in each step. Nodes of one plan that
+ * want the same constant in the same layout share it. If several tasks share the plan, constants stay as they are:
+ * which layout is fastest depends on the machine. */
 #include <string.h>
 
 #include "base/no_memory.h"
@@ -10,7 +10,7 @@
 #include "op/state/constant.h"
 #include "plan/plan.h"
 
-/* A constant that was packed: VALUE as PACKED. */
+/* A constant that was put into another layout: VALUE before, PACKED after. */
 typedef struct packing {
     int32_t value, packed;
     struct packing *next;
@@ -21,7 +21,7 @@ typedef struct layout {
     packing *done;
 } layout;
 
-/* A constant on DEVICE that was packed from the same VALUE to the same bytes before; -1 if there is none. */
+/* A constant on DEVICE that was packed before from the same VALUE to the same bytes; -1 if there is none. */
 static int32_t layout_find(const layout *l, int32_t value, int32_t device, const mst_tensor *packed) {
     const mst_plan *plan = l->plan;
     for (const packing *p = l->done; p; p = p->next) {
@@ -34,7 +34,7 @@ static int32_t layout_find(const layout *l, int32_t value, int32_t device, const
     return -1;
 }
 
-/* Adds PACKED as a constant on DEVICE; takes it over. */
+/* Adds PACKED as a constant on DEVICE, and takes ownership of it. */
 static mst_status layout_add(layout *l, int32_t value, int32_t device, mst_tensor *packed, int32_t *out) {
     mst_plan *plan = l->plan;
     packing *p = mst_arena_alloc(&plan->memory, sizeof *p);
@@ -70,7 +70,7 @@ static mst_status pack_source(layout *l, int32_t n, int i) {
         MST_TRY(layout_add(l, value, node->device, packed, &as));
     else
         mst_tensor_release(packed);
-    l->plan->node[n].src[i] = as; /* the nodes may have moved */
+    l->plan->node[n].src[i] = as; /* found again: the array of nodes may have moved */
     return MST_OK;
 }
 

@@ -10,8 +10,8 @@
 #include "plan/distribute.h"
 #include "plan/update_ops.h"
 
-/* VALUE has rows. The value after it begins with how many rows there are, and then has their numbers: so it counts
- * both. */
+/* Marks VALUE, which holds rows, and the value after it, which holds their number and then their indices. The second
+ * value counts the rows of both. */
 static void set_counted(mst_plan *plan, int32_t value) {
     for (int32_t i = value; i < value + 2; i++) plan->value[i].counted_by = value + 1;
 }
@@ -29,7 +29,7 @@ static mst_status find_sources(mst_distribute_pass *d, int32_t *src, int count, 
     return MST_OK;
 }
 
-/* Adds the sum of the rows of one shard, from COUNT sources of node N. *OUT is the value of its rows. */
+/* Adds the node that sums the rows of one shard, from COUNT sources of node N. *OUT is the value of the summed rows. */
 static mst_status add_shard(mst_distribute_pass *d, int32_t n, const int32_t *from, int count, int32_t *out) {
     mst_plan *plan = d->plan;
     const mst_plan_node *leaf = &plan->node[n];
@@ -61,7 +61,7 @@ static mst_status add_shard(mst_distribute_pass *d, int32_t n, const int32_t *fr
     return MST_OK;
 }
 
-/* Node N, of one shard, becomes its sum. */
+/* Turns node N, which has one shard, into the sum of the shard's rows. */
 static mst_status become_sum(mst_plan *plan, int32_t n) {
     const mst_sum_rows_options options = sum_options(plan->node[n].options);
     plan->node[n].op = &mst_op_sum_rows;
@@ -69,7 +69,7 @@ static mst_status become_sum(mst_plan *plan, int32_t n) {
     return plan->node[n].options ? MST_OK : MST_NO_MEMORY("for a plan");
 }
 
-/* Node N becomes the sum of the sums of its shards. */
+/* Turns node N into the sum of the sums of its shards. */
 static mst_status become_merge(mst_distribute_pass *d, int32_t n) {
     mst_plan *plan = d->plan;
     const mst_leaf_rows_options o = *(const mst_leaf_rows_options *)plan->node[n].options;

@@ -1,11 +1,11 @@
-/* measure: the convolution before a batch norm makes the statistics of the batch norm. It measures each part of its
- * output right after writing it, while the part is in the cache:
+/* measure: lets the convolution before a batch norm compute the statistics of the batch norm. It measures each part of
+ * its output right after writing it, while the part is in the cache:
  *
  *     h = conv2d(x, u)                                             h, terms, mean, variance =
  *     terms, mean, variance = batch_norm_statistics(h, ...)            conv2d_statistics(x, u, ...)
  *
- * Copies of a convolution for the backward pass, which come before this pass, measure nothing. The bits are the
- * same. */
+ * The copies of convolutions that the pass recompute has made for the backward pass measure nothing. The bits are the
+ * same with and without this pass. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -15,14 +15,14 @@
 #include "op/op.h"
 #include "plan/plan.h"
 
-/* VALUE is there before any convolution: it is not computed in the step. */
+/* Whether VALUE is there before any convolution runs: it is not computed in the step. */
 static bool is_given(const mst_plan *plan, int32_t value) {
     const mst_plan_node *maker;
     while (maker = &plan->node[plan->value[value].node], mst_plan_is_view(maker)) value = maker->src[0];
     return maker->num_src == 0 && maker->num_control == 0;
 }
 
-/* The convolution that STATISTICS are of, if it can make them; else NULL. */
+/* The convolution whose output STATISTICS measures, if it can compute them itself; else NULL. */
 static const mst_plan_node *conv_of(const mst_plan *plan, const mst_plan_node *statistics) {
     const mst_plan_node *conv = &plan->node[plan->value[statistics->src[0]].node];
     if (conv->op != &mst_op_conv2d && conv->op != &mst_op_normalized_conv2d) return NULL;
@@ -31,7 +31,7 @@ static const mst_plan_node *conv_of(const mst_plan *plan, const mst_plan_node *s
     return together && is_given(plan, statistics->src[1]) && is_given(plan, statistics->src[2]) ? conv : NULL;
 }
 
-/* CONV and STATISTICS as one node; JOINED: by value what it is now. */
+/* Replaces CONV and STATISTICS by one node. JOINED: by value, the value that replaces it. */
 static mst_status measure_join(mst_plan *plan, const mst_plan_node *conv, const mst_plan_node *statistics,
                                int32_t *joined) {
     enum { TERMS = 2 }; /* source of a normalized_conv2d */

@@ -1,8 +1,9 @@
-/* memory: where each value lives.
+/* memory: decides where each value lies.
  *
- * A device walks its program in order, so the life of a value is an interval: from the node that makes it to the last
- * that uses it, or to the end of the step if another device sees it. Values that live at the same time lie apart
- * (blocks.c). An op that allows it writes its output into a source that is used there for the last time:
+ * A device walks its program in order, so the life of a value is an interval. It begins at the node that makes the
+ * value. It ends at the last node that uses it, or at the end of the step if another device uses it. Values that live
+ * at the same time do not overlap (blocks.c). If the op allows it, a node writes its output over a source that is used
+ * there for the last time:
  *
  *     program of a device      arena      0        64       128
  *       h = relu(scale)                   [ h  ]                     in the place of scale
@@ -27,7 +28,7 @@ typedef struct layout {
     mst_plan *plan;
     int device;
     int32_t *last;  /* by root value: place in the program of its last use; INT32_MAX: end of the step */
-    int32_t *block; /* by root value: its memory, of its device's blocks */
+    int32_t *block; /* by root value: the number of its block among those of its device */
     mst_plan_block *blocks;
     int64_t num_blocks, block_capacity;
 } layout;
@@ -40,7 +41,7 @@ static int64_t shift_of(const mst_plan *plan, const mst_plan_node *node) {
     return o->offset * (int64_t)mst_dtype_size(plan->value[node->dst].spec.dtype);
 }
 
-/* Finds the roots of all values, in the common order, so that the root of a source is known. */
+/* Finds the roots of all values. It walks in the common order, so the root of a source is found before its users. */
 static void find_roots(mst_plan *plan) {
     for (int64_t i = 0; i < plan->num_values; i++) plan->value[i].root = (int32_t)i;
     for (int64_t k = 0; k < plan->num_order; k++) {
@@ -54,12 +55,13 @@ static void find_roots(mst_plan *plan) {
 
 /* ---- lives ---- */
 
-/* Several devices run the node at once. */
+/* Whether several devices run the node at once. */
 static bool is_shared(const mst_plan *plan, const mst_plan_node *node) {
     return node->group >= 0 && plan->group[node->group].count > 1;
 }
 
-/* A value lives until its last use on its own device; if another device uses it, to the end of the step. */
+/* Finds the life of each value: until its last use on its own device, or to the end of the step if another device uses
+ * it. */
 static void find_lives(const layout *l) {
     const mst_plan *plan = l->plan;
     for (int64_t v = 0; v < plan->num_values; v++) l->last[v] = -1;
@@ -88,7 +90,7 @@ static bool is_own_arena(const layout *l, int32_t value) {
            !(node->op->flags & MST_OP_NO_VALUE);
 }
 
-/* A source that is used last at place K and whose memory the node's output may take; -1 if there is none. */
+/* The source whose last use is at place K and whose memory the node's output may take; -1 if there is none. */
 static int32_t dying_source(const layout *l, const mst_plan_node *node, int32_t k) {
     if (!node->op->may_alias) return -1;
     const mst_plan_value *dst = &l->plan->value[node->dst];
@@ -114,15 +116,15 @@ static mst_status add_block(layout *l, int32_t value, int32_t begin, int32_t end
 }
 
 static mst_status place_node(layout *l, int32_t k, const mst_plan_node *node) {
-    /* If devices share the node, the others begin when they are ready. This one may then still be at an earlier node,
-     * and need the memory of that. */
+    /* If devices share the node, another device may begin its part while this one is still at an earlier node. So
+     * memory that the earlier node uses must not be taken. */
     const bool shared = is_shared(l->plan, node);
     for (int i = 0; i < node->num_dst; i++) {
         const int32_t value = node->dst + i;
         if (!is_own_arena(l, value)) continue;
         const int32_t source = i == 0 && !shared ? dying_source(l, node, k) : -1;
         const int32_t end = l->last[value] > k ? l->last[value] : k;
-        if (source >= 0 && l->blocks) { /* its memory goes on as the output's */
+        if (source >= 0 && l->blocks) { /* the output takes over its memory */
             l->last[source] = -1;
             l->block[value] = l->block[source];
             l->blocks[l->block[value]].end = end;
@@ -133,7 +135,7 @@ static mst_status place_node(layout *l, int32_t k, const mst_plan_node *node) {
     return MST_OK;
 }
 
-/* The bytes that a constant takes; those of strings include their text, which follows the elements. */
+/* Bytes of a constant. If it has strings, their text follows the elements. */
 static int64_t constant_bytes(const mst_plan_value *value) {
     if (value->spec.dtype != MST_STRING) return mst_plan_bytes(value);
     return (int64_t)mst_align(mst_tensor_all_bytes(value->constant));
@@ -147,7 +149,7 @@ static void place_constants(mst_plan *plan) {
             mst_plan_value *value = &plan->value[node->dst + i];
             if (!value->constant) continue;
             value->space = MST_IN_CONSTANT;
-            if (mst_plan_domain(plan, node->device)->type->host) continue; /* the tensor itself will do */
+            if (mst_plan_domain(plan, node->device)->type->host) continue; /* the tensor's own memory is used */
             value->offset = program->constant_bytes;
             program->constant_bytes += constant_bytes(value);
         }

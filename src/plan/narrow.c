@@ -1,13 +1,13 @@
-/* narrow: if products are of bf16, what only convolutions and their gradients read between two batch norms is kept
- * in bf16: half of the bytes that a step of such a network writes and reads.
+/* narrow: if products are computed in bf16, values between two batch norms that only convolutions and their gradients
+ * read are kept in bf16. This halves the bytes that are written and read for them:
  *
  *     h, ... = conv2d_statistics(x, u, ...)                 h and dh are of bf16
  *     y, ... = conv2d_statistics(h, v, ..., terms)
  *     dh, dv, ... = conv2d_grads(h, v, dy, y, ...)
  *
  * Kernels round h and dh as they write them, part by part, and compute with f32 as before. The statistics are those of
- * the rounded h. If one of the convolutions is to be of f32, or something else reads the value, it stays f32. In a plan
- * of several tasks all values stay f32. Convolutions in groups, whose products are of f32 in any case, do not count. */
+ * the rounded h. If one of the convolutions has to be in f32, or another node reads the value, the value stays f32. In
+ * a plan of several tasks all values stay f32. Convolutions in groups, whose products are always f32, have no say. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -37,7 +37,8 @@ static narrowing when_made(const mst_plan_node *node, int output) {
     return output == 0 && (is_convolution(node) || of_source) ? of_options(node->options) : MAY_NOT;
 }
 
-/* Source I of NODE is one that its kernels read in bf16: what a batch norm reads, or a gradient of that. */
+/* What NODE says about reading source I in bf16. Its kernels can read the source of a batch norm so, and the gradient
+ * of the batch norm's output. */
 static narrowing when_read(const mst_plan_node *node, int i) {
     if (mst_plan_shape_only(node, i)) return UNDECIDED;
     const bool source = i == 0 && mst_conv_src_terms(node->op, node->num_src) > 0;

@@ -6,13 +6,13 @@
  *     du = conv2d_weights_grad(x, u, dh)               dx, du = conv2d_grads(x, u, dn, h, terms)
  *     dx = conv2d_src_grad(x, u, dh)
  *
- * where h = conv2d(x, u); without dx if x has no gradient, as pictures have none. If x is the output of another
- * batch norm, the same node also makes the sums of that one:
+ * where h = conv2d(x, u). If x has no gradient, as when x are pictures, there is no dx. If x is the output of another
+ * batch norm, the same node also computes the sums of that batch norm:
  *
  *     dx, du = conv2d_grads(w, u, dn, h, terms, of_x)          dx, du, of_w, ... = conv2d_grads(w, u, dn, h, terms,
  *     of_w, ... = batch_norm_grad_sums(w, ..., variance, dx)                                    of_x, variance)
  *
- * The bits are the same. */
+ * The bits are the same with and without this pass. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,8 +28,8 @@
 
 /* The readers of output 0 of a gradient of a batch norm. */
 typedef struct readers {
-    int32_t src_grad, weights_grad; /* nodes, -1 */
-    bool others;                    /* read it too, or come after one of the two nodes, which so must stay */
+    int32_t src_grad, weights_grad; /* nodes; -1: none */
+    bool others;                    /* other nodes read it, or come after one of the two: both must stay */
 } readers;
 
 static bool is_norm_grad(const mst_plan_node *node) {
@@ -46,7 +46,7 @@ static void read_by(int32_t *reader, bool *others, int32_t node) {
 }
 
 static void find_readers(const mst_plan *plan, readers *of) {
-    enum { GRADIENT = 2 }; /* source of gradients of convolutions */
+    enum { GRADIENT = 2 }; /* number of this source of a convolution's gradients */
     for (int64_t n = 0; n < plan->num_nodes; n++) of[n] = (readers){-1, -1, false};
     for (int64_t n = 0; n < plan->num_nodes; n++) {
         const mst_plan_node *node = &plan->node[n];
@@ -67,7 +67,8 @@ static void find_readers(const mst_plan *plan, readers *of) {
     }
 }
 
-/* The node whose outputs 1 and 2 are mean and variance of NODE, the gradient of a batch norm; else NULL. */
+/* The batch norm of which NODE is the gradient: outputs 1 and 2 are the mean and variance that NODE reads. Else
+ * NULL. */
 static const mst_plan_node *norm_of(const mst_plan *plan, const mst_plan_node *node, int mean) {
     const mst_plan_node *norm = &plan->node[plan->value[node->src[mean]].node];
     const bool is_norm = norm->op == &mst_op_batch_norm || norm->op == &mst_op_fused_batch_norm ||
@@ -79,13 +80,15 @@ static bool together(const mst_plan_node *a, const mst_plan_node *b) {
     return a->device == b->device && a->region == b->region && a->group < 0 && b->group < 0 && !b->num_control;
 }
 
-/* A and B are gradients of one convolution. Options of a normalized convolution begin with those of a convolution. */
+/* Whether A and B are gradients of one convolution. Options of a normalized convolution begin with those of a
+ * convolution. */
 static bool of_one_convolution(const mst_plan_node *a, const mst_plan_node *b) {
     return a->src[0] == b->src[0] && a->src[1] == b->src[1] &&
            mst_options_equal(mst_conv_fields, a->options, b->options);
 }
 
-/* NODE's readers are the gradients of one convolution, or that of its weights alone, and can become one. */
+/* Whether NODE's readers can become one node: they are both gradients of one convolution, or its weights' gradient
+ * alone. */
 static bool can_join(const mst_plan *plan, const mst_plan_node *node, const readers *r) {
     if (r->others || r->weights_grad < 0) return false;
     const mst_plan_node *weights = &plan->node[r->weights_grad];
@@ -94,7 +97,7 @@ static bool can_join(const mst_plan *plan, const mst_plan_node *node, const read
     if (!together(node, src) || !together(node, weights) || !of_one_convolution(src, weights)) return false;
     /* conv3d has these gradients too */
     if (plan->value[weights->src[0]].spec.shape.ndim != MST_CONV2D_NDIM) return false;
-    /* What is in a variable may change before it is read. */
+    /* A variable may change before its value is read. */
     return !mst_plan_in_variable(plan, node->src[0]) && !mst_plan_in_variable(plan, weights->src[0]) &&
            !mst_plan_in_variable(plan, node->src[plain ? 4 : 5]) && (!plain || norm_of(plan, node, 2));
 }
@@ -126,7 +129,8 @@ static mst_status add_joined(mst_plan *plan, const mst_plan_node *norm, const re
     return mst_plan_add(plan, &node, src, dst, out);
 }
 
-/* NODE, a gradient of a batch norm, becomes its sums, and its readers one node. JOINED: by value what it is now. */
+/* Turns NODE, a gradient of a batch norm, into its sums, and its readers into one node. JOINED: by value, the value
+ * that replaces it. */
 static mst_status join_readers(mst_plan *plan, int32_t n, const readers *r, int32_t *joined) {
     mst_plan_node *node = &plan->node[n];
     mst_fused_batch_norm_options options = {.activation = MST_BATCH_LINEAR};
@@ -166,7 +170,7 @@ static mst_status join_gradients(mst_plan *plan) {
 
 /* ---- the sums of the batch norm before ---- */
 
-/* SUMS can be made where CONV is: they are of the batch norm whose output the convolution reads. */
+/* Whether CONV can compute SUMS too: they are those of the batch norm whose output the convolution reads. */
 static bool can_add_up(const mst_plan *plan, const mst_plan_node *conv, const mst_plan_node *sums) {
     if (conv->op != &mst_op_conv2d_grads || conv->num_src != MST_CONV2D_GRADS_SRC_TERMS + 1 || conv->dead) return false;
     const mst_plan_node *norm = norm_of(plan, sums, 3);

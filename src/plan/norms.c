@@ -1,6 +1,6 @@
-/* norms: the output of a batch norm that only convolutions read is never in memory as a whole. The batch norm becomes
- * its statistics, and the convolutions, forward and backward, read its source and make each part of the output when
- * they work on that part:
+/* norms: if only convolutions read the output of a batch norm, that output is never in memory as a whole. The batch
+ * norm is replaced by its statistics. The convolutions, forward and backward, read the source of the batch norm and
+ * compute each part of its output when they need that part:
  *
  *     h = conv2d(x, u)                                 h = conv2d(x, u)
  *     n, mean, variance = fused_batch_norm(h, ...)     terms, mean, variance = batch_norm_statistics(h, ...)
@@ -8,8 +8,9 @@
  *     ...                                              ...
  *     dv = conv2d_weights_grad(n, v, dy)               dv = normalized_conv2d_weights_grad(h, v, dy, terms)
  *
- * The gradient of a batch norm needs its source in any case. So half of what is kept for the backward pass is not kept,
- * and what is made twice is neither written nor read beyond the cache. The bits are the same. */
+ * The gradient of a batch norm needs its source in any case. So only the source is kept for the backward pass, which
+ * is half of what was kept. Parts that are computed twice stay in the cache. The bits are the same with and without
+ * this pass. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -20,28 +21,28 @@
 #include "op/op.h"
 #include "plan/plan.h"
 
-/* The value of NODE is that of its source. */
+/* Whether NODE only passes on the value of its source. */
 static bool passes_on(const mst_plan_node *node) {
     return node->op == &mst_op_identity && node->num_control == 0 && !node->materialize;
 }
 
-/* The value that VALUE stands for: nodes that only pass a value on are skipped. */
+/* The value that VALUE stands for, skipping nodes that only pass a value on. */
 static int32_t passed_on(const mst_plan *plan, int32_t value) {
     const mst_plan_node *maker;
     while (maker = &plan->node[plan->value[value].node], passes_on(maker)) value = maker->src[0];
     return value;
 }
 
-/* The batch norm whose output 0 source I of NODE is, if it can do without writing that; else NULL. */
+/* The batch norm whose output 0 is source I of NODE, if that output need not be written; else NULL. */
 static mst_plan_node *norm_of(mst_plan *plan, const mst_plan_node *node, int i) {
     const int32_t value = passed_on(plan, node->src[i]);
     mst_plan_node *norm = &plan->node[plan->value[value].node];
     if ((norm->op != &mst_op_batch_norm && norm->op != &mst_op_fused_batch_norm) || value != norm->dst) return NULL;
-    /* What is in a variable may change before the last user reads it. */
+    /* A variable may change before the last user reads it. */
     return mst_plan_in_variable(plan, norm->src[0]) ? NULL : norm;
 }
 
-/* NODE can take the source of NORM in place of its output as source I. */
+/* Whether NODE can read the source of NORM in place of source I, which is NORM's output. */
 static bool can_take(const mst_plan *plan, const mst_plan_node *node, int i, const mst_plan_node *norm) {
     if (mst_plan_shape_only(node, i)) return true;
     if (i || node->device != norm->device || node->group >= 0 || node->region != norm->region) return false;
@@ -64,7 +65,7 @@ static mst_status norms_take(mst_plan *plan, mst_plan_node *node, const mst_plan
                            &options, node->num_src + 1, src);
 }
 
-/* The users of NORM's output have its source now. */
+/* Turns NORM into its statistics. Its users read its source by now. */
 static mst_status become_statistics(mst_plan *plan, mst_plan_node *norm) {
     const double epsilon = norm->op == &mst_op_batch_norm
                                ? ((const mst_batch_norm_options *)norm->options)->epsilon
@@ -75,13 +76,14 @@ static mst_status become_statistics(mst_plan *plan, mst_plan_node *norm) {
     return mst_plan_become(plan, norm, &mst_op_batch_norm_statistics, &options, norm->num_src, norm->src);
 }
 
-/* Marks batch norms that a convolution reads, and those that something else reads as well. */
+/* Marks in READ the batch norms that a convolution reads, and in SPOILED those that another kind of node reads as
+ * well. */
 static void find_users(mst_plan *plan, bool *read, bool *spoiled) {
     for (int64_t n = 0; n < plan->num_nodes; n++) {
         const mst_plan_node *node = &plan->node[n];
         for (int i = 0; i < node->num_src && !node->dead; i++) {
             const mst_plan_node *norm = norm_of(plan, node, i);
-            if (!norm || passes_on(node)) continue; /* what it passes on has users of its own */
+            if (!norm || passes_on(node)) continue; /* the users of what it passes on are visited themselves */
             if (can_take(plan, node, i, norm))
                 read[norm - plan->node] |= i == 0 && !mst_plan_shape_only(node, i);
             else
@@ -101,7 +103,8 @@ static mst_status change_users(mst_plan *plan, const bool *chosen) {
             else
                 MST_TRY(norms_take(plan, node, norm));
         }
-        /* what comes after a node that passes the output on comes after the norm: nothing is passed on any more */
+        /* A node that came after one that passes the output on now comes after the norm, as nothing is passed on any
+         * more. */
         for (int i = 0; i < node->num_control && !node->dead; i++) {
             const mst_plan_node *before = &plan->node[node->control[i]];
             const mst_plan_node *norm = passes_on(before) ? norm_of(plan, before, 0) : NULL;

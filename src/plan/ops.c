@@ -10,10 +10,10 @@ static mst_status like_source(mst_infer *c) {
     return MST_OK;
 }
 
-/* dst: the value of a feed; its spec is that of the feed, known from the start */
+/* dst: the value of a feed; its spec is that of the feed and needs no inference */
 const mst_op mst_op_feed = {.name = "feed", .num_dst = 1, .flags = MST_OP_STATEFUL};
 
-/* src: a value for the caller, or none if only running counts */
+/* src: a value for the caller; or none, if the node is fetched only to make it run */
 const mst_op mst_op_fetch = {
     .name = "fetch", .num_src = MST_VARIADIC, .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE, .infer = like_source};
 
@@ -22,7 +22,7 @@ const mst_op mst_op_send = {.name = "send", .num_src = 1, .num_dst = 1, .flags =
 const mst_op mst_op_receive = {
     .name = "receive", .num_src = 1, .num_dst = 1, .flags = MST_OP_STATEFUL, .infer = like_source};
 
-/* its device has waited for all that it comes after (partition.c); nothing is computed */
+/* a point where its device has waited for all nodes that it comes after (partition.c); it computes nothing */
 const mst_op mst_op_meet = {.name = "meet", .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE};
 
 /* src: this task's leaves of each value; dst of the wait: the sums over all tasks */

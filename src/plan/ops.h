@@ -4,7 +4,7 @@
 
 #include "muster/op.h"
 
-/** piece: elements OFFSET and on of a value, as a vector of the output's length; a view. */
+/** piece: the elements from OFFSET on, as a vector of the output's length; a view. */
 typedef struct mst_piece_options {
     int zero_;
     int64_t offset;

@@ -1,4 +1,5 @@
-/** A hash table from pairs of numbers to a number, for passes that would else need a table of devices times values. */
+/** A hash table from pairs of numbers to a number, for passes that would otherwise need a table of devices times
+ *  values. */
 #ifndef MUSTER_PLAN_PAIR_MAP_H
 #define MUSTER_PLAN_PAIR_MAP_H
 
@@ -6,7 +7,7 @@
 
 #include "muster/status.h"
 
-/** Zero-initialised is empty. */
+/** An empty map is all zeros. */
 typedef struct mst_pair_map {
     struct mst_pair_map_slot {
         uint64_t key; /**< pair + 1; 0: free */
@@ -15,8 +16,8 @@ typedef struct mst_pair_map {
     int64_t count, capacity;
 } mst_pair_map;
 
-/** The place of the number of (A, B), both at least 0, made with INITIAL if there is none: NULL and an error
- *  set if memory runs out. Valid until the next place is made. */
+/** The place of the number of the pair (A, B). Both are at least 0. A new pair gets the number INITIAL. NULL with an
+ *  error set if memory runs out. The pointer is valid until the next new pair. */
 int32_t *mst_pair_map_at(mst_pair_map *map, int32_t a, int32_t b, int32_t initial);
 void mst_pair_map_free(mst_pair_map *map);
 

@@ -1,13 +1,13 @@
-/* partition: the order cut by devices. If a device uses what another one of its domain has made, it waits for it:
- * each device counts how far it has come (a point after each node that other devices wait for), and one wait for a
- * later point stands for all earlier ones. Behind the gate no device waits for what was made before it.
+/* partition: cuts the order into one program for each device. If a device uses what another one of its domain has made,
+ * it waits for it. Each device counts how far it has come: there is a point after each node that other devices wait
+ * for. A wait for a later point covers all earlier points. Behind the gate no device waits for nodes before the gate.
  *
  * If many devices run a node together, and each needs what all have made, one of them waits for all (a meet), and
- * the others for that one:
+ * the others wait for that one:
  *
- *    3 devices, all with all: 6 waits        12 devices by a meet: 2 * 11 waits, and not 12 * 11
+ *    3 devices, each for each other: 6 waits        12 devices with a meet: 2 * 11 waits instead of 12 * 11
  *
- * A value that another task makes is waited for where it is received, so no device waits for one of another task.
+ * A device waits for a value of another task where it receives it. So no device waits for a device of another task.
  *
  * All waits go from a later place of the common order to an earlier one, so devices cannot wait for each other in a
  * circle. */
@@ -18,16 +18,17 @@
 #include "plan/pair_map.h"
 #include "plan/plan.h"
 
-/* Devices of a group that wait for each other without a meet, which takes them one wait after another. */
+/* The largest group whose devices wait for each other without a meet. A meet takes two waits one after the other. */
 enum { MOST_WITHOUT_MEET = 4 };
 
 typedef struct cut {
     mst_plan *plan;
-    int32_t *meet_of;     /* by node that a group runs: its meet, -1 */
-    mst_pair_map waited;  /* (device, other) -> 1 + place in the order up to which it knows the other to be done */
-    mst_pair_map settled; /* (silent node, device) -> 1: the device waits for all that the node comes after already */
-    int32_t *met;         /* by node: the last node for which it was visited */
-    int32_t *needed;      /* nodes that the visited one runs after */
+    int32_t *meet_of;     /* by node that a group runs: its meet; -1: none */
+    mst_pair_map waited;  /* (device, other) -> 1 + place in the order up to which DEVICE knows OTHER to be done */
+    mst_pair_map settled; /* (silent node, device) -> 1: the device already waits for all nodes that the silent node
+                             comes after */
+    int32_t *met;         /* by node: the last user for which collect() visited it */
+    int32_t *needed;      /* nodes after which the visited node runs */
     int64_t num_needed, capacity;
 } cut;
 
@@ -60,9 +61,9 @@ static mst_status make_instances(mst_plan *plan) {
     return MST_OK;
 }
 
-/* ---- what a node runs after ---- */
+/* ---- the nodes after which a node runs ---- */
 
-/* Collects what node USER runs after: FROM or, if nothing runs for that, the nodes that FROM comes after. */
+/* Collects the nodes after which node USER runs: FROM, or the nodes that FROM comes after if nothing runs for FROM. */
 static mst_status collect(cut *c, int32_t user, int32_t from) {
     const mst_plan *plan = c->plan;
     const mst_plan_node *node = &plan->node[from];
@@ -86,7 +87,7 @@ static mst_status collect(cut *c, int32_t user, int32_t from) {
     return MST_OK;
 }
 
-/* Sorts later places of the order first: the first node of each device then stands for its other ones. */
+/* Compares so that later places in the order come first: the first node of each device then covers its other ones. */
 static int later_first(const void *a, const void *b, void *context) {
     const mst_plan_node *node = context;
     const int32_t x = node[*(const int32_t *)a].position, y = node[*(const int32_t *)b].position;
@@ -106,7 +107,7 @@ static mst_status collect_all(cut *c, int32_t n) {
 
 /* ---- meets ---- */
 
-/* Keeps of the needed nodes, which are sorted, the last one of each device. */
+/* Keeps only the last needed node of each device. The needed nodes are sorted. */
 static mst_status keep_last(cut *c) {
     const mst_plan *plan = c->plan;
     bool *seen = calloc((size_t)plan->host->devices->count, sizeof *seen);
@@ -127,7 +128,7 @@ static mst_status keep_last(cut *c) {
     return MST_OK;
 }
 
-/* Adds the meet of node N, if it is worth one. */
+/* Adds a meet for node N, if that saves waits. */
 static mst_status add_meet(cut *c, int32_t n) {
     mst_plan *plan = c->plan;
     if (parts_of(plan, &plan->node[n]) <= MOST_WITHOUT_MEET) return MST_OK;
@@ -173,7 +174,7 @@ static mst_status add_wait(cut *c, int32_t instance, int32_t from) {
     MST_TRY(mst_grow(&plan->wait, sizeof *plan->wait, plan->num_waits + 1, &plan->wait_capacity));
     plan->wait[plan->num_waits] = (mst_plan_wait){.from = from, .next = plan->instance[instance].wait};
     plan->instance[instance].wait = (int32_t)plan->num_waits++;
-    plan->instance[from].point = 1; /* numbered later */
+    plan->instance[from].point = 1; /* the real number is set later */
     return MST_OK;
 }
 

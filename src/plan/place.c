@@ -1,10 +1,10 @@
 /* place: gives each node a device.
  *
- * A node goes to the device that it asks for; parts of the name that it leaves open are those of device 0. A node
- * that writes a variable runs where the variable is, and a fetch where its value is. A mirrored variable is put on
- * the first of its devices until the pass distribute gives each device a copy. If a device cannot run the node,
- * or does not exist, soft placement takes another one of the same task that can; without it that is an error that
- * lists the devices that could. */
+ * A node goes to the device that it asks for. Parts of the name that it leaves open are those of device 0. A node that
+ * writes a variable runs where the variable is, and a fetch runs where its value is. A mirrored variable is put on the
+ * first of its devices until the pass distribute gives each device a copy. If the device does not exist, or cannot run
+ * the node, soft placement takes another device of the same task that can. Without soft placement this is an error,
+ * which lists the devices that could. */
 #include <string.h>
 
 #include "base/no_memory.h"
@@ -13,12 +13,12 @@
 #include "muster/ops.h"
 #include "plan/plan.h"
 
-/* The op that the node's device must be able to run; for a feed that of the node whose value is fed. */
+/* The op that the node's device must be able to run; for a feed the op whose output is fed. */
 static const mst_op *op_of(const mst_plan_node *node) {
     return node->op == &mst_op_feed ? mst_node_op(node->origin) : node->op;
 }
 
-/* The specs of the node's sources; a device type sees only the first few. */
+/* Room for the specs of the node's sources. A device type sees only the first few. */
 enum { FEW = 16 };
 
 static int read_specs(const mst_plan *plan, const mst_plan_node *node, mst_spec *spec) {
@@ -43,7 +43,7 @@ static const char *candidates(const mst_plan *plan, const mst_plan_node *node, c
     return used ? text : "no device here";
 }
 
-/* The device that ASKED names, -1 if it is not there. */
+/* Sets OUT to the device that ASKED names; -1: it does not exist. */
 static mst_status find_device(const mst_plan *plan, const char *asked, mst_device_name *name, int *out) {
     const mst_devices *devices = plan->host->devices;
     MST_TRY(mst_device_name_parse(asked, name));
@@ -79,7 +79,7 @@ static mst_status place_on_another_device(const mst_plan *plan, mst_plan_node *n
     return MST_OK;
 }
 
-/* The device that was looked up last: most neighbours were made under one scope. */
+/* The result of the last look-up: most neighbouring nodes were made under one scope and ask for the same device. */
 typedef struct last_device {
     const char *asked;
     int device;
@@ -96,7 +96,8 @@ static mst_status place_asked(const mst_plan *plan, mst_plan_node *node, const c
     return MST_OK;
 }
 
-/* "/device:CPU:0,/device:CPU:1": the first of them. */
+/* Puts a variable that is mirrored on MIRRORED, such as "/device:CPU:0,/device:CPU:1", on the first of these
+ * devices. */
 static mst_status place_mirrored(mst_plan *plan, mst_plan_node *node, const char *mirrored, last_device *last) {
     char *first = mst_arena_string(&plan->memory, mirrored);
     if (!first) return MST_NO_MEMORY("for a plan");

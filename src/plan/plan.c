@@ -1,9 +1,9 @@
 /* What the passes share, and mst_plan_make, which runs them in the order of passes.h.
  *
- * A plan is arrays of nodes, values, groups and states that refer to each other by index, so that they can grow
- * while passes add to them. Only mst_plan_add and its kin append. A pass that makes nodes superfluous leaves them in
- * place: mst_plan_sweep marks what neither a fetch nor an effect needs as dead, and mst_plan_sort puts the live
- * nodes in an order in which sources come first. A plan that has been made does not change, and threads share it
+ * A plan consists of arrays of nodes, values, groups and states. They refer to each other by index, so the arrays can
+ * grow while passes add to them. Only the functions mst_plan_add... append. A pass that makes nodes superfluous leaves
+ * them in place: mst_plan_sweep marks nodes as dead that neither a fetch nor an effect needs, and mst_plan_sort puts
+ * the live nodes into an order in which sources come first. A finished plan does not change, so threads share it
  * without a lock. */
 #include "plan/plan.h"
 
@@ -24,7 +24,7 @@ mst_status mst_plan_add(mst_plan *plan, const mst_plan_node *node, const int32_t
                         int32_t *out) {
     if (plan->num_nodes >= INT32_MAX / 2 || plan->num_values >= INT32_MAX / 2 - node->num_dst)
         return MST_FAIL(MST_INVALID, "plan: more than %d nodes", INT32_MAX / 2);
-    /* copied before the arrays grow: a source may be a field of a node, which then moves */
+    /* copied before the arrays grow: SRC may point into a node, which then moves */
     mst_plan_node added = *node;
     added.src = mst_arena_copy(&plan->memory, src, (size_t)node->num_src * sizeof *src);
     added.control = mst_arena_copy(&plan->memory, node->control, (size_t)node->num_control * sizeof *src);
@@ -218,7 +218,7 @@ mst_status mst_plan_sweep(mst_plan *plan) {
     return MST_OK;
 }
 
-/* Where a walk is in a node: the next of its sources and control sources. */
+/* The place of a walk within a node: which of its sources and control sources comes next. */
 typedef struct visit {
     int32_t node, next;
 } visit;

@@ -1,7 +1,7 @@
 /** Plans: how a graph runs on devices.
  *
- *  mst_plan_make imports the part of a graph that the fetches need and puts it through passes, each a file; passes.h
- *  lists them.
+ *  mst_plan_make imports the part of a graph that the fetches need, and runs the passes on it. Each pass is a file;
+ *  passes.h lists them.
  *
  *  A plan holds offsets and no addresses, and does not change afterwards. Addresses and the state of a step are in a
  *  frame (run/frame.h).
@@ -28,23 +28,23 @@ typedef enum mst_space {
     MST_IN_CONSTANT,  /**< memory of its device that lasts as long as the plan */
     MST_IN_FEED,      /**< the caller's tensor */
     MST_IN_LEAF,      /**< memory of an exchange with other tasks, which is the host's: what this task adds to a sum */
-    MST_IN_SUM,       /**< likewise: the sum */
-    MST_NOWHERE       /**< nobody needs it, and the kernel leaves it out */
+    MST_IN_SUM,       /**< likewise: the sum over all tasks */
+    MST_NOWHERE       /**< no node needs it, and the kernel does not write it */
 } mst_space;
 
 typedef struct mst_plan_value {
     mst_spec spec;
-    int32_t node;         /**< that makes it */
-    int32_t root;         /**< value whose memory it is: itself, or that which it is a view of */
-    int32_t index;        /**< number of the feed, of the state or of the exchange, by `space` */
-    int32_t counted_by;   /**< value whose first number says how many of the rows are there; -1: all. Itself, if that
-                               and the numbers of the rows are the value */
-    int32_t num_uses;     /**< live consumers, shape-only ones left out */
-    mst_space space;      /**< where it is; counts for roots only */
-    int64_t shift;        /**< bytes between the beginning of the root and the value */
-    mst_tensor *constant; /**< its value, if that is known when the plan is made; else NULL */
-    int64_t offset; /**< of a root in its device's arena or constants; in an exchange the number of the value (of a
-                               leaf + number of the leaf * number of values) */
+    int32_t node;         /**< the node that makes it */
+    int32_t root;         /**< the value in whose memory it lies: itself, or the value of which it is a view */
+    int32_t index;        /**< number of the feed, state or exchange in whose memory it is, by `space` */
+    int32_t counted_by;   /**< value whose first number says how many rows are in use; -1: all. The value that holds
+                               this number and the rows' indices is counted by itself */
+    int32_t num_uses;     /**< number of live uses, except those of the shape only */
+    mst_space space;      /**< where it is; meaningful for roots only */
+    int64_t shift;        /**< bytes from the beginning of the root to the value */
+    mst_tensor *constant; /**< its value if this is known when the plan is made, else NULL */
+    int64_t offset; /**< of a root: place in its device's arena or constants. In an exchange: number of the value; for a
+                         leaf + number of the leaf * number of values */
 } mst_plan_value;
 
 /** Whether a node runs before the gate or behind it. All devices meet there when nothing can fail any more. */
@@ -56,35 +56,37 @@ typedef struct mst_plan_node {
     const mst_op *op;
     const void *options;
     const char *name;
-    const mst_node *origin; /**< NULL for nodes that passes make */
-    const char *asked;      /**< device asked for */
+    const mst_node *origin; /**< node of the graph from which it was made; NULL: a pass made it */
+    const char *asked;      /**< name of the device asked for */
     int32_t num_src, num_control, num_dst;
     int32_t *src;     /**< values */
     int32_t *control; /**< nodes */
-    int32_t dst;      /**< first of num_dst values in a row */
-    int32_t device;   /**< of a group: its first */
-    int32_t group;    /**< runs on all devices of this group, a part on each; -1: on one device */
-    int64_t made;  /**< number in the graph of the node that it comes from: writers of one phase write in this order */
-    int32_t phase; /**< most writers on any path to it, see commit.c */
-    int32_t earliest; /**< least phase of a node that a pass made in the place of another: that of the other */
-    int32_t position; /**< in the order of all nodes */
-    int32_t port;     /**< of a feed or fetch: its number in the call; of the ends of an exchange: the exchange's */
+    int32_t dst;      /**< first of its values: value dst to value dst + num_dst - 1 */
+    int32_t device;   /**< device that runs it; of a group: the first */
+    int32_t group;    /**< the devices that run it together, each a part; -1: only `device` */
+    int64_t made;     /**< number of its node in the graph: writers of one phase write in this order */
+    int32_t phase;    /**< largest number of writers on any path to it, see commit.c */
+    int32_t earliest; /**< least phase that it may have: a node that a pass made in place of another has the other's
+                           phase or a later one */
+    int32_t position; /**< position in the order of all nodes */
+    int32_t port;     /**< of a feed or fetch: its number in the call; of both ends of an exchange: the number of the
+                           exchange */
     int32_t stream;   /**< of a send to, or a receive from, another task: number of the message, from 1 on; else 0 */
     int32_t peer;     /**< likewise: the other task */
     mst_region region;
     bool writer;   /**< changes a variable */
-    bool fallible; /**< may fail, so that it must come before the gate */
+    bool fallible; /**< may fail, so it must come before the gate */
     bool dead;
-    bool materialize;         /**< a view that becomes a copy: its source is written before its last use */
+    bool materialize;         /**< a view that is copied, because its source is written before its last use */
     const mst_kernel *kernel; /**< NULL: the reference */
     mst_kernel_function run;
-    void *state; /**< of the kernel */
+    void *state; /**< prepared state of the kernel */
     size_t workspace;
-    mst_plan_body *body; /**< plans of the graphs among its options, in their order (plan/bodies.h) */
+    mst_plan_body *body; /**< plans of the bodies, which are options of the node, in their order (plan/bodies.h) */
     int32_t num_bodies;
 } mst_plan_node;
 
-/** Devices of one domain that run a node together, each a part. */
+/** Devices of one domain that run a node together. Each runs a part of it. */
 typedef struct mst_plan_group {
     int32_t *device;
     int32_t count;
@@ -94,30 +96,31 @@ typedef struct mst_plan_group {
 typedef struct mst_plan_state {
     const mst_node *variable;
     int32_t device; /**< device whose copy it is, or in whose domain it is */
-    bool of_domain; /**< one copy for the whole domain: slots that the devices of a group share */
+    bool of_domain; /**< one copy for the whole domain, such as slots that the devices of a group share */
     bool used;      /**< a node of the plan has it as a source */
-    bool reads;     /**< needs its value */
-    bool writes;    /**< gives it a new one */
-    int32_t group;  /**< of_domain: the devices that work on it, each on its part */
+    bool reads;     /**< the plan reads its value */
+    bool writes;    /**< the plan writes a new value */
+    int32_t group;  /**< of_domain: the group of devices that work on it, each on a part */
 } mst_plan_state;
 
 /** Values that are summed over the shards of all tasks (plan/task_sums.h). */
 typedef struct mst_plan_exchange {
     mst_exchange_kind kind;
-    const int64_t *begin;           /**< of scatter and gather: of mst_exchange_spec */
+    const int64_t *begin;           /**< for scatter and gather: see mst_exchange_spec */
     int32_t start, wait;            /**< nodes */
-    int32_t num_values, num_leaves; /**< leaves of this task's window */
+    int32_t num_values, num_leaves; /**< num_leaves: leaves of this task's window */
     mst_exchange_value *value;      /**< [num_values]; NULL if rows are exchanged */
-    mst_row_exchange_value *rows;   /**< [num_values / 2] of a row exchange, whose values are its arrays; else NULL */
+    mst_row_exchange_value *rows;   /**< [num_values / 2] of an exchange of rows, which has two arrays for each
+                                         variable; else NULL */
 } mst_plan_exchange;
 
 typedef struct mst_plan mst_plan;
 
-/** What passes need of the session. */
+/** What passes need from the session. */
 typedef struct mst_plan_host {
     const mst_devices *devices;
     const mst_session_options *options;
-    mst_task_group *group; /**< the tasks of the cluster that make each step together; NULL: this one alone */
+    mst_task_group *group; /**< the tasks of the cluster that make each step together; NULL: this task alone */
 } mst_plan_host;
 
 struct mst_plan {
@@ -129,11 +132,11 @@ struct mst_plan {
     mst_plan_value *value;
     int64_t num_values, value_capacity;
     int num_feeds, num_fetches;
-    const mst_feed *feed;   /**< of the call that made the plan; only in passes */
+    const mst_feed *feed;   /**< feeds of the call that made the plan; used only in passes */
     const mst_value *fetch; /**< likewise */
     int32_t *feed_value;    /**< value of each feed, -1 if nothing needs it */
     int32_t *fetch_node;    /**< node of each fetch */
-    int32_t *effect;        /**< nodes that must run although no fetch needs them: they write state */
+    int32_t *effect;        /**< nodes that must run although no fetch needs them, because they write state */
     int64_t num_effects, effect_capacity;
     int32_t *order; /**< live nodes in the order in which one device would run them */
     int64_t num_order;
@@ -143,27 +146,27 @@ struct mst_plan {
     int64_t num_states, state_capacity;
     mst_plan_exchange *exchange;
     int64_t num_exchanges, exchange_capacity;
-    int32_t vote;           /**< exchange by which this task says that it can make the step (vote.c), -1 */
-    uint64_t exchange_hash; /**< of all exchanges: the same in all tasks */
+    int32_t vote;           /**< exchange that carries this task's vote that it can make the step (vote.c); -1: none */
+    uint64_t exchange_hash; /**< hash of all exchanges: the same in all tasks */
     mst_program *program;   /**< one per device */
-    int32_t *instance_of;   /**< by node: its first instance, -1 */
+    int32_t *instance_of;   /**< by node: its first instance; -1: none */
     mst_plan_instance *instance;
     int64_t num_instances;
     mst_plan_wait *wait;
     int64_t num_waits, wait_capacity;
-    bool commits;           /**< changes state: has a gate */
-    int32_t step_state;     /**< the i64 state whose value numbers the step, -1 */
-    int32_t num_streams;    /**< messages between tasks */
+    bool commits;           /**< whether it changes state, and so has a gate */
+    int32_t step_state;     /**< the i64 state whose value numbers the steps; -1: none */
+    int32_t num_streams;    /**< number of message streams between tasks */
     bool *runs_on;          /**< by task: whether it has something to do in a run; NULL: all devices are here */
-    int32_t *feed_task;     /**< by feed: the task that needs its value, -1; likewise */
-    int32_t *fetch_task;    /**< by fetch: the task that gives its value, -1; likewise */
-    uint64_t order_hash;    /**< of the order of all nodes of all tasks, likewise */
-    int64_t crossings;      /**< values that go from one domain to another */
-    int64_t crossing_bytes; /**< that do so in each step */
-    double seconds;         /**< that it took to make */
+    int32_t *feed_task;     /**< by feed: the task that needs its value; -1: none. NULL: all devices are here */
+    int32_t *fetch_task;    /**< by fetch: the task that gives its value; -1: none. NULL: all devices are here */
+    uint64_t order_hash;    /**< hash of the order of all nodes of all tasks, if there are several */
+    int64_t crossings;      /**< number of values that go from one domain to another */
+    int64_t crossing_bytes; /**< bytes that go from one domain to another in each step */
+    double seconds;         /**< time that making the plan took */
 };
 
-/** The plan for a call: GRAPH and HOST must outlive it; FEEDS and FETCHES are needed only here. */
+/** Makes the plan for a call. GRAPH and HOST must outlive it. FEEDS and FETCHES are needed only during the call. */
 MST_CHECKED mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, const mst_feed *feeds,
                                      int num_feeds, const mst_value *fetches, int num_fetches, mst_plan **out);
 /** NULL is allowed. */
@@ -179,62 +182,61 @@ void mst_plan_print(const mst_plan *plan, FILE *file, const char *title);
 MST_PASSES(MST_PASS)
 #undef MST_PASS
 
-/** The error of a step that needs NEEDED bytes on DEVICE, more than its limit; names the largest values. */
+/** The error of a step that needs NEEDED bytes on DEVICE, which is more than its limit. It names the largest values. */
 mst_status mst_plan_over_limit(const mst_plan *plan, int device, int64_t needed);
-/** The same if all devices in the host's memory together need more than its MEMORY. The largest values on DEVICE are
- *  named. */
+/** The error when all devices in the host's memory together need NEEDED bytes, more than its MEMORY. It names the
+ *  largest values on DEVICE. */
 mst_status mst_plan_over_host(const mst_plan *plan, int device, int64_t needed, int64_t memory);
 
 /* ---- what passes share ---- */
 
-/** Appends a node with NUM_DST values after it; sources and control sources are copied. NODE and SRC may be
- *  parts of the plan, DST may not. */
+/** Appends NODE, and its num_dst values with the specs DST. Sources and control sources are copied. NODE and SRC may
+ *  point into the plan, DST may not. *OUT is the node. */
 MST_CHECKED mst_status mst_plan_add(mst_plan *plan, const mst_plan_node *node, const int32_t *src, const mst_spec *dst,
                                     int32_t *out);
-/** NODE becomes another op; OPTIONS and SRC are copied, its outputs stay. */
+/** Turns NODE into another op. OPTIONS and SRC are copied; its outputs stay. */
 MST_CHECKED mst_status mst_plan_become(mst_plan *plan, mst_plan_node *node, const mst_op *op, const void *options,
                                        int num_src, const int32_t *src);
 /** Appends a variable node for a copy of VARIABLE on DEVICE (OF_DOMAIN: in its domain); *OUT is its value. */
 MST_CHECKED mst_status mst_plan_add_state(mst_plan *plan, const mst_node *variable, int32_t device, bool of_domain,
                                           int32_t group, int32_t *out);
-/** The group of these devices, which are of one domain; the same devices have one group. */
+/** Sets OUT to the group of these devices, which are in one domain. The same devices always have the same group. */
 MST_CHECKED mst_status mst_plan_add_group(mst_plan *plan, const int32_t *devices, int32_t count, int32_t *out);
 /** Makes NODE run whether or not a fetch needs it. */
 MST_CHECKED mst_status mst_plan_add_effect(mst_plan *plan, int32_t node);
-/** Sets `phase` of all live nodes, which must be sorted: the most writers on any path of sources and control
- *  sources, and not less than `earliest`. */
+/** Sets `phase` of all live nodes: the largest number of writers on any path of sources and control sources to the
+ *  node, and at least `earliest`. The nodes must have been sorted. */
 void mst_plan_phases(mst_plan *plan);
-/** NODE comes after AFTER: appends a control source, unless it is there. */
+/** Makes NODE come after AFTER: appends a control source, unless it has this one already. */
 MST_CHECKED mst_status mst_plan_add_control(mst_plan *plan, int32_t node, int32_t after);
 /** Marks nodes as dead if neither a fetch nor an effect needs them, and counts the uses of values. */
 MST_CHECKED mst_status mst_plan_sweep(mst_plan *plan);
 /** Fills plan->order with the live nodes, sources before users, in the order of a depth-first walk back from the
  *  fetches. */
 MST_CHECKED mst_status mst_plan_sort(mst_plan *plan);
-/** Readers of one of the first NUM_VALUES values now read the value that JOINED names; -1: it has stayed. Then sweeps
- *  and sorts. */
+/** Makes readers of value v, for v < NUM_VALUES, read value JOINED[v] instead; -1: no change. Then sweeps and sorts. */
 MST_CHECKED mst_status mst_plan_read_instead(mst_plan *plan, const int32_t *joined, int64_t num_values);
-/** Fills an inference context of a node; SPEC has room for its sources. */
+/** Makes an inference context for a node. SPEC has room for the specs of its sources. */
 mst_infer mst_plan_infer_context(const mst_plan *plan, const mst_plan_node *node, mst_spec *spec, mst_spec *dst);
-/** True if source I of the node counts for its shape only. */
+/** True if only the shape of source I matters to the node. */
 bool mst_plan_shape_only(const mst_plan_node *node, int i);
-/** Whether the device of NODE has kernels for products of bf16, and no other task makes the same plan, on a processor
- *  that may differ. */
+/** Whether NODE may use kernels for products of bf16. Its device must have them, and no other task may make the same
+ *  plan, as its processor may differ. */
 bool mst_plan_takes_bf16(const mst_plan *plan, const mst_plan_node *node);
-/** True if nothing runs for the node: storage, constants, views, groups of nodes, feeds of tensors. */
+/** True if nothing runs for the node: variables, constants, views, groups of nodes, and feeds of tensors. */
 bool mst_plan_is_silent(const mst_plan *plan, const mst_plan_node *node);
-/** VALUE is a variable: a copy of an entry of the store. */
+/** Whether VALUE is a variable: a copy of an entry of the store. */
 bool mst_plan_is_variable(const mst_plan *plan, int32_t value);
-/** VALUE is in the memory of a variable: it, or a view of it. */
+/** Whether VALUE is in the memory of a variable: the variable itself, or a view of it. */
 bool mst_plan_in_variable(const mst_plan *plan, int32_t value);
-/** The node changes its source I. */
+/** Whether the node writes its source I. */
 bool mst_plan_writes(const mst_plan_node *node, int i);
-/** Output 0 is the memory of source 0. */
+/** Whether output 0 is in the memory of source 0. */
 bool mst_plan_is_view(const mst_plan_node *node);
 /** The domain in which DEVICE computes. */
 mst_domain *mst_plan_domain(const mst_plan *plan, int32_t device);
-/** The domain in whose memory a value is: its device's, or the host for a fed tensor. What a view is of is received in
- *  the view's own domain. */
+/** The domain in whose memory a value is: that of its device, or the host for a fed tensor. A view is in its own
+ *  device's domain; if its source is in another one, the source is received there. */
 mst_domain *mst_plan_value_domain(const mst_plan *plan, int32_t value);
 /** The task to which NODE belongs. */
 int32_t mst_plan_task(const mst_plan *plan, const mst_plan_node *node);
@@ -245,8 +247,8 @@ bool mst_plan_is_in_another_task(const mst_plan *plan, const mst_plan_node *node
 /** Bytes of a value, rounded up to the alignment. */
 int64_t mst_plan_bytes(const mst_plan_value *value);
 
-/* Ops that only plans have: a fed value, a fetched one, both ends of a crossing, part of another value's memory, a
- * point where a device has waited for others, both ends of an exchange with other tasks. */
+/* Ops that only plans have: a fed value; a fetched value; both ends of a crossing; a part of another value's memory; a
+ * point where a device has waited for others; both ends of an exchange with other tasks. */
 extern const mst_op mst_op_feed, mst_op_fetch, mst_op_send, mst_op_receive, mst_op_piece, mst_op_meet,
     mst_op_exchange_start, mst_op_exchange_wait;
 

@@ -48,7 +48,7 @@ static void print_node(const mst_plan *plan, FILE *file, const mst_plan_node *no
     fprintf(file, "\n");
 }
 
-/* Prints the fetches, by which a reader knows which plan it is. */
+/* Prints the fetches, so that a reader knows which plan it is. */
 static void print_fetches(const mst_plan *plan, FILE *file) {
     enum { FEW = 3 };
     for (int i = 0; i < plan->num_fetches && i < FEW; i++)

@@ -1,7 +1,7 @@
-/** What each device does in a step: the last thing that passes make (compile.c), and the first that a run reads.
+/** What each device does in a step. The last pass (compile.c) writes it, and a run begins with it.
  *
- *  A program is a list of actions. Its calls are those instances of nodes that run a kernel; the backend prepares them,
- *  and an action MST_DO_RUN has it make some of them in a row. Devices wait for each other at numbered points.
+ *  A program is a list of actions. Its calls are the instances of nodes that run a kernel. The backend prepares them,
+ *  and an action MST_DO_RUN makes a row of them. Devices wait for each other at numbered points.
  */
 #ifndef MUSTER_PLAN_PROGRAM_H
 #define MUSTER_PLAN_PROGRAM_H
@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** What a device does next. FIRST, END and DEVICE below are members of mst_action. */
+/** The kinds of actions. FIRST, END and DEVICE below are members of mst_action. */
 typedef enum mst_action_kind {
-    MST_DO_RUN = 0, /**< calls FIRST to END - 1 of the backend's executable */
-    MST_DO_WAIT,    /**< until device DEVICE has reached point FIRST */
-    MST_DO_REACH,   /**< its own point FIRST: other devices wait for it */
+    MST_DO_RUN = 0, /**< makes calls FIRST to END - 1 of the backend's executable */
+    MST_DO_WAIT,    /**< waits until device DEVICE has reached point FIRST */
+    MST_DO_REACH,   /**< reaches its own point FIRST, for which other devices wait */
     MST_DO_FEED,    /**< node FIRST: the caller's function fills the value */
     MST_DO_RECEIVE, /**< node FIRST: copies its source from another domain, or waits for it from another task */
     MST_DO_SEND,    /**< node FIRST: sends its source to another task */
@@ -35,29 +35,31 @@ typedef struct mst_program {
     int64_t num_instances, instance_capacity;
     mst_action *action;
     int64_t num_actions, action_capacity;
-    int32_t *call; /**< those of the instances that run a kernel */
+    int32_t *call; /**< the instances that run a kernel */
     int64_t num_calls, call_capacity;
-    int32_t num_points;      /**< that others wait for */
-    int64_t arena_bytes;     /**< of the values that are made in a step */
-    int64_t workspace_bytes; /**< after these values: the most that one kernel needs */
-    int64_t exchange_bytes;  /**< of leaves and sums of exchanges that it starts: memory of the host */
-    int64_t constant_bytes;  /**< of constants, if the device's memory is not the host's */
-    bool receives_strings;   /**< whose bytes are in no arena: how many there are is known in the step */
-    int64_t staging_bytes;   /**< of host memory for the largest value that a function feeds, likewise */
+    int32_t num_points;      /**< points for which other devices wait */
+    int64_t arena_bytes;     /**< bytes of the values that are computed in a step */
+    int64_t workspace_bytes; /**< bytes after these values: the most that one kernel needs */
+    int64_t exchange_bytes;  /**< bytes of leaves and sums of the exchanges that it starts: memory of the host */
+    int64_t constant_bytes;  /**< bytes of constants, if the device's memory is not the host's */
+    bool receives_strings;   /**< it receives strings. Their bytes are in no arena, because their number is known only
+                                  in the step */
+    int64_t staging_bytes;   /**< bytes of host memory for the largest value that a function feeds, if the device's
+                                  memory is not the host's */
 } mst_program;
 
 /** Before an instance of a node runs, its device waits until instance FROM has run on another. */
 typedef struct mst_plan_wait {
     int32_t from;
-    int32_t next; /**< wait of the same instance, -1 */
+    int32_t next; /**< next wait of the same instance; -1: none */
 } mst_plan_wait;
 
-/** A node on one device; one that a group runs has an instance for each device, side by side. */
+/** A node on one device. A node that a group runs has one instance for each device, next to each other. */
 typedef struct mst_plan_instance {
     int32_t node, device;
-    int32_t part;  /**< place of the device in the group, else 0 */
-    int32_t wait;  /**< first of its waits, -1 */
-    int32_t point; /**< number of the point in its device's program that follows it; 0: no device waits for it */
+    int32_t part;  /**< place of the device in the node's group, else 0 */
+    int32_t wait;  /**< first of its waits; -1: none */
+    int32_t point; /**< number of the point that follows it in its device's program; 0: no device waits for it */
 } mst_plan_instance;
 
 #endif

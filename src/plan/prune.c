@@ -1,7 +1,7 @@
-/* prune: imports from the graph what the fetches need, as nodes and values of the plan.
+/* prune: imports the part of the graph that the fetches need, as nodes and values of the plan.
  *
- * A walk back from the fetches marks the nodes. It stops at values that are fed: each of these becomes a node of its
- * own. The marked nodes are imported in the order of the graph, in which sources come before their users. */
+ * A walk back from the fetches marks the nodes. It stops at values that are fed; each fed value becomes a feed node.
+ * The marked nodes are imported in the order of the graph, in which sources come before their users. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,12 +11,13 @@
 
 typedef struct importer {
     mst_plan *plan;
-    int32_t *feed_of;   /* by graph node: its first fed output, -1 */
-    int32_t *next_feed; /* by feed: another of the same node, -1 */
-    uint8_t *needed;    /* by graph node */
-    uint8_t *ordered;   /* by graph node: it, or what it computes from, has control dependencies or writes */
-    int32_t *node_of;   /* plan node of a graph node */
-    int32_t *value_of;  /* value of its first output */
+    int32_t *feed_of;   /* by graph node: the feed of its first fed output; -1: none is fed */
+    int32_t *next_feed; /* by feed: another feed of the same node; -1: none */
+    uint8_t *needed;    /* by graph node: whether it is imported */
+    uint8_t *ordered;   /* by graph node: whether it, or a node that it computes from, has control dependencies or
+                           writes */
+    int32_t *node_of;   /* by graph node: its plan node */
+    int32_t *value_of;  /* by graph node: the value of its first output */
     const mst_node **stack;
     int64_t top;
 } importer;
@@ -37,7 +38,7 @@ static mst_status list_feeds(importer *m) {
     return MST_OK;
 }
 
-/* Whether NODE is a placeholder that is fed. Its value is there when the step begins, so nothing needs to wait for
+/* Whether NODE is a placeholder that is fed. Its value is there when the step begins, so no node needs to wait for
  * it. */
 static bool is_fed_placeholder(const importer *m, const mst_node *node) {
     return (node->op->flags & MST_OP_PLACEHOLDER) && m->feed_of[node->id] >= 0;
@@ -94,14 +95,14 @@ static mst_status import_variable(importer *m, const mst_node *from) {
     return MST_OK;
 }
 
-/* Whether NODE uses source I for its shape only, and still has to come after it: the source itself does not run, but
- * it comes after nodes, or needs writes, that must happen all the same. */
+/* Whether NODE uses source I for its shape only, and still has to come after it. The source itself does not run. But it
+ * comes after other nodes, or depends on writes, and these must happen all the same. */
 static bool waits_for_shape(const importer *m, const mst_node *node, int i) {
     const mst_value src = node->src[i];
     return i < 32 && (node->op->shape_only >> i & 1u) && find_feed(m, src) < 0 && m->ordered[src.node->id];
 }
 
-/* Fills CONTROL with the plan nodes that FROM waits for; returns how many. */
+/* Fills CONTROL with the plan nodes for which FROM waits; returns their number. */
 static int32_t list_controls(importer *m, const mst_node *from, int32_t *control) {
     int32_t count = 0;
     bool ordered = false;

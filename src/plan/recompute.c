@@ -1,18 +1,19 @@
-/* recompute: of the values of the forward pass that the backward pass reads only few are kept. The others are computed
- * again from these when the backward pass comes to them (Chen et al., "Training Deep Nets with Sublinear Memory Cost",
+/* recompute: keeps only a few of the values of the forward pass that the backward pass reads. The others are computed
+ * again from these when the backward pass needs them (Chen et al., "Training Deep Nets with Sublinear Memory Cost",
  * 2016).
  *
- * The forward pass of each shard is cut into segments. What goes from one segment to a later one is kept. What stays
- * inside a segment, and a gradient reads, is made again by copies of the nodes. The copies wait for the first gradient
- * that comes to the segment:
+ * The forward pass of each shard is cut into segments. Values that a later segment reads are kept. Values that only a
+ * gradient reads are computed again by copies of the nodes. The copies wait for the first gradient that reaches the
+ * segment:
  *
- *     forward    x --> a --> b --|--> c --> d --> loss        "|": the cut; b is kept, a is not
+ *     forward    x --> a --> b --|--> c --> d --> loss        "|": the cut; b is kept, a is not kept
  *     backward         a' <-- x                               as soon as db is there
  *                dx <-- da <-- db <------ dc <--- dd
  *
- * So a step takes the memory of what is kept and of one segment. Cuts lie where little crosses them, and their distance
- * is chosen so that the sum of both is least. The last segment is read at once, and made only once. The bits are the
- * same, those of dropouts too, whose numbers follow from their names. */
+ * So a step needs memory for the kept values and for one segment. Cuts lie where few bytes cross them, and their
+ * distance is chosen to minimize the sum of both. The backward pass reads the last segment first, so that one is kept
+ * whole. The bits are the same with and without this pass. This includes dropouts, whose random numbers follow from
+ * their names. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,39 +23,40 @@
 #include "op/op.h"
 #include "plan/plan.h"
 
-enum { LEAST_BYTES = 16384 /* of a value: smaller ones are kept */ };
+enum { LEAST_BYTES = 16384 /* values of fewer bytes are kept */ };
 
-/* Forward nodes that large values connect, such as those of a shard: a range of `node`. */
+/* Forward nodes that are connected by large values, such as those of one shard: a range of `node`. */
 typedef struct component {
     int64_t begin, end;
 } component;
 
 typedef struct recompute {
     mst_plan *plan;
-    int64_t num_nodes, num_values; /* before there are copies */
-    bool *backward;                /* by node: it is of a gradient, or depends on one */
+    int64_t num_nodes, num_values; /* numbers before copies are added */
+    bool *backward;                /* by node: it belongs to a gradient, or depends on one */
     int32_t *root;                 /* by value: whose memory it is */
-    bool *kept;                    /* by root: there is no need, or no way, to make it again */
+    bool *kept;                    /* by root: it is not computed again, because it need not or cannot be */
     bool *saved;                   /* by root: a backward node reads it */
-    int32_t *parent;               /* by node: towards one that stands for its component */
-    int32_t *place;                /* by node: in `node` */
-    int32_t *last;                 /* by root: place of its last forward reader, -1 */
+    int32_t *parent;               /* by node: next node towards the one that stands for its component */
+    int32_t *place;                /* by node: its place in `node` */
+    int32_t *last;                 /* by root: place of its last forward reader; -1: none */
     int32_t *segment;              /* by place */
-    int64_t *crossing;             /* by place: bytes that go from before it to it, or further */
-    int64_t *bytes;                /* by place: that the node makes and the backward pass reads */
-    int64_t *sum;                  /* by segment */
+    int64_t *crossing;             /* by place: bytes made before it that it or a later place reads */
+    int64_t *bytes;                /* by place: bytes that the node makes and the backward pass reads */
+    int64_t *sum;                  /* by segment: bytes, or by place: bytes whose last reader is there */
     int32_t *node;                 /* forward nodes, component after component, each in the order of execution */
     int64_t num_forward;
-    int32_t *copy;        /* by node: its copy, -1 */
+    int32_t *copy;        /* by node: its copy; -1: none */
     bool *needed;         /* by node: it gets a copy */
-    int32_t num_segments; /* of all components */
-    int32_t *gate;        /* by segment: position of the last gradient that the copies wait for, -1 */
-    int32_t *reader;      /* by segment: the node that reads it */
+    int32_t num_segments; /* number of segments of all components */
+    int32_t *gate;        /* by segment: position of the last gradient for which the copies wait; -1: there is none */
+    int32_t *reader;      /* by segment: the backward node that reads the segment first */
 } recompute;
 
-/* ---- what can be made again ---- */
+/* ---- values that can be computed again ---- */
 
-/* An op that may give other values for the same sources is run once a step; a dropout draws the same again. */
+/* Whether NODE may run twice in a step. An op that may give other values for the same sources may not. A dropout may:
+ * it draws the same numbers again. */
 static bool can_repeat(const mst_plan_node *node) {
     if ((node->op->flags & MST_OP_STATEFUL) && node->op != &mst_op_dropout) return false;
     const unsigned storage = MST_OP_VARIABLE | MST_OP_PLACEHOLDER | MST_OP_CONSTANT | MST_OP_NO_VALUE;
@@ -79,8 +81,8 @@ static void find_backward(recompute *r) {
     }
 }
 
-/* The root of each value, and which stay: small ones, those that cannot be made again, and those that another device,
- * a fetch or a node behind the gate reads. */
+/* Finds the root of each value, and which values are kept: small ones, those that cannot be computed again, and those
+ * that another device, a fetch or a node behind the gate reads. */
 static void find_values(recompute *r) {
     const mst_plan *plan = r->plan;
     for (int64_t v = 0; v < plan->num_values; v++) {
@@ -114,7 +116,7 @@ static int32_t find_parent(recompute *r, int32_t node) {
     return node;
 }
 
-/* Calls VISIT for each forward node that reads a root which is not kept. */
+/* Calls VISIT for each forward node and each root it reads that is not kept. */
 static void each_reader(recompute *r, void (*visit)(recompute *r, int32_t reader, int32_t root)) {
     const mst_plan *plan = r->plan;
     for (int64_t k = 0; k < plan->num_order; k++) {
@@ -138,7 +140,7 @@ static void note_last(recompute *r, int32_t reader, int32_t root) {
 /* Fills `node`: the forward nodes, sorted by component. */
 static void list_forward(recompute *r) {
     const mst_plan *plan = r->plan;
-    int32_t *begin = r->gate; /* not used yet */
+    int32_t *begin = r->gate; /* not used for gates yet */
     for (int64_t n = 0; n < r->num_nodes; n++) r->parent[n] = (int32_t)n;
     each_reader(r, join_components);
     for (int64_t k = 0; k < plan->num_order; k++)
@@ -156,13 +158,13 @@ static void list_forward(recompute *r) {
 
 /* ---- segments ---- */
 
-/* VALUE is a root that may be made again. */
+/* Whether VALUE is a root that may be computed again. */
 static bool is_open(const recompute *r, int32_t value) {
     return r->root[value] == value && !r->kept[value];
 }
 
 static void weigh(recompute *r, component c) {
-    int64_t open = 0;                                         /* bytes that go over the next border */
+    int64_t open = 0;                                         /* bytes that cross the border before place K */
     for (int64_t k = c.begin; k <= c.end; k++) r->sum[k] = 0; /* bytes whose last reader is at K */
     for (int64_t k = c.begin; k < c.end; k++) {
         const mst_plan_node *node = &r->plan->node[r->node[k]];
@@ -179,7 +181,8 @@ static void weigh(recompute *r, component c) {
     }
 }
 
-/* Cuts where least crosses, before a segment has more than LIMIT bytes; returns the number of segments. */
+/* Cuts the component where the fewest bytes cross, before a segment has more than LIMIT bytes. Returns the number of
+ * segments. */
 static int32_t cut(recompute *r, component c, int64_t limit) {
     int32_t segment = 0;
     int64_t held = 0, since = -1; /* the best border of this segment so far */
@@ -201,12 +204,12 @@ static int32_t cut(recompute *r, component c, int64_t limit) {
     return segment + 1;
 }
 
-/* V, made at PLACE, goes from its segment to a later one. */
+/* Whether value V, made at PLACE, is read in a later segment. */
 static bool crosses(const recompute *r, int64_t place, int32_t v) {
     return r->last[v] >= 0 && r->segment[r->last[v]] != r->segment[place];
 }
 
-/* Bytes that a step takes with these segments: of what is kept, and of the largest segment. */
+/* Bytes that a step takes with these segments: the kept values and the largest segment. */
 static int64_t peak_bytes(recompute *r, component c, int32_t num_segments) {
     int64_t kept = 0, largest = 0;
     memset(r->sum, 0, (size_t)num_segments * sizeof *r->sum);
@@ -225,7 +228,8 @@ static int64_t peak_bytes(recompute *r, component c, int32_t num_segments) {
     return kept + largest;
 }
 
-/* The segments with which a step takes least; one if cuts gain nothing worth its time. */
+/* Cuts the component into the segments with which a step takes the fewest bytes. There is one segment if cutting does
+ * not save enough to be worth its time. */
 static int32_t choose_segments(recompute *r, component c) {
     enum { MOST_SEGMENTS = 64 };
     weigh(r, c);
@@ -242,8 +246,8 @@ static int32_t choose_segments(recompute *r, component c) {
     return cut(r, c, best ? all / best : INT64_MAX);
 }
 
-/* Cuts each component, and keeps what goes from a segment to a later one, and what is made in the last, whose gradient
- * comes at once. */
+/* Cuts each component. Values that a later segment reads are kept. So are all values of the last segment, because its
+ * gradient runs right after it. */
 static void cut_components(recompute *r) {
     for (component c = {0}; c.begin < r->num_forward; c.begin = c.end) {
         const int32_t stands = find_parent(r, r->node[c.begin]);
@@ -261,15 +265,15 @@ static void cut_components(recompute *r) {
 
 /* ---- copies ---- */
 
-/* What backward node N reads as source I and has to be made again: its maker, else -1. */
+/* The maker of source I of node N, if N is a backward node and the source has to be computed again; else -1. */
 static int32_t made_again(const recompute *r, int32_t n, int i) {
     const mst_plan_node *node = &r->plan->node[n];
     if (!r->backward[n] || mst_plan_shape_only(node, i) || r->kept[r->root[node->src[i]]]) return -1;
     return r->plan->value[node->src[i]].node;
 }
 
-/* When the first gradient comes to each segment, and who reads it. Positions are those of the order without copies. So
- * all readers of a segment come after what its copies wait for. */
+/* Finds when the first gradient reaches each segment, and which node reads the segment then. Positions are those of the
+ * order without copies. So all readers of a segment come after the nodes for which its copies wait. */
 static void find_gates(recompute *r) {
     const mst_plan *plan = r->plan;
     for (int32_t s = 0; s < r->num_segments; s++) r->gate[s] = INT32_MAX;
@@ -291,7 +295,8 @@ static void find_gates(recompute *r) {
     }
 }
 
-/* Marks the makers of what backward nodes read, and of what these read, as far as that is not kept. */
+/* Marks the nodes that get a copy: the makers of values that backward nodes read and that are not kept, and in turn the
+ * makers of the sources of these. */
 static void find_needed(recompute *r) {
     const mst_plan *plan = r->plan;
     for (int64_t k = 0; k < plan->num_order; k++)
@@ -314,7 +319,7 @@ static int32_t copy_of(const recompute *r, int32_t value) {
     return r->plan->node[r->copy[maker]].dst + (value - r->plan->node[maker].dst);
 }
 
-/* COPY waits for the gradients that READER reads. */
+/* Makes COPY wait for the gradients that READER reads. */
 static mst_status wait_for_gradients(recompute *r, int32_t copy, int32_t reader) {
     const mst_plan *plan = r->plan;
     for (int i = 0; i < plan->node[reader].num_src; i++) {
@@ -331,7 +336,7 @@ static mst_status add_copy(recompute *r, int32_t n, int32_t reader) {
     int32_t *src = malloc(((size_t)node.num_src + 1) * sizeof *src);
     mst_spec *dst = malloc(((size_t)node.num_dst + 1) * sizeof *dst);
     mst_status status = src && dst ? MST_OK : MST_NO_MEMORY("for a plan");
-    bool first = true; /* of its segment: it reads nothing that is made again */
+    bool first = true; /* the copy is the first of its segment: none of its sources is computed again */
     for (int i = 0; i < node.num_src && !status; i++) {
         src[i] = mst_plan_shape_only(&node, i) ? node.src[i] : copy_of(r, node.src[i]);
         first &= src[i] == node.src[i];
@@ -344,7 +349,7 @@ static mst_status add_copy(recompute *r, int32_t n, int32_t reader) {
     return status;
 }
 
-/* Backward nodes read the copies. */
+/* Makes backward nodes read the copies. */
 static void read_copies(recompute *r) {
     for (int64_t n = 0; n < r->num_nodes; n++) {
         mst_plan_node *node = &r->plan->node[n];
@@ -358,7 +363,7 @@ static mst_status repeat(recompute *r) {
     find_gates(r);
     for (int64_t k = 0; k < r->num_forward; k++) {
         if (r->gate[r->segment[k]] >= 0) continue;
-        /* without a gradient to wait for it would be made again at once */
+        /* Without a gradient to wait for, the copy would run right after the forward pass. So the values are kept. */
         const mst_plan_node *node = &plan->node[r->node[k]];
         for (int32_t v = node->dst; v < node->dst + node->num_dst; v++) r->kept[v] = true;
     }

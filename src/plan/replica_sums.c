@@ -1,11 +1,11 @@
-/* replica_sums: nodes sum_replicas of all shards become one sum, a part of the pass distribute.
+/* replica_sums: joins the nodes sum_replicas of all shards into one sum, as a part of the pass distribute.
  *
  *      shard 0:  part ---> sum_replicas 7          part --+
  *      shard 1:  part ---> sum_replicas 7    to    part --+--> add_n ----> identity of shard 0, 1, ...
  *
- * In a cluster the sums of the leaves of this task's window are exchanged. All tasks start these exchanges in one
- * order, that of their numbers: each comes after the start of the one before. Then no two tasks wait for each other,
- * since a task that waits for an exchange has started all before it. */
+ * In a cluster the tasks exchange the sums of the leaves of their windows. All tasks start these exchanges in the order
+ * of their numbers: each exchange comes after the start of the one before. Then no two tasks wait for each other, since
+ * a task that waits for an exchange has started all exchanges before it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,8 @@ static int by_number_and_shard(const void *a, const void *b) {
     return (x->shard > y->shard) - (x->shard < y->shard);
 }
 
-/* The COUNT parts that have the number of the first; an error if they are not those of all shards, or not alike. */
+/* Sets COUNT to how many parts have the number of the first part. It is an error if they are not those of all shards,
+ * or differ in shape or dtype. */
 static mst_status find_group(const mst_plan *plan, const part *parts, int64_t left, int32_t *count) {
     const mst_sum_replicas_options *o = parts[0].options;
     const mst_plan_node *first = &plan->node[parts[0].node];
@@ -46,7 +47,7 @@ static mst_status find_group(const mst_plan *plan, const part *parts, int64_t le
     return MST_OK;
 }
 
-/* The sum of COUNT parts, in the tree: a new node, or the one part. */
+/* Sets OUT to the sum of COUNT parts in the order of the tree: a new node, or the part itself if there is one. */
 static mst_status add_sum(mst_plan *plan, const part *parts, int32_t count, int32_t *out) {
     const mst_plan_node *first = &plan->node[parts[0].node];
     int32_t *src = mst_arena_alloc(&plan->memory, (size_t)count * sizeof *src), added;
@@ -69,7 +70,7 @@ static mst_status add_sum(mst_plan *plan, const part *parts, int32_t count, int3
     return MST_OK;
 }
 
-/* The sum over the shards of all tasks, by an exchange. */
+/* Sets OUT to the sum over the shards of all tasks, by an exchange. */
 static mst_status exchange_sum(mst_plan *plan, const part *parts, int32_t *out) {
     enum { MOST = 2 * MST_SHARD_LEVELS };
     const mst_sum_replicas_options *o = parts[0].options;

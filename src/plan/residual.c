@@ -1,15 +1,16 @@
-/* residual: what is added to the output of a batch norm, at the end of a residual block, is added while a part of that
- * is in the cache:
+/* residual: lets a batch norm at the end of a residual block add the other summand to its output, part by part, while
+ * each part is in the cache:
  *
  *     n, mean, variance = batch_norm(h, ...)     y, mean, variance = batch_norm_add(h, ..., x)
  *     y = add(n, x)
  *
- * This comes after the passes that look for batch norms. The bits are the same. */
+ * This comes after the passes that look for batch norms. The bits are the same with and without
+ * this pass. */
 #include "op/list.h"
 #include "op/op.h"
 #include "plan/plan.h"
 
-/* The batch norm whose output 0 source I of NODE is, if NODE alone reads that and both run together; else NULL. */
+/* The batch norm whose output 0 is source I of NODE, if NODE is its only reader and both run together; else NULL. */
 static mst_plan_node *norm_of(mst_plan *plan, const mst_plan_node *node, int i) {
     const mst_plan_value *value = &plan->value[node->src[i]];
     mst_plan_node *norm = &plan->node[value->node];
@@ -19,7 +20,8 @@ static mst_plan_node *norm_of(mst_plan *plan, const mst_plan_node *node, int i) 
     return norm->op == &mst_op_batch_norm && together && alone ? norm : NULL;
 }
 
-/* NORM can read VALUE: that is there before it, for nodes are sorted, and no assignment comes between. */
+/* Whether NORM can read VALUE: VALUE is made before NORM, as nodes are sorted, and no assignment can come in
+ * between. */
 static bool can_read(const mst_plan *plan, const mst_plan_node *norm, int32_t value) {
     return plan->value[value].node < norm - plan->node && !mst_plan_in_variable(plan, value);
 }

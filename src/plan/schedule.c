@@ -1,16 +1,16 @@
-/* schedule: one order for all nodes; each device keeps it for its own nodes. The whole body comes before everything
- * that is behind the gate.
+/* schedule: puts all nodes into one order; each device keeps it for its own nodes. The whole body comes before
+ * everything that is behind the gate.
  *
- * This is a list schedule: a node is ready when all of its sources have their places in the order, and the next
- * place goes to a ready node. First to one that frees at least as much memory as it takes, else to the one that
- * became ready last. So one shard runs forward and backward before the next begins, and shards are added up as soon
- * as both sides are there. Ties are broken by the order in which a walk back from the fetches meets the nodes.
+ * This is a list schedule: a node is ready when all of its sources have their places in the order, and the next place
+ * goes to a ready node. A node that frees at least as much memory as it takes goes first, else the node that became
+ * ready last. So one shard runs forward and backward before the next begins, and the sums of two shards are added as
+ * soon as both are there. Ties are broken by the order in which a walk back from the fetches meets the nodes.
  *
- * A receive waits, and may fail. So it is put off until something needs its value, but never behind the gate, where
- * nothing may fail and devices take the whole body for done.
+ * A receive waits, and may fail. So it is put off until a node needs its value, but never behind the gate. There
+ * nothing may fail, and devices assume that the whole body is done.
  *
- * What another task waits for is sent as soon as it is made. An exchange with other tasks is started as soon as it can
- * be, and waited for only when nothing else is ready. */
+ * A value that another task waits for is sent as soon as it is made. An exchange with other tasks starts as soon as
+ * possible, and is waited for only when nothing else is ready. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@
 
 /* A node that is ready. An entry is stale once the node has its place in the order, or a better entry. */
 typedef struct entry {
-    bool waits; /* for other tasks */
+    bool waits; /* the node waits for other tasks */
     bool frees;
     int32_t node;
     int64_t ready; /* when it became ready: later goes first */
@@ -29,13 +29,13 @@ typedef struct entry {
 typedef struct scheduler {
     mst_plan *plan;
     mst_region region;
-    int32_t *place;     /* by node */
-    int32_t *missing;   /* by node: sources and control sources that have no place in the order yet */
-    int32_t *uses_left; /* by root value: live uses that have no place in the order yet */
-    int32_t *root;      /* by value */
-    bool *gone;
+    int32_t *place;             /* by node: its place in the walk */
+    int32_t *missing;           /* by node: sources and control sources that have no place in the order yet */
+    int32_t *uses_left;         /* by root value: live uses that have no place in the order yet */
+    int32_t *root;              /* by value */
+    bool *gone;                 /* by node: it has its place in the order */
     int64_t *ready;             /* by node: when it became ready, -1 before */
-    int32_t *user_start, *user; /* consumers of each node, one entry a source */
+    int32_t *user_start, *user; /* users of each node, one entry for each source */
     entry *heap;
     int64_t num_entries, heap_capacity;
     int32_t *order;
@@ -91,7 +91,8 @@ static mst_status find_users(scheduler *s) {
     s->user_start = calloc((size_t)plan->num_nodes + 2, sizeof *s->user_start);
     s->user = malloc(((size_t)total + 1) * sizeof *s->user);
     if (!s->user_start || !s->user) return MST_NO_MEMORY("for a plan");
-    /* counts lie two places further on: filling advances the entry of the next node, not that of the node itself */
+    /* The counts of node n are at n + 2, so that filling advances the entry at n + 1 and ends with the starts in
+     * place. */
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];
         for (int i = 0; i < node->num_src + node->num_control; i++)
@@ -125,8 +126,8 @@ static bool takes_memory(const mst_plan *plan, int32_t value) {
     return v->space == MST_IN_ARENA && !v->constant && !(plan->node[v->node].op->flags & MST_OP_NO_VALUE);
 }
 
-/* Whether the node takes no more memory than it frees, that of the sources whose last use it is. A constant takes none
- * and frees none: it counts as freeing memory, so that it is scheduled at once. */
+/* Whether the node takes no more memory than it frees: the memory of the sources whose last use it is. A constant takes
+ * none and frees none. It counts as freeing memory, so that it is scheduled at once. */
 static bool frees_memory(const scheduler *s, const mst_plan_node *node) {
     const mst_plan *plan = s->plan;
     if (node->num_src == 0 && mst_plan_is_silent(plan, node)) return true;
@@ -158,22 +159,23 @@ static mst_status offer(scheduler *s, int32_t n) {
 
 static mst_status schedule_finish(scheduler *s, int32_t n);
 
-/* All sources of N have their places. A receive gets its own just before its first user; until then it counts as
- * placed. */
+/* Notes that all sources of N have their places. A receive gets its own place just before its first user; until then it
+ * counts as placed. */
 static mst_status become_ready(scheduler *s, int32_t n) {
     s->ready[n] = s->clock;
     if (s->plan->node[n].op == &mst_op_receive) return schedule_finish(s, n);
     return s->plan->node[n].region == s->region ? offer(s, n) : MST_OK;
 }
 
-/* N has its place: nodes that waited for it may be ready now. */
+/* Notes that N has its place: nodes that waited for it may be ready now. */
 static mst_status schedule_finish(scheduler *s, int32_t n) {
     for (int32_t k = s->user_start[n]; k < s->user_start[n + 1]; k++)
         if (--s->missing[s->user[k]] == 0) MST_TRY(become_ready(s, s->user[k]));
     return MST_OK;
 }
 
-/* NODE has its place. A node that is now the last user of one of its sources would free that, and gets a new entry. */
+/* Notes that NODE has its place. If a source of NODE has one user left, that user would now free it, so it gets a new
+ * entry. */
 static mst_status release_sources(scheduler *s, const mst_plan_node *node) {
     for (int i = 0; i < node->num_src; i++) {
         if (mst_plan_shape_only(node, i)) continue;
@@ -236,7 +238,8 @@ static void receive_all(scheduler *s) {
     }
 }
 
-/* Numbers the nodes as a depth-first walk back from the fetches finishes them: ties are broken by these numbers. */
+/* Numbers the nodes in the order in which a depth-first walk back from the fetches finishes them. Ties are broken by
+ * these numbers. */
 static mst_status find_places(scheduler *s) {
     MST_TRY(mst_plan_sort(s->plan));
     for (int64_t k = 0; k < s->plan->num_order; k++) s->place[s->plan->order[k]] = (int32_t)k;

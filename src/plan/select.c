@@ -1,5 +1,6 @@
-/* select: for each node the first fast kernel that does it among the engines of its device, else the op's reference
- * kernel. A node that a group of devices runs is prepared for each of them, and the bodies of a node are planned. */
+/* select: chooses for each node the first fast kernel that can run it among the engines of its device, else the op's
+ * reference kernel. A node that a group of devices runs is prepared for each of them, and the bodies of a node are
+ * planned. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +74,7 @@ mst_status mst_plan_select(mst_plan *plan) {
         if (plan->node[i].num_dst > most) most = plan->node[i].num_dst;
         has_bodies = has_bodies || mst_op_has_body(plan->node[i].op);
     }
-    if (has_bodies) MST_TRY(mst_plan_sweep(plan)); /* they leave out what has no uses */
+    if (has_bodies) MST_TRY(mst_plan_sweep(plan)); /* plans of bodies do not compute outputs without uses */
     mst_spec *src = calloc((size_t)most, sizeof *src), *dst = calloc((size_t)most, sizeof *dst);
     mst_status status = src && dst ? MST_OK : MST_NO_MEMORY("for a plan");
     for (int64_t i = 0; i < plan->num_nodes && !status; i++)

@@ -1,8 +1,7 @@
-/* simplify: nodes whose sources are all constant are computed now, by the op's reference kernel (folding). Of several
- * nodes that compute the same, one stays (common subexpressions, found in a hash table in one walk through the order).
- * A node that passes its source on unchanged is left out. Nodes that have a state, draw random numbers, write, or wait
- * for others stay as they are, and so does a result of more than MAX_FOLDED_BYTES, which would only make the plan
- * large. */
+/* simplify: computes nodes now whose sources are all constant, by the op's reference kernel (folding). Of several nodes
+ * that compute the same, one stays. One walk through the order finds them in a hash table (common subexpressions). A
+ * node that passes its source on unchanged is removed. Nodes that have a state, draw random numbers, write, or wait for
+ * others stay as they are. So do nodes with a result of more than MAX_FOLDED_BYTES, which would make the plan large. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,13 +21,13 @@ enum { MAX_FOLDED_BYTES = 1 << 20, MAX_SRC = 64 };
 static bool can_fold(const mst_plan *plan, const mst_plan_node *node) {
     if (node->op->flags & (MST_OP_STATEFUL | MST_OP_VARIABLE | MST_OP_PLACEHOLDER) || !node->op->reference)
         return false;
-    if (mst_op_has_body(node->op)) return false; /* it runs with the plan of its body alone */
+    if (mst_op_has_body(node->op)) return false; /* its kernel needs the plans of its bodies, which are made later */
     /* with check_numerics a node that makes the first NaN must run, so that it can be named */
     if (plan->host->options->check_numerics && !(node->op->flags & MST_OP_CONSTANT)) return false;
     if (node->dead || node->writer || node->num_control || node->num_src > MAX_SRC || node->num_dst == 0) return false;
     for (int i = 0; i < node->num_src; i++)
         if (!plan->value[node->src[i]].constant && !mst_plan_shape_only(node, i)) return false;
-    if (node->op->flags & MST_OP_CONSTANT) return true; /* there is a tensor of it */
+    if (node->op->flags & MST_OP_CONSTANT) return true; /* its tensor exists already */
     int64_t bytes = 0;
     for (int i = 0; i < node->num_dst; i++) {
         mst_spec spec = plan->value[node->dst + i].spec;
@@ -75,7 +74,7 @@ static mst_status run_reference(mst_plan *plan, const mst_plan_node *node) {
     return status;
 }
 
-/* Memory for a constant that a kernel makes. Of strings, the kernel gives the bytes of its sources. */
+/* Allocates memory for a constant that a kernel computes. Strings point to the bytes of the kernel's sources. */
 static mst_status make_room(mst_plan_value *value) {
     const mst_spec *spec = &value->spec;
     if (spec->dtype != MST_STRING) return mst_tensor_create(spec->dtype, spec->shape, &value->constant);
@@ -86,7 +85,7 @@ static mst_status make_room(mst_plan_value *value) {
     return status;
 }
 
-/* The constant lives longer than those that it was made of: its strings become its own. */
+/* Makes the bytes of a constant's strings its own, because the constant lives longer than its sources. */
 static mst_status own_strings(mst_plan_value *value) {
     mst_tensor *borrowed = value->constant, *own;
     if (value->spec.dtype != MST_STRING) return MST_OK;
@@ -96,7 +95,8 @@ static mst_status own_strings(mst_plan_value *value) {
     return MST_OK;
 }
 
-/* A few bytes can be the strings of many elements: then the node is left to the step, where they are not copied. */
+/* Whether the result is too large to be kept in the plan. A few bytes can be the strings of many elements, which are
+ * not copied if the node runs in the step. */
 static bool is_too_large(const mst_plan *plan, const mst_plan_node *node) {
     size_t bytes = 0;
     for (int i = 0; i < node->num_dst; i++) bytes += mst_tensor_all_bytes(plan->value[node->dst + i].constant);
@@ -144,8 +144,8 @@ static uint64_t hash_constant(uint64_t h, const mst_tensor *constant) {
     return h;
 }
 
-/* Equal nodes have equal hashes, wherever memory lies in this process. So all tasks of a session merge the same nodes
- * and make one plan. */
+/* Hash of a node. Equal nodes have equal hashes at any addresses in this process. So all tasks of a session merge the
+ * same nodes and make one plan. */
 static uint64_t hash(const mst_plan *plan, const mst_plan_node *node) {
     const mst_tensor *constant = plan->value[node->dst].constant;
     uint64_t h = (uint64_t)(uint32_t)node->device << 40;
@@ -177,12 +177,13 @@ static bool can_merge(const mst_plan *plan, const mst_plan_node *node) {
     return !(node->op->flags & (MST_OP_STATEFUL | MST_OP_VARIABLE | MST_OP_PLACEHOLDER | MST_OP_CONSTANT));
 }
 
-/* Output 0 is source 0: consumers take the source, unless it is a variable that is written in between. */
+/* Whether output 0 is source 0, so that users can read the source instead. This is not so if the source is a variable
+ * that is written in between. */
 static bool is_identity(const mst_plan *plan, const mst_plan_node *node) {
     enum { FEW = 4 };
     mst_spec src[FEW], dst[1];
     if (!node->op->is_identity || node->num_dst != 1 || node->num_control) return false;
-    if (node->num_src == 0 || node->num_src > FEW) return false; /* without sources: folded */
+    if (node->num_src == 0 || node->num_src > FEW) return false; /* no sources: it was folded */
     const mst_plan_node *maker = &plan->node[plan->value[node->src[0]].node];
     if (maker->device != node->device || maker->writer || mst_plan_is_variable(plan, node->src[0])) return false;
     mst_infer c = mst_plan_infer_context(plan, node, src, dst);

@@ -1,7 +1,7 @@
-/* Exchanges: what is summed over the shards of all tasks, a part of the pass distribute.
+/* Exchanges: sums over the shards of all tasks, a part of the pass distribute.
  *
  * An exchange is two nodes on one device. The first hands over this task's leaves of each value and goes on at once;
- * the second waits for the sums. Between them the device does what does not need the sums (plan/schedule.c):
+ * the second waits for the sums. Between them the device runs nodes that do not need the sums (plan/schedule.c):
  *
  *      gradient of layer 2                     leaves ----> exchange_start
  *      gradient of layer 1                     other work       |
@@ -9,11 +9,11 @@
  *      update                                  sums   <---- exchange_wait
  *
  * The memory of leaves and sums is the exchange's own (MST_IN_LEAF, MST_IN_SUM), since other threads read and write it
- * meanwhile. A gradient is made in the memory from which it is sent, unless something else decides where it lies
- * (mst_plan_place_leaves).
+ * meanwhile. A gradient is computed in the memory from which it is sent, unless its place is already fixed by something
+ * else (mst_plan_place_leaves).
  *
  * All tasks make their exchanges in the same order, that of the common graph. Window and devices of a task decide which
- * values are leaves. They decide neither how many exchanges there are nor what these sum. */
+ * values are its leaves, but neither how many exchanges there are nor what these sum. */
 #include "plan/task_sums.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ mst_status mst_plan_check_window(const mst_plan *plan, int32_t n, mst_shards win
 
 /* ---- one exchange ---- */
 
-/* An end of the exchange that is made next. */
+/* A node for one end, OP, of the exchange that is added next. */
 static mst_plan_node end_of(const mst_plan *plan, const mst_plan_sums *sums, const mst_op *op) {
     return (mst_plan_node){.op = op,
                            .name = sums->name,
@@ -57,18 +57,20 @@ static mst_status add_start(mst_plan *plan, const mst_plan_sums *sums, int32_t *
     return mst_plan_add(plan, &start, sums->leaf, NULL, out);
 }
 
-/* Elements of value V of a scatter or gather that member M has, or that all have. */
+/* Number of elements of value V of a scatter or gather: those of this task, or with ALL those of all tasks. */
 static int64_t part_count(const mst_plan *plan, const mst_plan_sums *sums, int32_t v, bool all) {
     const int32_t members = mst_group_size(plan->host->group), self = mst_group_self(plan->host->group);
     const int64_t *begin = sums->begin + (int64_t)v * (members + 1);
     return all ? begin[members] : begin[self + 1] - begin[self];
 }
 
-/* What the sum of value V is like. That of rows may have all rows of the variable: how many will come from other tasks
- * is not known. */
+/* The spec of the sum of value V. A sum of rows has room for all rows of the variable, because the number of rows that
+ * other tasks send is not known. */
 static mst_spec sum_spec(const mst_plan *plan, const mst_plan_sums *sums, int32_t v) {
     mst_spec spec = plan->value[sums->leaf[v * sums->num_leaves]].spec;
-    if (sums->num_rows) spec.shape.dim[0] = sums->num_rows[v / 2] + v % 2; /* numbers have their count before them */
+    if (sums->num_rows)
+        spec.shape.dim[0] = sums->num_rows[v / 2] + v % 2; /* indices of rows have their number before
+                                                                              them */
     if (sums->begin) {
         const int64_t count = part_count(plan, sums, v, sums->kind == MST_EXCHANGE_GATHER);
         spec.shape = mst_shape_make(1, &count);
@@ -131,7 +133,7 @@ mst_status mst_plan_add_exchange(mst_plan *plan, const mst_plan_sums *sums, int3
     MST_TRY(mst_grow(&plan->exchange, sizeof *plan->exchange, plan->num_exchanges + 1, &plan->exchange_capacity));
     MST_TRY(add_start(plan, sums, &x.start));
     MST_TRY(add_wait(plan, sums, x.start, &x.wait));
-    MST_TRY(mst_plan_add_effect(plan, x.wait)); /* the other tasks make it too, whether or not this one needs it */
+    MST_TRY(mst_plan_add_effect(plan, x.wait)); /* the other tasks take part whether or not this one needs the sums */
     for (int32_t v = 0; v < sums->num_values; v++) out[v] = plan->node[x.wait].dst + v;
     plan->exchange[plan->num_exchanges++] = x;
     return MST_OK;
@@ -139,7 +141,7 @@ mst_status mst_plan_add_exchange(mst_plan *plan, const mst_plan_sums *sums, int3
 
 /* ---- where leaves are made ---- */
 
-/* The value whose memory VALUE is; -1 if it is only a part of it. */
+/* The value in whose memory VALUE lies; -1 if VALUE is only a part of it. */
 static int32_t whole_root(const mst_plan *plan, int32_t value) {
     for (const mst_plan_node *node = &plan->node[plan->value[value].node]; mst_plan_is_view(node);
          node = &plan->node[plan->value[value].node]) {
@@ -150,7 +152,7 @@ static int32_t whole_root(const mst_plan *plan, int32_t value) {
     return value;
 }
 
-/* Whether VALUE can be made in any of the host's memory. */
+/* Whether VALUE can be computed in any memory of the host. */
 static bool can_be_anywhere(const mst_plan *plan, int32_t value) {
     const mst_plan_value *v = &plan->value[value];
     const mst_plan_node *node = &plan->node[v->node];
@@ -158,13 +160,13 @@ static bool can_be_anywhere(const mst_plan *plan, int32_t value) {
            mst_plan_domain(plan, node->device)->type->host;
 }
 
-/* Bytes of the memory of an exchange. Of rows of other tasks there may be as many as of this one. */
+/* Bytes of the memory of an exchange. For rows, each other task may send as many as this one. */
 static int64_t bytes_of_exchange(const mst_plan *plan, const mst_plan_exchange *x) {
     const mst_plan_node *start = &plan->node[x->start], *wait = &plan->node[x->wait];
     int64_t leaves = 0, sums = 0;
     for (int i = 0; i < start->num_src; i++) leaves += mst_plan_bytes(&plan->value[start->src[i]]);
     for (int i = 0; i < wait->num_dst; i++) sums += mst_plan_bytes(&plan->value[wait->dst + i]);
-    if (x->kind == MST_EXCHANGE_GATHER) return sums; /* in which the leaf lies */
+    if (x->kind == MST_EXCHANGE_GATHER) return sums; /* the leaf lies in the sum */
     return (x->rows ? mst_group_size(plan->host->group) : 1) * leaves + sums;
 }
 
@@ -188,14 +190,14 @@ void mst_plan_place_leaves(mst_plan *plan) {
 
 /* ---- sum_shards ---- */
 
-/* Whether node N is a sum of ROUND that is still to be lowered: one whose window is all shards is a copy. */
+/* Whether node N is a sum of ROUND that still has to be lowered. A sum whose window is all shards is only a copy. */
 static bool is_of_round(const mst_plan *plan, int64_t n, mst_sum_round round) {
     const mst_plan_node *node = &plan->node[n];
     const mst_sum_shards_options *o = node->options;
     return node->op == &mst_op_sum_shards && !node->dead && o->round == (int32_t)round && o->num_here < o->num_shards;
 }
 
-/* Makes NODE, a sum_shards, pass on SUM. */
+/* Turns NODE, a sum_shards, into an identity of SUM. */
 static void take_sum(mst_plan_node *node, int32_t sum) {
     node->op = &mst_op_identity;
     node->options = NULL;

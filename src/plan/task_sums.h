@@ -1,4 +1,4 @@
-/** Exchanges in a plan: sums over the shards of all tasks (collective/group.h), of rows too
+/** Exchanges in a plan: sums over the shards of all tasks (collective/group.h), also of sparse rows
  *  (collective/row_exchange.h). */
 #ifndef MUSTER_PLAN_TASK_SUMS_H
 #define MUSTER_PLAN_TASK_SUMS_H
@@ -9,24 +9,25 @@
 typedef struct mst_plan_sums {
     const char *name;
     mst_exchange_kind kind;
-    const int64_t *begin; /**< of scatter and gather: of mst_exchange_spec; lives as long as the plan */
-    int32_t device;       /**< of this task: the one that starts the exchange and waits for it */
+    const int64_t *begin; /**< for scatter and gather: see mst_exchange_spec; lives as long as the plan */
+    int32_t device;       /**< device of this task that starts the exchange and waits for it */
     int32_t num_values, num_leaves;
     const int32_t *leaf;     /**< [num_values][num_leaves]: values of the plan */
-    const int64_t *num_rows; /**< NULL: the values are added up element by element. Else they are the arrays of sparse
-                              *   gradients (collective/row_exchange.h), and [num_values / 2] the variables' rows */
+    const int64_t *num_rows; /**< NULL: the values are added up element by element. Else the values are the arrays of
+                                  sparse gradients (collective/row_exchange.h), and these are the numbers of the
+                                  variables' rows: [num_values / 2] */
 } mst_plan_sums;
 
-/** Whether the session is of a cluster, and WINDOW that of its task; else an error about node N, which has it. */
+/** Checks for node N that the session is of a cluster and that WINDOW is the window of its task. */
 MST_CHECKED mst_status mst_plan_check_window(const mst_plan *plan, int32_t n, mst_shards window, int32_t num_shards);
-/** Adds the exchange of SUMS: a node that starts it, and one that waits for it. OUT[v] is the sum of value v, in the
- *  host's memory, there when the second node has run. */
+/** Adds the exchange of SUMS: a node that starts it, and a node that waits for it. OUT[v] is the sum of value v, in the
+ *  host's memory, available after the second node. */
 MST_CHECKED mst_status mst_plan_add_exchange(mst_plan *plan, const mst_plan_sums *sums, int32_t *out);
-/** Has leaves made in the memory of their exchange, if that is possible. */
+/** Lets leaves be computed in the memory of their exchange where that is possible. */
 void mst_plan_place_leaves(mst_plan *plan);
 /** Lowers all nodes sum_replicas (plan/replica_sums.c). */
 MST_CHECKED mst_status mst_distribute_replica_sums(mst_distribute_pass *d);
-/** Lowers all nodes sum_shards, those of a round as one exchange, and sum_replicas. */
+/** Lowers all nodes sum_shards, with one exchange for each round, and all nodes sum_replicas. */
 MST_CHECKED mst_status mst_distribute_sums(mst_distribute_pass *d);
 
 #endif

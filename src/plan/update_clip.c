@@ -1,29 +1,30 @@
-/* Clipping of gradients by norm, a part of the lowering of apply_gradients: clip_norm, of each variable's gradient, and
- * clip_global_norm, of all together. Both need all gradients before the first weight is written:
+/* Clipping of gradients by norm, a part of the lowering of apply_gradients. clip_norm clips by the norm of each
+ * variable's gradient, clip_global_norm by the norm of all gradients together. Both need all gradients before the first
+ * weight is written:
  *
- *    update (norms)   sum of squares of each unit, with its penalty     of all variables of a set
- *    clip_factors     from them, the factor of each variable's gradient
- *    update (step)    multiplies by it
+ *    update (norms)   for all variables of a set: sum of squares of each unit's gradient, with its penalty
+ *    clip_factors     computes from these the factor of each variable's gradient
+ *    update (step)    multiplies each gradient by its factor
  *
- * clip_value needs only the element itself: the update's kernel does it on its way (kernel/cpu/update_unit.inc). The
- * arithmetic of all three is in rule/gradient_clip.c. */
+ * clip_value needs only the element itself, so the update's kernel applies it directly (kernel/cpu/update_unit.inc).
+ * The arithmetic of all three is in rule/gradient_clip.c. */
 #include "base/no_memory.h"
 #include "op/op.h"
 #include "plan/update_lowering.h"
 #include "rule/gradient_clip.h"
 
-/* Where the sums of squares of a variable's units are. */
+/* Where to find the sums of squares of a variable's units. */
 typedef struct clip_norms {
     int32_t source;
     int64_t first, count;
 } clip_norms;
 
-/* clip_factors: from the sums of squares of all units, the factor of each variable's gradient. */
+/* clip_factors: computes the factor of each variable's gradient from the sums of squares of all units. */
 typedef struct clip_options {
     int zero_;
     const mst_optimizer *optimizer;
     int32_t num_variables;
-    const clip_norms *norms; /* of each variable */
+    const clip_norms *norms; /* by variable */
 } clip_options;
 
 /* ---- clip_factors: f64 [units of some variables], ... -> f64 [variables] ---- */

@@ -1,10 +1,10 @@
 /* Gradients between memory domains, a part of the lowering of apply_gradients.
  *
- * If several domains keep the variables, gradients go in buckets, runs of variables from the last to the first. The
- * units of a bucket are shared out among the domains, and those of a domain cut into as many pieces as the largest
- * domain has devices. Each domain sends the sum of its own shards of a piece to the owner, one value for each node of
- * the tree (base/shard_tree.h) that its shards make up; the owner adds up what has come and sends the sum to all. The
- * devices of a domain take turns, at the pieces that it owns and at those that it sends:
+ * If several domains keep the variables, gradients are exchanged in buckets: runs of variables from the last to the
+ * first. The units of a bucket are divided among the domains. Those of a domain are cut into as many pieces as the
+ * largest domain has devices. Each domain sends the sums over its own shards to the owner of a piece: one value for
+ * each node of the tree (base/shard_tree.h) that its shards make up. The owner adds up these values and sends the sum
+ * to all domains. The devices of a domain take turns, both at the pieces that it owns and at those that it sends:
  *
  *                domain 0, shards 0..3       domain 1, shards 4..7
  *
@@ -14,13 +14,13 @@
  *    piece 4     device 0  [ 0..3 ] -------> [ 0..3 + 4..7 ]  device 4
  *      ...
  *
- * Sparse gradients go the same way: a piece is a range of row numbers, a sum is that of the rows in it (merge_rows),
- * and only the rows that are there cross (cross.c).
+ * Sparse gradients go the same way. A piece is a range of row indices, its sum is the sum of the rows in this range
+ * (merge_rows), and only rows that exist are copied (cross.c).
  *
- * If the variables are in one domain, as towers have them, the others send what they have in the same way, one sum
- * for each node of the tree.
+ * If the variables are in one domain, as with towers, the other domains send their sums in the same way: one sum for
+ * each node of the tree.
  *
- * Where a piece is added up does not show in its bits: every sum is that of a node of the tree over all shards. */
+ * The bits do not depend on where a piece is added up: every sum is that of a node of the tree over all shards. */
 #include "base/no_memory.h"
 #include "op/state/state_parts.h"
 #include "plan/ops.h"
@@ -28,10 +28,10 @@
 #include "plan/update_lowering.h"
 #include "plan/update_ops.h"
 
-/* Parts of a gradient that are in one domain and together are a node of the tree. */
+/* Parts of a gradient in one domain that together make up a node of the tree. */
 typedef struct window {
     mst_shards shards;
-    int32_t first, count; /* of its parts */
+    int32_t first, count; /* its parts */
 } window;
 
 /* A piece of a variable's gradient: elements FIRST to END - 1. */
@@ -49,13 +49,13 @@ static mst_domain *domain_of(const mst_lowering *l, const mst_gradient_part *par
     return mst_plan_domain(l->plan, mst_lowering_device(l, part->value));
 }
 
-/* Elements of a row of a variable whose gradient is sparse. */
+/* Elements in a row of a variable whose gradient is sparse. */
 static int64_t num_columns(const mst_lowering *l, const mst_variable_update *v) {
     const mst_shape shape = *mst_lowering_shape(l, v);
     return mst_shape_count(shape) / shape.dim[0];
 }
 
-/* Fills OUT, which has room for all parts of V, with its windows. Returns their number. */
+/* Fills OUT, which has room for all parts of V, with the windows of V. Returns their number. */
 static int32_t find_windows(const mst_lowering *l, const mst_variable_update *v, window *out) {
     int32_t count = 0;
     for (int32_t first = 0, end; first < v->num_parts; first = end) {
@@ -75,7 +75,7 @@ static int32_t find_windows(const mst_lowering *l, const mst_variable_update *v,
 
 /* ---- sums ---- */
 
-/* Adds PART to the terms of a sum; of a dense gradient only its elements in R. */
+/* Adds PART to the terms of a sum. For a dense gradient it adds only the elements in R. */
 static mst_status add_term(mst_lowering *l, const mst_variable_update *v, range r, const mst_gradient_part *part,
                            terms *out) {
     mst_gradient_part *term = &out->part[out->count++];
@@ -133,7 +133,8 @@ static mst_status alloc_terms(mst_lowering *l, int32_t most, terms *out) {
     return out->part ? MST_OK : MST_NO_MEMORY("for an update");
 }
 
-/* The sum over window W of a gradient's elements in R. TURN chooses which of the window's devices computes it. */
+/* Sets OUT to the sum over window W of a gradient's elements in R. TURN chooses which of the window's devices computes
+ * it. */
 static mst_status sum_window(mst_lowering *l, const mst_variable_update *v, range r, const window *w, int32_t turn,
                              mst_gradient_part *out) {
     const int32_t device = mst_lowering_device(l, v->parts[w->first + turn % w->count].value);
@@ -145,13 +146,13 @@ static mst_status sum_window(mst_lowering *l, const mst_variable_update *v, rang
 
 /* ---- several domains that keep the variables: reduce_scatter and all_gather ---- */
 
-/* The domain that works on the next piece of a bucket, and the next device of each domain. */
+/* The domain and the device that sum the next piece of a bucket. */
 typedef struct owner {
-    int32_t domain; /* of the set */
-    int32_t turn;   /* of the devices of each domain, from 0 to most_devices - 1 */
+    int32_t domain; /* number in the set */
+    int32_t turn;   /* number of the device in each domain, modulo the domain's size; from 0 to most_devices - 1 */
 } owner;
 
-/* Adds the piece R of V. */
+/* Adds the nodes that sum the piece R of V on its owner. */
 static mst_status add_piece(mst_lowering *l, mst_variable_update *v, const window *windows, int32_t num_windows,
                             range r, owner by) {
     const mst_update_set *s = &l->sets[v->set];
@@ -178,7 +179,7 @@ static mst_status add_piece(mst_lowering *l, mst_variable_update *v, const windo
     return add_sum(l, v, r, &t, (mst_shards){0, l->options->num_shards}, device, &out->part);
 }
 
-/* A bucket of the gradients of a set's variables, and how much of it has an owner. */
+/* The bytes of a bucket of gradients of a set's variables, and how many of them have an owner. */
 typedef struct bucket {
     int64_t bytes, done;
 } bucket;
@@ -200,7 +201,7 @@ static owner next_owner(const mst_update_set *s, const bucket *b) {
     return by;
 }
 
-/* Bytes of a variable's gradient; of a sparse one, at most. */
+/* Bytes of a variable's gradient. For a sparse gradient this is an upper bound. */
 static int64_t bytes_of(const mst_lowering *l, const mst_variable_update *v) {
     const mst_spec *spec = &l->plan->value[v->parts[0].value].spec;
     return mst_shape_count(spec->shape) * (int64_t)mst_dtype_size(spec->dtype);
@@ -232,7 +233,7 @@ static mst_status scatter_variable(mst_lowering *l, mst_variable_update *v, buck
     return MST_OK;
 }
 
-/* Variables are taken from the last to the first, the order in which their gradients become ready. */
+/* Fills the buckets from the last variable to the first: the order in which gradients become ready. */
 static mst_status scatter(mst_lowering *l, int32_t set) {
     for (int32_t last = l->options->num_variables - 1; last >= 0;) {
         bucket b = {0};
@@ -254,7 +255,7 @@ static bool is_all_in(const mst_lowering *l, const mst_variable_update *v, const
     return all;
 }
 
-/* Replaces the parts of a gradient that are in other domains by their sums, made there. */
+/* Replaces parts of a gradient in other domains by their sums, which are computed there. */
 static mst_status join_windows(mst_lowering *l, mst_variable_update *v) {
     const mst_domain *here = mst_plan_domain(l->plan, l->sets[v->set].device[0]);
     const range all = {0, mst_shape_count(*mst_lowering_shape(l, v))};
@@ -304,7 +305,7 @@ static mst_status sum_task_leaves(mst_lowering *l, mst_variable_update *v, int32
     return MST_OK;
 }
 
-/* Makes SUM the gradient of V over all shards; with sharded state, that of this task's part of V. */
+/* Makes SUM the gradient of V over all shards. With sharded state it is the gradient of this task's part of V. */
 static mst_status take_sum(mst_lowering *l, mst_variable_update *v, mst_gradient_part sum) {
     v->pieces = mst_lowering_alloc(l, 1, sizeof *v->pieces);
     if (!v->pieces) return MST_NO_MEMORY("for an update");
@@ -315,12 +316,12 @@ static mst_status take_sum(mst_lowering *l, mst_variable_update *v, mst_gradient
     return MST_OK;
 }
 
-/* Whether V is one of the set's variables whose gradients are of KIND. */
+/* Whether V is one of the set's variables and its gradient is of KIND. */
 static bool is_of(const mst_variable_update *v, int32_t set, mst_gradient_kind kind) {
     return v->set == set && v->kind == kind;
 }
 
-/* Exchanges the gradients of KIND of the set's variables from FIRST to LAST. */
+/* Exchanges the gradients of KIND of the set's variables FIRST to LAST. */
 static mst_status exchange_bucket(mst_lowering *l, int32_t set, mst_gradient_kind kind, int32_t first, int32_t last) {
     const mst_task_group *group = l->plan->host->group;
     const int32_t arrays = kind == MST_GRADIENT_SPARSE ? 2 : 1, most = arrays * (last - first + 1);
@@ -366,7 +367,7 @@ int32_t mst_lowering_bucket(const mst_lowering *l, int32_t set, int32_t last) {
     return v + 1;
 }
 
-/* The buckets of a set, from the last variable to the first, and the rows of all its sparse gradients. */
+/* Exchanges the buckets of a set, from the last variable to the first, then the rows of all its sparse gradients. */
 static mst_status exchange_tasks(mst_lowering *l, int32_t set) {
     const int32_t num = l->options->num_variables;
     for (int32_t last = num - 1, first; last >= 0; last = first - 1) {

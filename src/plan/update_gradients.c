@@ -1,9 +1,9 @@
 /* The gradient of each variable: a part of the lowering of apply_gradients. A gradient is of one of three kinds:
  *
- *      product   a matrix product A^T B that only the update uses: the update's kernel computes the product itself, one
- *                unit at a time (op/state/update.h)
- *      sparse    rows and their indices, from gathers: rows with the same index are added up on the device of the
- *                shard; or rows that another graph has made and added up (op/state/sparse_gradient.h)
+ *      product   a matrix product A^T B that only the update uses. The update's kernel computes the product itself, one
+ *                unit at a time (op/state/update.h).
+ *      sparse    rows and their indices, from gathers. Rows with the same index are added up on the device of the
+ *                shard. Or rows that another graph has computed and added up (op/state/sparse_gradient.h).
  *      dense     anything else
  *
  * Dense gradients of the shards of one device are added up on that device, in the order of the fixed tree over shards
@@ -89,7 +89,7 @@ static bool are_products(const mst_lowering *l, const mst_variable_update *v) {
 
 /* ---- the gradient of gather: rows and indices ---- */
 
-/* Sources of sum_rows for one gradient. */
+/* The sources of sum_rows for one gradient. */
 typedef struct row_sources {
     int32_t *value; /* values of the plan: rows, their indices, rows, their indices, ... */
     int64_t count, capacity;
@@ -111,7 +111,7 @@ static bool is_sparse(const mst_lowering *l, int32_t value) {
     return sparse;
 }
 
-/* The node that gives the gradient of V as rows; NULL: none does. */
+/* The node that gives the gradient of V as rows; NULL: there is none. */
 static const mst_plan_node *find_given_rows(const mst_lowering *l, const mst_variable_update *v) {
     const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, v->gradient[0])];
     const bool given = l->window.count == 1 && node->op == &mst_op_sparse_gradient && !mst_lowering_is_part(l) &&
@@ -182,7 +182,7 @@ static void choose_row_steps(mst_lowering *l, mst_variable_update *v) {
     v->clipped = steps.clip > 0;
 }
 
-/* Takes rows that were added up over all shards before, from NODE, checked. */
+/* Takes the rows that NODE gives, which were added up over all shards before, and checks them. */
 static mst_status take_rows(mst_lowering *l, mst_variable_update *v, const mst_plan_node *node) {
     const mst_sparse_gradient_options given = *(const mst_sparse_gradient_options *)node->options;
     const mst_check_rows_options options = {.num_rows = mst_lowering_shape(l, v)->dim[0]};

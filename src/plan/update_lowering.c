@@ -1,26 +1,27 @@
 /* The lowering of apply_gradients, a part of the pass distribute.
  *
- * Here: which devices keep which variables, the update nodes of each domain, penalties, and the whole. Beside it:
+ * This file decides which devices keep which variables, adds the update nodes of each domain and the penalties, and
+ * calls the other files:
  *
- *    update_scalars.c     what is the same for all elements: rates, decays, the rule's state
- *    update_gradients.c   what each gradient is, and sums over the shards of a device
+ *    update_scalars.c     numbers that are the same for all elements: rates, decays, the rule's state
+ *    update_gradients.c   the kind of each gradient, and sums over the shards of a device
  *    update_exchange.c    sums over domains, and over tasks
  *    update_clip.c        clipping by norm
- *    update_shard.c       slots that the tasks share out
+ *    update_shard.c       slots that are divided among the tasks
  *    update_ops.c         the ops of the nodes
  *
- * Variables that the same devices keep are updated together, each where it is. Among the devices of one memory domain
- * the update is one node that all of them run, each its part of the units (op/state/update.h), reading the gradients of
+ * Variables that the same devices keep are updated together, each where it is. The update is one node for the devices
+ * of one memory domain. Each device runs it for its part of the units (op/state/update.h), and reads the gradients of
  * all shards where they are:
  *
  *    device 0   shard 0 -> gradients --+          update, part 0 -> both copies
  *                                      +- gate -<
  *    device 1   shard 1 -> gradients --+          update, part 1 -> both copies
  *
- * Between domains gradients go in buckets: each domain sends the sums of whole subtrees of its shards to the domain
- * that owns a piece of the bucket, which completes the sum of the piece and sends it to the others (reduce_scatter,
- * all_gather of the sums); then each domain makes the whole update. Where a piece is added up does not show in its
- * bits: every partial sum is that of a whole subtree of the tree over all shards. */
+ * Between domains gradients go in buckets. Each domain sends the sums of whole subtrees of its shards to the domain
+ * that owns a piece of the bucket. The owner completes the sum of the piece and sends it to the others (reduce_scatter,
+ * then all_gather of the sums). Then each domain makes the whole update. The bits do not depend on where a piece is
+ * added up: every partial sum is that of a whole subtree of the tree over all shards. */
 #include "plan/update_lowering.h"
 
 #include <stdlib.h>
@@ -68,8 +69,8 @@ bool mst_lowering_reads_variable(const mst_plan *plan, int num_src, const int32_
     return false;
 }
 
-/* A node that reads or writes variables runs where apply_gradients would: in its phase, after its control sources. So
- * does a view, which may be of a variable. */
+/* A node that reads or writes variables runs where apply_gradients would: in its phase, after its control sources. The
+ * same holds for a view, which may be a view of a variable. */
 mst_status mst_lowering_node(mst_lowering *l, const mst_lowered *lowered, int32_t *out) {
     const mst_plan_node *applied = &l->plan->node[l->node];
     const mst_op *op = lowered->op;
@@ -154,7 +155,7 @@ mst_status mst_lowering_push(mst_update_local *x, int32_t value) {
     return MST_OK;
 }
 
-/* Adds a slot, average or master: the domain has one copy, and each device works on its part of it. */
+/* Adds a slot, average or master as a source. The domain has one copy, and each device works on its part of it. */
 static mst_status push_slot(mst_lowering *l, mst_update_local *x, int32_t value) {
     mst_mirror *mirror = mst_distribute_mirror(l->d, value);
     if (mirror) MST_TRY(mst_distribute_copy(l->d, mirror, x->device[0], &value));
@@ -265,7 +266,7 @@ mst_status mst_lowering_update(mst_lowering *l, const mst_update_local *x, mst_u
     return MST_OK;
 }
 
-/* Adds the penalties of all UNITS, a value, to the sum of penalties so far. */
+/* Adds UNITS, a value with the penalties of all units, to the sum of penalties so far. */
 static mst_status add_penalty(mst_lowering *l, int32_t units) {
     const mst_spec spec = l->plan->value[l->plan->node[l->node].dst].spec;
     const mst_reduce_options options = {0};
@@ -290,9 +291,9 @@ static mst_status add_step(mst_lowering *l, const mst_update_local *x) {
     MST_TRY(mst_lowering_update(l, x, MST_UPDATE_STEP, "step", &step));
     MST_TRY(mst_lowering_part(l, mst_lowering_maker(l, step)));
     if (!wants_penalty) return MST_OK;
-    /* The update itself gives the penalties if it is in the domain of the whole sum, makes all units, and finds the
-     * weights as they were before all writes. Else a node before it does, so that nothing crosses once variables are
-     * being written. */
+    /* The update itself computes the penalties if it is in the domain of the whole sum, makes all units, and reads the
+     * weights as they were before all writes. Else a node before the update computes them, so that nothing crosses
+     * between domains while variables are written. */
     const bool here = mst_plan_domain(l->plan, x->device[0]) ==
                       mst_plan_domain(l->plan, l->penalty >= 0 ? mst_lowering_device(l, l->penalty) : x->device[0]);
     penalties = step;
@@ -301,7 +302,7 @@ static mst_status add_step(mst_lowering *l, const mst_update_local *x) {
     return add_penalty(l, penalties);
 }
 
-/* The devices of domain DOMAIN of a set, with the sources of their update. */
+/* Sets OUT to the devices of domain number DOMAIN of a set, with the sources of their update. */
 static mst_status add_local(mst_lowering *l, int32_t set, int32_t domain, mst_update_local *out) {
     const mst_update_set *s = &l->sets[set];
     *out = (mst_update_local){.set = s,
@@ -333,7 +334,7 @@ static mst_status lower_sets(mst_lowering *l) {
 
 /* ---- the whole ---- */
 
-/* apply_gradients itself becomes a node that gives the penalty and comes after the whole update. */
+/* Turns apply_gradients itself into a node that gives the penalty and comes after the whole update. */
 static mst_status replace(mst_lowering *l) {
     mst_plan_node *node = &l->plan->node[l->node];
     node->control = mst_arena_copy(&l->plan->memory, l->control, (size_t)l->num_control * sizeof *l->control);
@@ -353,7 +354,7 @@ static mst_status replace(mst_lowering *l) {
     return mst_tensor_create(zero->spec.dtype, zero->spec.shape, &zero->constant);
 }
 
-/* Finds the gradients of a variable. If it has a master they are cast to the master's dtype. */
+/* Finds the gradients of a variable. If the variable has a master, they are cast to the master's dtype. */
 static mst_status find_gradients(mst_lowering *l, mst_variable_update *v) {
     const mst_cast_options to = {.dtype = MST_F32};
     v->gradient = mst_lowering_alloc(l, (size_t)l->window.count, sizeof *v->gradient);

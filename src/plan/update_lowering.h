@@ -11,7 +11,7 @@
 typedef struct mst_gradient_part {
     mst_shards leaf;
     int32_t value;
-    int32_t second; /**< of a product or a sparse gradient, which have two values */
+    int32_t second; /**< a product and a sparse gradient have two values: this is the second */
 } mst_gradient_part;
 
 /** A piece of a gradient, summed over all shards: its elements from FIRST up to the next piece. */
@@ -22,14 +22,14 @@ typedef struct mst_gradient_sum {
 
 /** One variable of the update that is lowered. */
 typedef struct mst_variable_update {
-    int32_t source;    /**< number of the variable itself among the sources of apply_gradients */
+    int32_t source;    /**< number of the variable among the sources of apply_gradients */
     int32_t set;       /**< number of its mst_update_set */
-    int32_t *gradient; /**< [shards of the window]: value */
+    int32_t *gradient; /**< [shards of the window]: values with the gradients of the shards */
     mst_gradient_kind kind;
     bool squares, clipped; /**< of a sparse gradient: see mst_update_variable */
     int32_t num_parts;
     mst_gradient_part *parts;
-    int32_t num_pieces; /**< of the sum of its gradient, if that crosses domains or tasks; else 0 */
+    int32_t num_pieces; /**< pieces of the sum of its gradient, if that crosses domains or tasks; else 0 */
     mst_gradient_sum *pieces;
 } mst_variable_update;
 
@@ -40,8 +40,8 @@ typedef struct mst_update_set {
     const int32_t *device;
     int32_t num_domains;
     int32_t *domain_start; /**< [num_domains + 1], in `ordered` */
-    int32_t *ordered;      /**< the devices, those of a domain side by side */
-    int32_t most_devices;  /**< of a domain */
+    int32_t *ordered;      /**< the devices, sorted by domain */
+    int32_t most_devices;  /**< devices of the largest domain */
 } mst_update_set;
 
 typedef struct mst_lowering {
@@ -49,14 +49,14 @@ typedef struct mst_lowering {
     mst_plan *plan;
     int32_t node;
     const mst_apply_options *options;
-    mst_shards window;    /**< shards whose gradients are here: of this task */
-    const int32_t *src;   /**< of the node */
+    mst_shards window;    /**< shards whose gradients this task computes */
+    const int32_t *src;   /**< sources of apply_gradients */
     const int64_t *parts; /**< sharded state: the parts of the variables (op/state/state_parts.h); else NULL */
     mst_variable_update *variables;
     mst_update_set *sets;
     int32_t num_sets, set_capacity;
-    int32_t scalars;  /**< value that mst_lowering_scalars has added */
-    int32_t factors;  /**< value: what gradients are multiplied by; -1: none */
+    int32_t scalars;  /**< the value that mst_lowering_scalars has added */
+    int32_t factors;  /**< value with the factors by which gradients are multiplied; -1: none */
     int32_t *control; /**< nodes that make up the update */
     int64_t num_control, control_capacity;
     int32_t penalty; /**< value of the sum of penalties so far; -1: none */
@@ -65,15 +65,15 @@ typedef struct mst_lowering {
 /** The devices of one domain that keep the variables of a set, and the update node that they run together. */
 typedef struct mst_update_local {
     const mst_update_set *set;
-    int32_t index; /**< of the set */
+    int32_t index; /**< number of the set */
     bool first_of_set;
     int32_t num_devices;
     const int32_t *device;
     int32_t group;
-    int64_t units; /**< of all variables */
+    int64_t units; /**< units of all variables */
     mst_update_options options;
     mst_update_variable *variable;
-    int32_t *src; /**< sources of the node */
+    int32_t *src; /**< sources of the update node */
     int64_t num_src, src_capacity;
 } mst_update_local;
 
@@ -87,11 +87,11 @@ const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_variable_up
 bool mst_lowering_is_part(const mst_lowering *l);
 /** Whether one of these values is a variable, or the output of a writer: a later reader may find another value. */
 bool mst_lowering_reads_variable(const mst_plan *plan, int num_src, const int32_t *src);
-/** A node that the lowering adds, named "<name of apply_gradients>/NAME". */
+/** A node that the lowering adds. Its name is "<name of apply_gradients>/NAME". */
 typedef struct mst_lowered {
     const mst_op *op;
     const char *name;
-    const void *options; /**< copied; NULL for an op without */
+    const void *options; /**< copied; NULL for an op without options */
     int num_src;
     const int32_t *src;
     int num_dst;
@@ -109,16 +109,18 @@ MST_CHECKED mst_status mst_lowering_update(mst_lowering *l, const mst_update_loc
 /** Makes NODE a part of the update: whatever comes after apply_gradients comes after NODE too. */
 MST_CHECKED mst_status mst_lowering_part(mst_lowering *l, int32_t node);
 
-/** update_scalars.c: adds the node that computes what is the same for all elements, and the next state of the rule. */
+/** update_scalars.c: adds the node that computes the numbers that are the same for all elements, and the next state of
+ *  the rule. */
 MST_CHECKED mst_status mst_lowering_scalars(mst_lowering *l);
 
 /** update_clip.c: adds the nodes for the norms of all gradients, and for the factors by which gradients are multiplied.
  *  The devices of a set's first domain compute the norms of that set. */
 MST_CHECKED mst_status mst_lowering_clipping(mst_lowering *l, mst_update_local *locals, int32_t num_locals);
 
-/** update_gradients.c: finds the kind of the gradient of V, and adds up the shards of each device on that device. */
+/** update_gradients.c: finds the kind of V's gradient, and adds up the shards of each device on that device. */
 MST_CHECKED mst_status mst_lowering_gradient(mst_lowering *l, mst_variable_update *v);
-/** Adds NODE, which gives at most BOUND rows of the gradient of V, as sum_rows does. Fills in its name and outputs. */
+/** Adds NODE, which like sum_rows gives rows of the gradient of V, at most BOUND of them. Fills in its name and
+ *  outputs. */
 MST_CHECKED mst_status mst_lowering_rows(mst_lowering *l, const mst_variable_update *v, mst_lowered node, int64_t bound,
                                          mst_gradient_part *out);
 
@@ -127,11 +129,11 @@ int32_t mst_lowering_bucket(const mst_lowering *l, int32_t set, int32_t last);
 
 /** update_shard.c, for sharded state: finds the parts of the variables; an error if the update cannot be sharded. */
 MST_CHECKED mst_status mst_lowering_find_parts(mst_lowering *l);
-/** Where the tasks' parts begin in the values of a bucket, which has variables LAST down to FIRST. NULL if memory runs
- *  out. */
+/** Returns where the parts of the tasks begin in the values of a bucket with the variables LAST down to FIRST. NULL if
+ *  memory runs out. */
 const int64_t *mst_lowering_bucket_parts(mst_lowering *l, int32_t first, int32_t last);
-/** Adds the exchange of norms between tasks. *NORMS: the value with those of this task's units; on return the value
- *  with those of all units. */
+/** Adds the exchange of norms between tasks. *NORMS is the value with the norms of this task's units; on return it is
+ *  the value with those of all units. */
 MST_CHECKED mst_status mst_lowering_share_norms(mst_lowering *l, const mst_update_local *x, int32_t *norms);
 /** Adds the nodes that compute the new values of this task's part before the gate, and send them to all tasks. All new
  *  values become sources of X. */

@@ -1,5 +1,5 @@
-/* Ops that only the lowering of an update makes nodes of. Two others stand beside the only function that adds them:
- * update_scalars in update_scalars.c, clip_factors in update_clip.c. */
+/* Ops that only the lowering of an update uses. Two others are next to the only function that adds them: update_scalars
+ * in update_scalars.c, clip_factors in update_clip.c. */
 #include "plan/update_ops.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ const mst_op mst_op_merge_rows = {.name = "merge_rows",
                                   .flags = MST_OP_STATEFUL,
                                   .options_size = sizeof(mst_merge_rows_options)};
 
-/* ---- check_rows: rows and their numbers (op/state/sparse_gradient.h) -> the same, if they are right ---- */
+/* ---- check_rows: rows and their indices (op/state/sparse_gradient.h) -> the same; fails if they are not valid ---- */
 
 static mst_status check_rows(const mst_kernel_args *a) {
     const mst_check_rows_options *o = a->options;
@@ -70,7 +70,8 @@ static bool update_writes(const void *options, int num_src, int i) {
     const mst_update_options *o = options;
     (void)num_src;
     if (o->purpose != MST_UPDATE_STEP || i < MST_UPDATE_FIRST) return false;
-    /* the sources of a variable that are written lie before its gradients, in the order of the variables */
+    /* The written sources of a variable come before its gradients. Variables are in order, so a binary search finds the
+     * one of source I. */
     int32_t low = 0, high = o->num_variables;
     while (high - low > 1) {
         const int32_t middle = (low + high) / 2;
@@ -88,7 +89,7 @@ const mst_op mst_op_update = {.name = "update",
                               .options_size = sizeof(mst_update_options),
                               .writes = update_writes};
 
-/* Takes the same sources and writes none of them; dst: the new values of the task's part of each variable. */
+/* Takes the sources of update and writes none of them. dst: the new values of the task's part of each variable. */
 const mst_op mst_op_stage_update = {.name = "stage_update",
                                     .num_src = MST_VARIADIC,
                                     .num_dst = MST_VARIADIC,

@@ -1,19 +1,20 @@
-/** Ops that only the lowering of an update makes nodes of. The options of update, sum_rows and merge_rows, whose
+/** Ops that only the lowering of an update uses. The options of update, sum_rows and merge_rows, whose
  *  kernels are in kernel/cpu, are in op/state/update.h. */
 #ifndef MUSTER_PLAN_UPDATE_OPS_H
 #define MUSTER_PLAN_UPDATE_OPS_H
 
 #include "op/state/update.h"
 
-/** sum_leaves: gradients of some shards, each source those of a whole subtree, added in the tree over all shards. */
+/** sum_leaves: the sum of gradients of some shards. Each source is the sum over a whole subtree; they are added in the
+ *  order of the tree over all shards. */
 typedef struct mst_sum_leaves_options {
     int zero_;
     int32_t num_shards;
     const mst_shards *leaf;
 } mst_sum_leaves_options;
 
-/** check_rows: the sources of sparse_gradient, as far as they are there, in the form that sum_rows gives; fails if
- *  they are no ascending numbers of NUM_ROWS rows. */
+/** check_rows: copies the rows of sparse_gradient that are in use, in the form that sum_rows gives. Fails if their
+ *  indices do not ascend or are not below NUM_ROWS. */
 typedef struct mst_check_rows_options {
     int zero_;
     int64_t num_rows;

@@ -1,6 +1,7 @@
-/* What is the same for all elements of one step, a part of the lowering of apply_gradients: the numbers of the rule,
- * how fast moving averages follow, the learning rate, whether the step only adds its gradients to those before; and the
- * next state of the rule, if it keeps one, and the next number of gradients that were added up. */
+/* The numbers that are the same for all elements of one step, a part of the lowering of apply_gradients. These are the
+ * numbers of the rule, the decay of moving averages, the learning rate, and whether the step only accumulates its
+ * gradients. The node also gives the next state of the rule, if it keeps one, and the next number of accumulated
+ * steps. */
 #include <string.h>
 
 #include "muster/ops.h"
@@ -50,7 +51,7 @@ static const mst_op update_scalars = {.name = "update_scalars",
 
 /* ---- lowering ---- */
 
-/* Adds the node that gives STATE, a variable, its next VALUE. */
+/* Adds the node that assigns VALUE to STATE, a variable. */
 static mst_status add_assign(mst_lowering *l, int32_t state, int32_t value, const char *name) {
     const int32_t pair[2] = {state, value};
     const mst_spec spec = l->plan->value[value].spec;

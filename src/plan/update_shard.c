@@ -1,19 +1,20 @@
-/* Sharded state, a part of the lowering of apply_gradients: each task keeps the optimizer's slots of its part of the
- * variables only (op/state/state_parts.h). A step over two tasks:
+/* Sharded state, a part of the lowering of apply_gradients: each task keeps only the optimizer's slots for its part of
+ * the variables (op/state/state_parts.h). A step over two tasks:
  *
  *      gradients = [ a0 | b0 ]                 gradients = [ a1 | b1 ]
  *                       b0 ---------------------->
  *                          <---------------------- a1         scatter: sums of gradients, bucket by bucket
  *      a = a0 + a1                             b = b0 + b1
- *      new weights of a                        new weights of b        stage_update: beside those that are there
+ *      new weights of a                        new weights of b        stage_update: written beside the old ones
  *                       a' ---------------------->
  *                          <---------------------- b'         gather
  *      ======================================= the gate =======================================
  *      slots and weights of a, as before       slots and weights of b
  *      weights from b'                         weights from a'
  *
- * Behind the gate a task computes its part again, now in place: new slots beside the old ones would take the memory
- * that sharding saves. So nothing is written before all tasks have all new weights, and then everything can be.
+ * Behind the gate a task computes its part again, now in place: keeping new slots beside the old ones would take the
+ * memory that sharding saves. So no state is written before all tasks have all new weights; after that no write can
+ * fail.
  *
  * With clipping by norm each task knows the norms of its own units, and has 0 for those of other tasks. A separate
  * exchange adds these up, so that all tasks have all norms in the same order. */
@@ -93,7 +94,7 @@ static const mst_op op_no_norms = {.name = "no_norms",
                                    .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE,
                                    .reference = no_norms};
 
-/* In the exchange the first leaf of this task has its norms, and its other leaves are zeros. */
+/* In the exchange the first leaf of this task holds its norms; its other leaves are zeros. */
 mst_status mst_lowering_share_norms(mst_lowering *l, const mst_update_local *x, int32_t *norms) {
     const mst_task_group *group = l->plan->host->group;
     const int32_t leaves = mst_group_leaves(group, mst_group_self(group), NULL);
@@ -114,7 +115,8 @@ mst_status mst_lowering_share_norms(mst_lowering *l, const mst_update_local *x, 
 
 /* ---- the step ---- */
 
-/* The new values of this task's part of each variable: *OUT is the first. */
+/* Adds the node that computes the new values of this task's part of each variable. *OUT is the first of these
+ * values. */
 static mst_status add_stage(mst_lowering *l, const mst_update_local *x, int32_t *out) {
     mst_update_options options = x->options;
     options.purpose = MST_UPDATE_STAGE;
@@ -139,7 +141,8 @@ static mst_status add_stage(mst_lowering *l, const mst_update_local *x, int32_t 
     return MST_OK;
 }
 
-/* All tasks get the new values of the variables FIRST to LAST. STAGED are those of this task. */
+/* Adds the exchange that sends the new values of variables FIRST to LAST to all tasks. STAGED are those of this
+ * task. */
 static mst_status gather_bucket(mst_lowering *l, mst_update_local *x, int32_t staged, int32_t first, int32_t last) {
     const int32_t count = last - first + 1;
     int32_t *value = mst_lowering_alloc(l, 2 * (size_t)count, sizeof *value), *sum = value + count;

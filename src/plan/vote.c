@@ -1,11 +1,11 @@
-/* vote: when this task promises the others that it can make the step.
+/* vote: decides when this task promises the others that it can make the step.
  *
- * Either all tasks write the state of a step or none does. So each task votes before it writes: it starts one of its
- * exchanges only when everything of the body that can fail here is done. A task makes the step when all exchanges have
- * come, and with them the votes of all other tasks; no message is sent for a vote alone.
+ * Either all tasks write the state of a step or none does. So each task votes before it writes: it starts a certain
+ * exchange only when everything in its body that can fail is done. A task makes the step when all exchanges have
+ * arrived, and with them the votes of all other tasks. No message is sent for a vote alone.
  *
- * The exchange is the last one that sums what is reported, such as losses; a step without one gets an exchange of
- * nothing. Nodes that need its sums come after it, and must not be able to fail: they divide and add numbers. */
+ * This exchange is the last one that sums reported values, such as losses. A step without one gets an exchange of no
+ * values. Nodes that need its sums come after it and must not be able to fail: they divide and add numbers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "plan/task_sums.h"
 
-/* Marks the live nodes that come after node FROM, which need what it gives. */
+/* Marks in AFTER the live nodes that depend on node FROM. */
 static void mark_after(const mst_plan *plan, int32_t from, bool *after) {
     for (int64_t k = 0; k < plan->num_order; k++) {
         const int32_t n = plan->order[k];
@@ -25,8 +25,8 @@ static void mark_after(const mst_plan *plan, int32_t from, bool *after) {
     }
 }
 
-/* Whether the wait can fail only if the generation ends, which is no failure of this task alone. Rows that have come
- * must be right and find memory. */
+/* Whether NODE waits for sums and can fail only because the generation ends, which is no failure of this task alone.
+ * Waiting for rows can fail here: they are checked, and need memory. */
 static bool waits_for_sums(const mst_plan *plan, const mst_plan_node *node) {
     return node->op == &mst_op_exchange_wait && !plan->exchange[node->port].rows;
 }
@@ -48,14 +48,14 @@ static mst_status add_vote(mst_plan *plan) {
     return status;
 }
 
-/* A value of an exchange. How many rows a task may have at most is its own affair. */
+/* Hash of a value of an exchange. The most rows that a task may have is not included, as tasks may differ in it. */
 static uint64_t hash_value(const mst_plan_exchange *x, int32_t v) {
     if (!x->rows) return mst_rng_mix(x->value[v].dtype, (uint64_t)x->value[v].count);
     const mst_row_exchange_value *rows = &x->rows[v / 2];
     return mst_rng_mix(mst_rng_mix(rows->dtype, (uint64_t)rows->num_rows), (uint64_t)rows->columns);
 }
 
-/* What the tasks must agree on: which values are summed, in which order. */
+/* Hash of what the tasks must agree on: which values are summed, and in which order. */
 static uint64_t hash_exchanges(const mst_plan *plan) {
     uint64_t hash = mst_rng_mix((uint64_t)plan->num_exchanges, plan->commits);
     for (int64_t x = 0; x < plan->num_exchanges; x++) {
