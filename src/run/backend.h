@@ -1,7 +1,7 @@
 /** Backends: how a device's part of a plan becomes something that runs.
  *
- *  compile makes an executable of it, once for a plan; bind gives it addresses, once for each step that may be in
- *  flight; execute runs some of its calls, often. A plan does not change, so an executable does not either. */
+ *  compile turns the part into an executable, once for a plan. bind gives the executable addresses, once for each step
+ *  that may be in flight. execute runs some of its calls, in each step. Neither plan nor executable ever change. */
 #ifndef MUSTER_RUN_BACKEND_H
 #define MUSTER_RUN_BACKEND_H
 
@@ -10,13 +10,13 @@
 
 struct mst_frame;
 
-/** An exchange of a plan with its memory. It is of one of two kinds; the member for the other kind is NULL. */
+/** An exchange of a plan with its memory. There are two kinds; the member for the other kind is NULL. */
 typedef struct mst_bound_exchange {
     mst_exchange *sums;
     mst_row_exchange *rows;
 } mst_bound_exchange;
 
-/** Where this task writes what is of leaf LEAF of value VALUE. */
+/** The memory into which this task writes leaf LEAF of value VALUE. */
 void *mst_bound_exchange_leaf(const mst_bound_exchange *exchange, int32_t leaf, int32_t value);
 
 /** Where a plan's values are for one of the steps that may be in flight. */
@@ -24,40 +24,42 @@ typedef struct mst_binding {
     const mst_plan *plan;
     char *const *arena;                 /**< by device */
     char *const *constants;             /**< by device; NULL if its domain is the host's */
-    char *const *staging;               /**< by device: host memory for what a function feeds; NULL: it needs none */
+    char *const *staging;               /**< by device: host memory for values that a function feeds; NULL: none is
+                                             needed */
     void *const *state;                 /**< by state of the plan */
     const mst_bound_exchange *exchange; /**< by exchange of the plan */
     const mst_step *step;
-    mst_team *const *team; /**< by device; NULL entries: one thread */
-    /** Arrays of the sources and outputs of nodes that a group runs, by node; NULL for others. All devices of the group
-     *  share them. */
+    mst_team *const *team; /**< by device; a NULL entry: the device has one thread */
+    /** By node: arrays of the sources and outputs of a node that a group runs; NULL for other nodes. All devices of the
+     *  group share them. */
     const mst_array *const *group_arrays;
-    /** Describes VALUE in *ARRAY. The address is set now or, for a fed tensor, before each step. SHAPE_ONLY: it is not
-     *  needed. */
+    /** Describes VALUE in *ARRAY. The address is set now or, for a fed tensor, before each step. With SHAPE_ONLY no
+     *  address is set. */
     mst_status (*fill)(const struct mst_binding *binding, int32_t value, bool shape_only, mst_array *array);
     void *context; /**< of fill */
 } mst_binding;
 
-/** VALUE with its address; of a fed tensor, without. */
+/** VALUE with its address. For a fed tensor the address is missing. */
 mst_array mst_binding_array(const mst_binding *binding, int32_t value);
 
 /** No function may be NULL. */
 typedef struct mst_backend {
     uint32_t size; /**< size of this struct when the backend was written */
-    /** Makes what runs DEVICE's calls of PLAN, which outlives it. */
+    /** Makes the executable for DEVICE's calls of PLAN. PLAN outlives it. */
     mst_status (*compile)(const mst_plan *plan, int device, void **executable);
     /** Frees an executable that is no longer bound. */
     void (*destroy)(void *executable);
-    /** Gives the executable addresses. BINDING outlives the instance. */
+    /** Gives the executable addresses: makes an instance of it. BINDING outlives the instance. */
     mst_status (*bind)(void *executable, const mst_binding *binding, void **instance);
     /** Frees an instance. */
     void (*unbind)(void *instance);
-    /** Runs calls FIRST to END - 1 of the device's program, on the device's thread, up to the first that fails. */
+    /** Runs calls FIRST to END - 1 of the device's program on the device's thread, and stops at the first that
+     *  fails. */
     mst_status (*execute)(void *instance, int32_t first, int32_t end, struct mst_frame *frame);
 } mst_backend;
 
 extern const mst_backend mst_backend_cpu;
-/** Runs calls FIRST to END - 1 of an instance of the CPU's backend without a frame: those of a body. */
+/** Runs calls FIRST to END - 1 of an instance of the CPU's backend without a frame. These are the calls of a body. */
 mst_status mst_cpu_run(void *instance, int32_t first, int32_t end);
 
 #endif

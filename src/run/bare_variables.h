@@ -1,15 +1,15 @@
-/** Which variables of a graph are to get their first values now. */
+/** Finds which variables of a graph get their first values now. */
 #ifndef MUSTER_RUN_BARE_VARIABLES_H
 #define MUSTER_RUN_BARE_VARIABLES_H
 
 #include "graph/graph.h"
 
-/** Says whether VARIABLE has no value. */
+/** Returns whether VARIABLE has no value. */
 typedef bool (*mst_is_bare)(void *context, const mst_node *variable);
 /** Lists the assignments of first values to the variables of GRAPH that have no value and whose first value can be
- *  computed now. If none can be computed, lists all assignments to variables without a value: running them tells what
- *  is missing. *OUT has *WANTED assignments; free it with free(). The list that was in *OUT before is freed. Call it
- *  while the graph is read (mst_graph_read_begin). */
+ *  computed now. If none can be computed, lists all assignments to variables without a value: running them gives the
+ *  error that says what is missing. *OUT has *WANTED assignments; free it with free(). A list that was in *OUT before
+ *  is freed. Call it while the graph is read (mst_graph_read_begin). */
 MST_CHECKED mst_status mst_list_bare(const mst_graph *graph, mst_is_bare is_bare, void *context, mst_value **out,
                                      int *wanted);
 

@@ -1,9 +1,9 @@
 /* Gives a plan its addresses in a slot, the memory of one step in flight.
  *
- * A plan has offsets: into the arena of a device, its constants, an entry of the store. Binding adds them to the
- * addresses of these in this slot, and lets each backend prepare its calls once. Only the addresses of fed tensors
- * change from step to step: they are kept in a list of patches, which are set before each run. If a larger plan makes
- * an arena grow, the slot's `generation` changes, and each plan is bound again at its next use. */
+ * A plan has offsets into the arena of a device, into its constants, or into an entry of the store. Binding adds them
+ * to the addresses of these in this slot, and lets each backend prepare its calls once. Only the addresses of fed
+ * tensors change from step to step. They are set before each run, by a list of patches. If a larger plan makes an arena
+ * grow, the slot's `generation` changes, and each plan is bound again at its next use. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +79,7 @@ static mst_status bind_grow(mst_session *session, const mst_plan *plan, mst_slot
     }
     if (wanted <= arena->bytes) return MST_OK;
     MST_TRY(mst_session_check_limit(session, plan, d, wanted - arena->bytes));
-    /* the old one goes first: nothing in it is needed between steps */
+    /* the old arena is freed first: nothing in it is needed between steps */
     if (arena->data) domain->type->free(domain, arena->data, (size_t)arena->bytes);
     slot->generation++;
     arena->data = NULL;
@@ -92,7 +92,7 @@ static mst_status bind_grow(mst_session *session, const mst_plan *plan, mst_slot
     return status;
 }
 
-/* Gives back the arena of a step that was refused: else the next step would count it as memory that is there. */
+/* Frees the arena of a step that was refused. Else the next step would count it as memory that is in use. */
 static void bind_drop(mst_session *session, mst_slot *slot, int d) {
     mst_arena_memory *arena = &slot->arena[d];
     mst_domain *domain = session->devices.device[d].domain;
@@ -123,7 +123,7 @@ void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound) {
     *bound = (mst_bound_plan){0};
 }
 
-/* Describes sources and outputs of the nodes that several devices run, once for all of these devices. */
+/* Fills the arrays of sources and outputs of nodes that several devices run, once for all of these devices. */
 static mst_status bind_groups(const mst_plan *plan, mst_bound_plan *bound) {
     int64_t count = 0;
     bound->group_arrays = calloc((size_t)plan->num_nodes + 1, sizeof *bound->group_arrays);
@@ -164,7 +164,7 @@ static mst_status bind_exchange(const mst_session *session, const mst_plan *plan
     return mst_exchange_create(session->host.group, &sums, &out->sums);
 }
 
-/* The exchanges of the plan, whose memory belongs to the slot. */
+/* Makes the exchanges of the plan. Their memory belongs to the slot. */
 static mst_status bind_exchanges(const mst_session *session, const mst_plan *plan, mst_bound_plan *bound) {
     bound->exchange = calloc((size_t)plan->num_exchanges + 1, sizeof *bound->exchange);
     if (!bound->exchange) return MST_NO_MEMORY("for a plan");
@@ -211,8 +211,8 @@ static mst_status bind(mst_session *session, mst_cached_plan *cached, mst_slot *
     return MST_OK;
 }
 
-/* A generous estimate of the memory that libraries allocate themselves in a first run: small blocks and buffers of each
- * thread. */
+/* A generous estimate of the memory that libraries allocate themselves in a first run, such as small blocks and buffers
+ * of each thread. */
 enum { MOST_OF_A_FIRST_RUN = 8 << 20 };
 
 bool mst_session_is_bound(const mst_session *session, const mst_cached_plan *cached, int index) {

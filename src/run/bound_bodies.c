@@ -9,13 +9,13 @@
 #include "run/session.h"
 
 typedef struct bound_body {
-    mst_bound_body body; /* the first member: a kernel's pointer to it is a pointer to the whole */
+    mst_bound_body body; /* the first member, so a kernel's pointer to it also points to the whole */
     const mst_plan_body *planned;
     void *executable, *instance;
     mst_binding binding;
-    char *arena, *constants; /* of its one device */
+    char *arena, *constants; /* of the body's one device */
     mst_team *team;
-    const mst_array **group_arrays; /* none: there is one device */
+    const mst_array **group_arrays; /* all NULL, because there is one device */
     mst_patch *patch;               /* where the addresses of the inputs go */
     int64_t num_patches, patch_capacity;
 } bound_body;
@@ -84,7 +84,7 @@ static mst_status body_bind(bound_body *b, const mst_binding *outer, int device,
 
 mst_status mst_bound_bodies_create(const mst_binding *outer, const mst_plan_node *node, int device, char *workspace,
                                    void **out) {
-    bound_body **list = calloc((size_t)node->num_bodies + 1, sizeof *list); /* ended by NULL */
+    bound_body **list = calloc((size_t)node->num_bodies + 1, sizeof *list); /* ends with NULL */
     mst_status status = list ? MST_OK : MST_NO_MEMORY("for a plan");
     for (int i = 0; i < node->num_bodies && !status; i++) {
         if (!(list[i] = calloc(1, sizeof **list))) status = MST_NO_MEMORY("for a plan");

@@ -4,8 +4,8 @@
 
 #include "run/backend.h"
 
-/** Binds the bodies of NODE, whose workspace is WORKSPACE, on DEVICE. *OUT is the state of its kernel (mst_bound_bodies
- *  of op/control/loop.h), for the caller to free. */
+/** Binds the bodies of NODE on DEVICE. WORKSPACE is the workspace of NODE. *OUT is the state of its kernel
+ *  (mst_bound_bodies of op/control/loop.h). The caller frees it. */
 MST_CHECKED mst_status mst_bound_bodies_create(const mst_binding *outer, const mst_plan_node *node, int device,
                                                char *workspace, void **out);
 /** NULL is allowed. */

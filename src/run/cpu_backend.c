@@ -1,6 +1,6 @@
-/* The CPU's backend. Binding makes an array of prepared calls: the kernel, its arrays with their addresses, options,
- * state and workspace. Executing walks along it and neither allocates nor looks anything up. Before each call the node
- * is noted in frame->at, so that the message about an error, or about a step that is stuck, can name the node. */
+/* The CPU's backend. Binding makes an array of prepared calls. A call has the kernel, its arrays with their addresses,
+ * options, state and workspace. Executing walks along the array, and neither allocates nor looks anything up. Before
+ * each call the node is noted in frame->at, so that messages about errors and stuck steps can name it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,15 +19,15 @@ typedef struct call {
     mst_kernel_function run;
     mst_kernel_args args;
     int32_t node;
-    bool body;    /* before the gate */
-    void *bodies; /* of a node that has some: the state of its kernel */
+    bool body;    /* the call comes before the gate */
+    void *bodies; /* for a node with bodies: the state of its kernel, else NULL */
 } call;
 
 typedef struct instance {
     const executable *executable;
     call *calls;
     int64_t num_calls;
-    mst_array *arrays; /* of all calls but those of groups */
+    mst_array *arrays; /* arrays of all calls, except those of groups */
 } instance;
 
 static mst_status compile(const mst_plan *plan, int device, void **out) {
@@ -153,7 +153,8 @@ static mst_status not_finite(const mst_kernel_args *a, const mst_array *array, c
     return mst_error_at(name, NULL);
 }
 
-/* ARRAY, the array of VALUE, cut to the rows that are there. Their count is among the same outputs, DST. */
+/* ARRAY, which is that of VALUE, cut to the rows that are in use. Their number is among the outputs DST of the same
+ * node. */
 static mst_array counted(const mst_plan *plan, int32_t value, const mst_array *array, const mst_array *dst) {
     const mst_plan_value *v = &plan->value[value];
     mst_array out = *array;
@@ -163,8 +164,8 @@ static mst_array counted(const mst_plan *plan, int32_t value, const mst_array *a
     return out;
 }
 
-/* Checks what a node has made, and the weights that it reads: these are written behind the gate, where nothing may fail
- * any more, so they are checked when they are read. */
+/* Checks the outputs of a node, and the weights that it reads. Weights are written behind the gate, where nothing may
+ * fail any more, so they are checked when they are read. */
 static mst_status check_numerics(const instance *x, const call *c) {
     const mst_plan *plan = x->executable->plan;
     const mst_plan_node *node = &plan->node[c->node];
@@ -174,7 +175,7 @@ static mst_status check_numerics(const instance *x, const call *c) {
         if (mst_plan_shape_only(node, i) || root->space != MST_IN_STATE || all_finite(&a->src[i])) continue;
         return not_finite(a, &a->src[i], "holds", plan->node[root->node].name);
     }
-    /* each device of a group has made a part, and the others may not be done: later results that depend on it are
+    /* each device of a group makes a part, and other devices may not be done: later results that depend on it are
      * checked instead */
     for (int i = 0; i < a->num_dst && a->num_parts == 1; i++) {
         const mst_array made = counted(plan, node->dst + i, &a->dst[i], a->dst);
@@ -183,7 +184,7 @@ static mst_status check_numerics(const instance *x, const call *c) {
     return MST_OK;
 }
 
-/* The same as execute, with the time of each call. */
+/* The same as execute, but notes the time of each call. */
 static mst_status execute_traced(const instance *x, int32_t first, int32_t end, mst_frame *frame) {
     const int device = x->executable->device;
     for (int32_t k = first; k < end; k++) {

@@ -1,4 +1,4 @@
-/* The CPU of this machine: logical devices that share its cores and its memory. */
+/* The CPU of this machine as a type of device: its logical devices share cores and memory. */
 #include "device/device.h"
 #include "run/backend.h"
 

@@ -1,12 +1,12 @@
 /* The threads of the devices and their queues (executor.h).
  *
- * Frame number n of a device is in place n mod num_frames of its queue, and two timelines count frames: `submitted`
+ * Frame number n of a device is in place n mod num_frames of its queue. Two timelines count frames: `submitted` counts
  * those put on the queue, `done` those that the device has left. A queue has a place for each frame that may be in
- * flight, and one for the end. A device counts its points (plan/program.h) through all frames on one timeline;
- * frame->base says where those of a frame begin.
+ * flight, and one for the mark of the end. A device counts its points (plan/program.h) through all frames on one
+ * timeline; frame->base says where the points of a frame begin.
  *
- * Device 0 has no thread: each caller runs that part of its own frame when the frames before it are done. A caller
- * whose deadline passes first marks its place as given up, and the caller before it goes past it. */
+ * Device 0 usually has no thread: each caller runs this part of its own frame when the frames before it are done. If
+ * the deadline of a caller passes first, it marks its place as given up, and the caller before it skips this place. */
 #include "run/executor.h"
 
 #include <stdlib.h>
@@ -20,14 +20,14 @@
 #include "base/thread.h"
 #include "run/gate.h"
 
-/* A device's queue: frame number n is in place n mod num_frames. */
+/* A device, its thread and its queue. Frame number n is in place n mod num_frames. */
 typedef struct worker {
-    mst_timeline submitted; /* frames put on the queue */
-    mst_timeline done;      /* frames that the device has left */
+    mst_timeline submitted; /* counts frames put on the queue */
+    mst_timeline done;      /* counts frames that the device has left */
     mst_executor *executor;
     int device;
     uint64_t points;   /* value of its timeline when all frames on the queue are done */
-    mst_frame **queue; /* NULL: nothing more to come */
+    mst_frame **queue; /* a NULL entry: the end */
     bool *given_up;    /* by place: the caller of device 0 left before its turn */
     pthread_mutex_t lock;
     pthread_t thread;
@@ -38,15 +38,15 @@ typedef struct worker {
 
 struct mst_executor {
     const mst_devices *devices;
-    bool pin, spin, runs_all; /* has a thread for device 0 too */
+    bool pin, spin, runs_all; /* runs_all: device 0 has a thread too */
     int num_frames;
-    _Atomic int users; /* the owner and the threads; the last to leave frees all */
+    _Atomic int users; /* the owner and the threads; the last to leave frees the executor */
     void (*ended)(void *owner);
     void *owner;
     mst_timeline *lines; /* by device */
-    worker *workers;     /* one a device; that of device 0 has no thread, its callers run it */
+    worker *workers;     /* one for each device; the callers run device 0, unless `runs_all` */
     pthread_t caller;    /* thread that made the executor */
-    void *binding;       /* cores that this thread was bound to before */
+    void *binding;       /* the cores to which the caller's thread was bound before */
 };
 
 bool mst_executor_spins(const mst_devices *devices) {
@@ -75,7 +75,7 @@ static void free_executor(mst_executor *e) {
     free(e);
 }
 
-/* Drops one reference: the owner's, or that of a thread at its end. */
+/* Drops one reference: the owner's, or that of a thread at its end. The last one frees the executor. */
 static void leave(mst_executor *e) {
     if (atomic_fetch_sub(&e->users, 1) > 1) return;
     void (*ended)(void *) = e->ended;
@@ -84,7 +84,7 @@ static void leave(mst_executor *e) {
     if (ended) ended(owner);
 }
 
-/* oneDNN computes on the calling thread alone: work is shared by mst_parallel. */
+/* Runs a frame with oneDNN limited to the calling thread: mst_parallel shares the work among threads. */
 static void executor_run(worker *w, mst_frame *frame) {
     int before;
     const mst_status status = mst_openmp_begin(&before);
@@ -100,7 +100,7 @@ static void *work(void *context) {
     mst_flush_denormals();
     pin(w);
     for (uint64_t number = 1;; number++) {
-        mst_timeline_wait(&w->submitted, number, MST_NEVER, e->spin); /* idle until there is work, or the end */
+        mst_timeline_wait(&w->submitted, number, MST_NEVER, e->spin); /* sleeps until there is a frame, or the end */
         mst_frame *frame = w->queue[number % (uint64_t)e->num_frames];
         if (!frame) break;
         if (frame->touch) mst_frame_touch(frame, w->device);
@@ -195,7 +195,7 @@ void mst_executor_destroy(mst_executor *e, double seconds, void (*ended)(void *o
     for (int i = 0; i < e->devices->count; i++) {
         worker *w = &e->workers[i];
         if (!w->started) continue;
-        /* idle threads end at once, whatever the deadline: nothing but the end is on their queues */
+        /* idle threads end at once, whatever the deadline: only the end is on their queues */
         const bool idle = mst_timeline_value(&w->done) + 1 == mst_timeline_value(&w->submitted);
         if (mst_timeline_wait(&w->ended, 1, idle ? MST_NEVER : deadline, true))
             pthread_join(w->thread, NULL);
@@ -232,7 +232,7 @@ void mst_executor_submit(mst_executor *e, mst_frame *frame, const int32_t *devic
     }
 }
 
-/* Device 0 is done with frame NUMBER, and with those after it whose callers have given up. */
+/* Notes that device 0 is done with frame NUMBER, and with the frames after it whose callers have given up. */
 static void finish_own(worker *w, uint64_t number) {
     const uint64_t places = (uint64_t)w->executor->num_frames;
     pthread_mutex_lock(&w->lock);

@@ -1,8 +1,8 @@
 /** The threads of a session's devices, and the order in which each device works on frames.
  *
- *  Every device has a queue. A frame is put on the queues of all its devices at once, under the session's lock, so that
- *  two frames never wait for each other crosswise. The thread that calls for a step runs device 0's part itself, when
- *  the frames before it are done there; the other devices have threads of their own. */
+ *  Every device has a queue. A frame is put on the queues of all its devices at once, under the session's lock. So two
+ *  frames never wait for each other in a circle. The thread that asks for a step runs device 0's part itself, when the
+ *  frames before it are done there; the other devices have threads of their own. */
 #ifndef MUSTER_RUN_EXECUTOR_H
 #define MUSTER_RUN_EXECUTOR_H
 
@@ -10,25 +10,26 @@
 
 typedef struct mst_executor mst_executor;
 
-/** An executor for at most NUM_FRAMES frames at a time. RUNS_ALL: device 0 has a thread of its own, as the others do,
- *  so that callers need not stay with it. Else callers run its part themselves, which is some microseconds quicker. */
+/** Makes an executor for at most NUM_FRAMES frames at a time. With RUNS_ALL device 0 has a thread of its own, like the
+ *  others, so that callers can leave at their deadline. Without it callers run device 0's part themselves, which saves
+ *  some microseconds. */
 MST_CHECKED mst_status mst_executor_create(const mst_devices *devices, const mst_session_options *options,
                                            int num_frames, bool runs_all, mst_executor **out);
-/** Ends the threads and calls ENDED (may be NULL) with OWNER, whose memory the devices use. If a device does not
- * leave its frame within SECONDS, the call returns all the same, and the last device to come back frees the executor
- * and calls ENDED on its own thread. */
+/** Ends the threads, and calls ENDED (may be NULL) with OWNER, whose memory the devices use. If a device does not leave
+ *  its frame within SECONDS, the function returns all the same. Then the last device to come back frees the executor
+ *  and calls ENDED on its own thread. */
 void mst_executor_destroy(mst_executor *executor, double seconds, void (*ended)(void *owner), void *owner);
-/** Whether threads of the executor run all devices, and callers none. */
+/** Whether threads of the executor run all devices, and callers run none. */
 bool mst_executor_runs_all(const mst_executor *executor);
-/** Puts FRAME, whose plan is set, on the queues of DEVICES; called by one thread at a time. */
+/** Puts FRAME, whose plan is set, on the queues of DEVICES. Only one thread may call it at a time. */
 void mst_executor_submit(mst_executor *executor, mst_frame *frame, const int32_t *devices, int32_t num_devices);
-/** Runs device 0's part of FRAME, which has one, on the calling thread, in its turn. */
+/** Runs device 0's part of FRAME on the calling thread, in its turn. The frame must have such a part. */
 void mst_executor_run_own(mst_executor *executor, mst_frame *frame);
-/** Runs FRAME, which was put on no queue, for all of DEVICES on the calling thread (mst_frame_run_alone). */
+/** Runs FRAME for all of DEVICES on the calling thread (mst_frame_run_alone). FRAME is on no queue. */
 void mst_executor_run_alone(mst_frame *frame, const int32_t *devices, int32_t num_devices);
-/** The team of a device, NULL if it has one thread. */
+/** The team of a device; NULL if the device has one thread. */
 mst_team *mst_executor_team(const mst_executor *executor, int device);
-/** True if each device's threads have cores of their own, so that waiting awake for a moment pays. */
+/** True if each device's threads have cores of their own. Then it pays to spin for a moment before sleeping. */
 bool mst_executor_spins(const mst_devices *devices);
 
 #endif

@@ -1,8 +1,8 @@
 /* How a device walks its program: a list of actions (run calls, wait for a point of another device, reach one, feed,
- * receive, fetch, gate). gate.c says whether a device goes on past the gate.
+ * receive, fetch, gate). gate.c decides whether a device goes on past the gate.
  *
  * Before the gate the first failure ends the step on all devices. Behind it a device that fails stops where it is
- * (`stop`). Devices that need what it has not made stop too. What was torn is marked in the store. */
+ * (`stop`). Devices that need the values that it did not make stop too. Torn entries are marked in the store. */
 #include "run/frame.h"
 
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 
 /* ---- actions ---- */
 
-/* HAPPENS: DEVICE is behind the gate, and must complete what it writes. So a thread of a device waits there as long as
- * the other device needs: callers that wait for it have a deadline of their own. A caller that runs the part of device
- * 0 waits as long again as before the gate. */
+/* Waits for a point of another device. HAPPENS: DEVICE is behind the gate, and must complete its writes. So a thread of
+ * a device then waits as long as it takes, because callers that wait for it have deadlines of their own. A caller that
+ * runs device 0's part waits until frame->longer. */
 static mst_status wait_for(mst_frame *frame, int device, const mst_action *action, mst_timeline *lines, bool happens) {
     const mst_devices *devices = frame->devices;
     const uint64_t point = frame->base[action->device] + (uint64_t)action->first;
@@ -38,7 +38,7 @@ mst_array mst_frame_array(const mst_frame *frame, int32_t value) {
     return array;
 }
 
-/* A fed value that is being filled. */
+/* A fed value that a function is filling. */
 typedef struct filling {
     const mst_feed *from;
     mst_spec spec;
@@ -142,14 +142,14 @@ static mst_status fetch(mst_frame *frame, int32_t n) {
     return mst_domain_copy(&mst_domain_host, mst_tensor_data(output), from, src.data, mst_tensor_bytes(output));
 }
 
-/* Copies VALUE, which the exchange adds to a sum, to DST, from where it is sent. */
+/* Copies VALUE, a leaf of an exchange, to DST, the memory from which it is sent. */
 static mst_status copy_leaf(mst_frame *frame, int32_t value, void *dst) {
     const mst_array src = mst_frame_array(frame, value);
     const mst_plan_value *root = &frame->plan->value[frame->plan->value[value].root];
     mst_domain *from = root->constant ? &mst_domain_host : mst_plan_value_domain(frame->plan, value);
     const void *data = root->constant ? mst_tensor_data(root->constant) : src.data;
     int64_t count;
-    if (data == dst) return MST_OK; /* made there */
+    if (data == dst) return MST_OK; /* it was computed there */
     MST_TRY(mst_frame_count(frame, value, frame->plan->value[value].counted_by, &src, &count));
     const size_t bytes = (size_t)count * mst_dtype_size(src.dtype);
     if (!from->type->host) atomic_fetch_add(frame->copied, (int64_t)bytes);
@@ -178,7 +178,8 @@ static mst_status await_exchange(mst_frame *frame, int32_t n) {
     return mst_exchange_wait(x->sums, frame->deadline);
 }
 
-/* DEVICE stops behind the gate, in action AT of its program, where NODE has failed: the rest is not made. */
+/* Notes that DEVICE stops behind the gate, in action AT of its program, because NODE has failed. The rest of its
+ * program does not run. */
 static void stop(mst_frame *frame, int device, int64_t at, int32_t node) {
     const mst_program *program = &frame->plan->program[device];
     int64_t call = program->num_calls, next = at, before = at;
@@ -190,7 +191,8 @@ static void stop(mst_frame *frame, int device, int64_t at, int32_t node) {
     atomic_store(&frame->stop[device].point, before ? program->action[before - 1].first : 0);
 }
 
-/* An op of the user may fail without a message; *ERRORS is how many there were before it ran. */
+/* Completes the error of node N. An op of the user may fail without a message; *ERRORS is the number of errors before
+ * it ran. */
 static void complete(const mst_frame *frame, mst_status status, int32_t n, uint64_t *errors) {
     if (n >= 0 && mst_error_count() == *errors) {
         const mst_plan_node *node = &frame->plan->node[n];
@@ -203,18 +205,18 @@ static void complete(const mst_frame *frame, mst_status status, int32_t n, uint6
 /* Where a device is in its program. */
 struct mst_walk {
     int device;
-    bool alone;    /* one thread walks for all devices: it goes on with another if this one would wait */
+    bool alone;    /* one thread walks for all devices: when this walk would wait, it goes on with another device */
     bool at_gate;  /* the device has arrived there */
-    bool happens;  /* it is behind the gate */
-    bool ended;    /* at the end of the program, or if the frame failed */
-    int64_t next;  /* action */
+    bool happens;  /* the device is behind the gate */
+    bool ended;    /* it has come to the end of the program, or the frame has failed */
+    int64_t next;  /* the next action */
     int64_t began; /* when the action began, if notes are taken */
     mst_team *team;
     mst_timeline *lines; /* by device */
 };
 typedef struct mst_walk walk;
 
-/* Whether a thread that walks alone must go on with another device before ACTION. */
+/* Whether the thread walks for all devices and must go on with another device before ACTION. */
 static bool would_wait(const mst_frame *frame, const walk *w, const mst_action *action) {
     if (!w->alone) return false;
     if (action->kind == MST_DO_WAIT)
@@ -222,7 +224,7 @@ static bool would_wait(const mst_frame *frame, const walk *w, const mst_action *
     return action->kind == MST_DO_GATE && w->at_gate && mst_gate_is_open(frame);
 }
 
-/* A node to name if ACTION fails; -1: none. */
+/* The node to name if ACTION fails; -1: none. */
 static int32_t node_of(const mst_action *action) {
     switch (action->kind) {
         case MST_DO_FEED:
@@ -235,7 +237,7 @@ static int32_t node_of(const mst_action *action) {
     }
 }
 
-/* Does ACTION, which is no gate. *NODE: where it failed. */
+/* Performs ACTION, which is not the gate. If it fails, *NODE is the node that failed. */
 static mst_status act(mst_frame *frame, const walk *w, const mst_action *action, int32_t *node) {
     const mst_device *self = &frame->devices->device[w->device];
     mst_status status;
@@ -260,8 +262,8 @@ static mst_status act(mst_frame *frame, const walk *w, const mst_action *action,
     }
 }
 
-/* Walks the program of a device to its end, to the first failure or, if one thread walks alone, to where it would
- * wait. *NODE says where it failed, *DERIVED whether another device's failure was the cause. */
+/* Walks the program of a device to its end or to the first failure. If one thread walks for all devices, it also stops
+ * where it would wait. *NODE says which node failed, *DERIVED whether the cause was another device's failure. */
 static mst_status go_on(mst_frame *frame, walk *w, int32_t *node, bool *derived) {
     const mst_program *program = &frame->plan->program[w->device];
     uint64_t errors = mst_error_count();
@@ -271,13 +273,13 @@ static mst_status go_on(mst_frame *frame, walk *w, int32_t *node, bool *derived)
         if (would_wait(frame, w, action)) return MST_OK;
         *node = node_of(action);
         *derived = action->kind == MST_DO_WAIT || (action->kind == MST_DO_RECEIVE && frame->plan->node[*node].stream);
-        if (action->kind != MST_DO_RUN && action->kind != MST_DO_REACH) /* -1: it waits for others */
+        if (action->kind != MST_DO_RUN && action->kind != MST_DO_REACH) /* -1: it waits for another device */
             atomic_store_explicit(&frame->at[w->device], *node, memory_order_relaxed);
         if (action->kind == MST_DO_GATE) {
             if (!w->at_gate) mst_gate_arrive(frame, w->device);
             w->at_gate = true;
             if (would_wait(frame, w, action)) return MST_OK;
-            if (!(w->happens = mst_gate_wait(frame, w->device))) break; /* the cause is kept */
+            if (!(w->happens = mst_gate_wait(frame, w->device))) break; /* the frame keeps the cause */
         } else {
             status = act(frame, w, action, node);
         }
@@ -289,7 +291,8 @@ static mst_status go_on(mst_frame *frame, walk *w, int32_t *node, bool *derived)
         }
         if (status && w->happens) stop(frame, w->device, w->next, *node);
         if (status) return status;
-        if (w->happens) continue; /* a step that has failed is not worth finishing, but what is being written is */
+        if (w->happens)
+            continue; /* before the gate a failed step is not finished; behind it the writes are completed */
         if (atomic_load_explicit(&frame->failed, memory_order_relaxed)) break;
     }
     w->ended = true;
@@ -305,7 +308,7 @@ static void keep_going(mst_frame *frame, walk *w) {
     w->ended = true;
 }
 
-/* However its part ended, no device waits for this one any more. */
+/* Lets no device wait for this one any more, however its part ended. */
 static void end_walk(mst_frame *frame, const walk *w) {
     atomic_store_explicit(&frame->at[w->device], -1, memory_order_relaxed);
     mst_timeline_advance(&w->lines[w->device],
@@ -314,7 +317,7 @@ static void end_walk(mst_frame *frame, const walk *w) {
 
 void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_timeline *lines) {
     walk w = {.device = device, .team = team, .lines = lines};
-    /* the caller says when the state may be read, or that the frame has failed before it began */
+    /* The caller signals when the state may be read, or that the frame failed before it began. */
     if (!mst_timeline_wait(&frame->ready, frame->number, frame->deadline, frame->spin))
         mst_frame_fail(frame, MST_FAIL(MST_DEADLINE, "waited too long for the step to begin"), -1, device, true);
     if (frame->notes) w.began = mst_clock_now();
@@ -329,7 +332,8 @@ mst_status mst_frame_prepare_alone(mst_frame *frame) {
     return frame->own_lines && frame->walks ? MST_OK : MST_NO_MEMORY("for a session");
 }
 
-/* Every wait is for an earlier place of the common order of all nodes, so one of the devices can always go on. */
+/* The loop makes progress: every wait is for an earlier place of the common order of all nodes, so one of the devices
+ * can always go on. */
 void mst_frame_run_alone(mst_frame *frame, const int32_t *devices, int32_t num_devices) {
     int32_t left = 0;
     for (int32_t i = 0; i < num_devices; i++) {
@@ -353,8 +357,8 @@ void mst_frame_run_alone(mst_frame *frame, const int32_t *devices, int32_t num_d
 
 /* ---- first touch ---- */
 
-/* A page gets its place in memory when it is first written. If another step has written it already, this changes
- * nothing: a device that was stuck may come very late. */
+/* Writes a zero over a zero on each page: the page gets its place in memory by this first write. If another step has
+ * written to the page already, nothing changes, so even a device that was stuck may do this very late. */
 static void touch(char *data, size_t bytes) {
     enum { PAGE = 4096 };
     for (size_t i = 0; i < bytes; i += PAGE) {
@@ -382,7 +386,7 @@ void mst_frame_leave(mst_frame *frame) {
 
 bool mst_frame_give_up(mst_frame *frame) {
     if (atomic_exchange(&frame->end, MST_GIVEN_UP) == MST_RUNNING) return true;
-    /* this loop ends: the last device is between two statements of mst_frame_leave, where it waits for nothing */
+    /* This wait ends soon: the last device is between two statements of mst_frame_leave, where it waits for nothing. */
     mst_timeline_wait(&frame->left, frame->number, MST_NEVER, true);
     return false;
 }

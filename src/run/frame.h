@@ -1,7 +1,7 @@
 /** Frames: one step in flight.
  *
- *  A frame says which plan runs, on which memory, with which feeds, until when. All devices of the plan work on it,
- *  each its own program; they meet at the gate (gate.h), where it is decided once whether the step happens. */
+ *  A frame says which plan runs, in which memory, with which feeds, and until when. All devices of the plan work on it,
+ *  each on its own program. They meet at the gate (gate.h), which decides once whether the step happens. */
 #ifndef MUSTER_RUN_FRAME_H
 #define MUSTER_RUN_FRAME_H
 
@@ -17,27 +17,28 @@
 #include "store/store.h"
 
 /** How a frame ends. If all devices leave it before the deadline, the caller releases it. Else the caller gives it up,
- *  and the last device releases it. */
+ *  and the last device to leave releases it. */
 enum { MST_RUNNING, MST_ALL_LEFT, MST_GIVEN_UP };
 
-/** Memory of one device for steps: lasts as long as the session, grows with the largest plan. */
+/** Memory of one device for steps. It lasts as long as the session, and grows with the largest plan. */
 typedef struct mst_arena_memory {
     char *data;
     _Atomic int64_t bytes;
-    char *staging; /**< in the host's memory, if the device's is another */
+    char *staging; /**< host memory for fed values, if the device's memory is another */
     int64_t staging_bytes;
 } mst_arena_memory;
 
-/** New memory of a copy, or of a part of one, that a device touches before anything else is done with it. */
+/** New memory of a copy, or of a part of one. The device writes to it first, so that it lies next to its cores. */
 typedef struct mst_touch {
     char *data;
     size_t bytes;
     int32_t device;
 } mst_touch;
 
-/** Where a device has stopped behind the gate, because its part failed or needs what another has not made. */
+/** Where a device has stopped behind the gate, because its part failed, or needs a value that another device did not
+ *  make. */
 typedef struct mst_stop {
-    int64_t call;          /**< first call of its program that was not made whole; INT64_MAX: it has not stopped */
+    int64_t call;          /**< first call of its program that is not complete; INT64_MAX: it has not stopped */
     _Atomic int32_t point; /**< the last point that it has reached; INT32_MAX: it has not stopped */
 } mst_stop;
 
@@ -45,71 +46,77 @@ typedef struct mst_frame {
     /* what runs */
     const mst_devices *devices;
     const mst_plan *plan;
-    void *const *instance;      /**< by device: of its backend */
+    void *const *instance;      /**< by device: the instance of its backend */
     const mst_binding *binding; /**< where the values are */
-    const mst_feed *feeds;      /**< copies whose tensors are retained */
-    mst_tensor **outputs;       /**< by fetch; NULL entries: not wanted. Retained */
+    const mst_feed *feeds;      /**< copies of the caller's feeds; their tensors are retained */
+    mst_tensor **outputs;       /**< by fetch; a NULL entry: not wanted. The tensors are retained */
     mst_step step;
     int64_t deadline;
-    int64_t longer;   /**< deadline of the caller behind the gate */
-    bool caller_runs; /**< device 0's part is run by the caller, which must come back */
+    int64_t longer;   /**< the caller's deadline behind the gate */
+    bool caller_runs; /**< the caller runs device 0's part, and must come back from it */
     bool check_numerics, spin;
-    mst_run_notes *notes; /**< of a trace; NULL: none is taken */
+    mst_run_notes *notes; /**< notes for a trace; NULL: the run is not traced */
     bool has_turn;
     mst_turn turn;                      /**< for the entries of the plan */
     const mst_bound_exchange *exchange; /**< by exchange of the plan */
     uint64_t exchange_run;              /**< number of this run among those with exchanges */
-    struct mst_session_part *part;      /**< if there are devices of other tasks; NULL: there are none */
+    struct mst_session_part *part;      /**< the part, if there are devices of other tasks; NULL: there are none */
     uint64_t part_run;                  /**< number of the run, which is the same on all tasks */
-    bool prepared;          /**< for the gate, before the vote: by the device that votes, read at the gate */
-    const mst_touch *touch; /**< by the devices, before the frame is ready; NULL: nothing */
+    bool prepared;          /**< mst_gate_prepare has run; set before the vote by the device that votes, read at the
+                                 gate */
+    const mst_touch *touch; /**< memory that devices touch before the frame is ready; NULL: none */
     int64_t num_touches;
     /* progress */
-    _Atomic int remaining;                    /**< devices that have not left */
+    _Atomic int remaining;                    /**< number of devices that have not left */
     _Atomic int end;                          /**< MST_RUNNING, MST_ALL_LEFT or MST_GIVEN_UP */
-    void (*release)(struct mst_frame *frame); /**< if the caller has given up: the last device calls it */
+    void (*release)(struct mst_frame *frame); /**< called by the last device if the caller has given up */
     void *owner;                              /**< for release */
-    uint64_t own_number;                      /**< its number on the queue of device 0 */
+    uint64_t own_number;                      /**< the frame's number on the queue of device 0 */
     uint64_t number;                          /**< counts the runs of this frame's slot, from 1 */
-    mst_timeline touched;                     /**< devices that have touched, of all frames of the slot */
-    uint64_t all_touched;                     /**< value of it when the devices of this frame have touched */
-    mst_timeline ready;                       /**< at `number` when the state may be read */
-    mst_timeline gate;                        /**< at `number` when it has decided */
-    mst_timeline left;                        /**< at `number` when all devices have left */
-    _Atomic int decision;                     /**< of the gate */
-    _Atomic int arrived;                      /**< devices at the gate */
-    int participants;                         /**< devices that run something */
-    uint64_t *base;                           /**< by device: what its line is when it begins */
-    _Atomic int32_t *at;                      /**< by device: node that it runs now, -1 */
-    mst_stop *stop;                           /**< by device */
-    _Atomic int64_t *copied;                  /**< bytes copied between domains, of the session */
-    mst_string_memory *strings;               /**< by device */
-    mst_timeline *own_lines;                  /**< by device: their progress if one thread runs all; NULL: never */
-    struct mst_walk *walks;                   /**< likewise: where each is */
+    mst_timeline touched;                     /**< counts the devices that have touched memory, over all frames of the
+                                                   slot */
+    uint64_t all_touched;       /**< value of `touched` when all devices of this frame have touched theirs */
+    mst_timeline ready;         /**< has value `number` when the state may be read */
+    mst_timeline gate;          /**< has value `number` when the gate has decided */
+    mst_timeline left;          /**< has value `number` when all devices have left */
+    _Atomic int decision;       /**< decision of the gate */
+    _Atomic int arrived;        /**< number of devices at the gate */
+    int participants;           /**< number of devices that run something */
+    uint64_t *base;             /**< by device: value of its timeline when the frame begins */
+    _Atomic int32_t *at;        /**< by device: the node that it runs now; -1: none */
+    mst_stop *stop;             /**< by device */
+    _Atomic int64_t *copied;    /**< bytes copied between domains: the session's counter */
+    mst_string_memory *strings; /**< by device */
+    mst_timeline *own_lines;    /**< by device: timelines of progress for when one thread runs all
+                                                   devices; NULL: that never happens */
+    struct mst_walk *walks;     /**< likewise: the place of each device in its program */
     atomic_bool failed;
     pthread_mutex_t lock; /**< of `failure` */
     mst_failure failure;  /**< the first cause */
 } mst_frame;
 
-/** The array of VALUE in this frame. */
+/** The array of VALUE in this frame, with its address. */
 mst_array mst_frame_array(const mst_frame *frame, int32_t value);
-/** How many elements of VALUE, which is SRC, are there: COUNTED_BY (-1: all are) begins with the number of rows. */
+/** Sets OUT to the number of elements of VALUE that are in use. SRC is its array. The value COUNTED_BY begins with the
+ *  number of rows; -1: all elements are in use. */
 MST_CHECKED mst_status mst_frame_count(mst_frame *frame, int32_t value, int32_t counted_by, const mst_array *src,
                                        int64_t *out);
-/** DEVICE touches its part of new memory, so that it lies next to the cores of the calling thread. What is in it stays
- *  as it is. */
+/** DEVICE touches its part of new memory, so that it lies next to the cores of the calling thread. The contents stay
+ *  the same. */
 void mst_frame_touch(mst_frame *frame, int device);
-/** The calling device leaves the frame, and must not touch it any more. */
+/** The calling device leaves the frame, and must not access it any more. */
 void mst_frame_leave(mst_frame *frame);
-/** The caller gives the frame up: the last device releases it. False if all devices have left meanwhile. */
+/** The caller gives the frame up: the last device to leave releases it. False if all devices have left in the
+ *  meantime. */
 bool mst_frame_give_up(mst_frame *frame);
-/** Runs the program of DEVICE, whose threads are TEAM (NULL: one), from its first to its last action, or to where the
- * frame fails. LINES: by device. */
+/** Runs the program of DEVICE to its last action, or until the frame fails. TEAM are the threads of the device; NULL:
+ *  it has one. LINES: by device. */
 void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_timeline *lines);
-/** Gets what mst_frame_run_alone needs: `own_lines` and `walks`, which the owner frees. */
+/** Allocates what mst_frame_run_alone needs: `own_lines` and `walks`. The owner frees them. */
 MST_CHECKED mst_status mst_frame_prepare_alone(mst_frame *frame);
-/** Runs the programs of DEVICES, all that the plan has, on the calling thread, which goes from one to the next where it
- *  would wait. The devices are of one domain and have one thread each, and the frame is ready. Gives the same bits. */
+/** Runs the programs of DEVICES, which are all devices of the plan, on the calling thread. The thread switches to the
+ *  next device where it would wait. The devices are in one domain and have one thread each, and the frame is ready. The
+ *  bits are the same as with a thread for each device. */
 void mst_frame_run_alone(mst_frame *frame, const int32_t *devices, int32_t num_devices);
 
 #endif

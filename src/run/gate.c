@@ -1,4 +1,4 @@
-/* The gate: where it is decided, once, whether a step happens.
+/* The gate, which decides once whether a step happens.
  *
  *      body                            | gate |  commit
  *      may fail; variables keep their  |      |  writes variables;
@@ -7,18 +7,18 @@
  * Each device arrives at the gate when its part of the body is done (mst_gate_arrive). It goes on only when the
  * decision is known (mst_gate_wait). The decision is one of two:
  *
- *   it happens    The last device to arrive waits until nobody reads the old values any more, takes the memory in
- *                 reserve (base/reserve.h) if it has been spent, and decides so. All devices write.
+ *   it happens    The last device to arrive waits until no step reads the old values any more. It allocates the memory
+ *                 in reserve (base/reserve.h) again if that has been spent. Then it decides, and all devices write.
  *   it does not   A device or the caller has failed before (mst_frame_fail), or the deadline has passed. No device
- *                 writes, and the variables are as if there had been no step.
+ *                 writes, and the variables keep their old values.
  *
- * Several threads may want to decide at the same time: the last device, one that fails, one whose wait is too long.
- * The first of them wins, by one compare-and-swap on `decision` of the frame; the others take what it decided. So a
- * step never happens on one device and not on another. A failure after that is only kept for the caller: the decision
+ * Several threads may want to decide at the same time: the last device, one that fails, or one that has waited too
+ * long. The first of them wins, by one compare-and-swap on `decision` of the frame; the others accept its decision. So
+ * a step never happens on one device and not on another. A failure after that is only kept for the caller: the decision
  * stays. A plan that writes nothing has no gate; its step may still be stopped.
  *
  * If devices of other tasks take part, the last device to arrive votes, and the coordinator of all tasks decides
- * (part.h). A task that has voted waits for the decision as long as it takes: the others may write already. */
+ * (part.h). A task that has voted waits for the decision as long as it takes, because other tasks may write already. */
 #include "run/gate.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@
 #include "run/part_inside.h"
 
 /* Changes the decision if it is still BEFORE, and wakes the devices that wait. Does nothing if the gate has decided, or
- * this task may not decide any more. Returns what was decided. */
+ * this task may not decide any more. Returns the decision that holds. */
 static int decide_from(mst_frame *frame, int before, int decision) {
     int decided = before;
     if (atomic_compare_exchange_strong(&frame->decision, &decided, decision)) {
@@ -51,7 +51,7 @@ bool mst_gate_is_open(const mst_frame *frame) {
     return atomic_load(&frame->decision) <= MST_VOTED;
 }
 
-/* This task can make the step: from now on it is decided together with the others. */
+/* Votes that this task can make the step. From now on the coordinator decides for all tasks. */
 static void vote(mst_frame *frame) {
     int decided = MST_UNDECIDED;
     if (atomic_compare_exchange_strong(&frame->decision, &decided, MST_VOTED)) mst_session_part_vote(frame);
@@ -99,7 +99,7 @@ bool mst_gate_wait(mst_frame *frame, int device) {
     if (mst_timeline_wait(&frame->gate, frame->number, frame->deadline, frame->spin))
         return atomic_load(&frame->decision) == MST_HAPPENS;
     int decided = decide(frame, MST_DOES_NOT);
-    if (decided == MST_VOTED) { /* the others may write: the decision comes, whatever happens */
+    if (decided == MST_VOTED) { /* other tasks may write: wait for the coordinator's decision in any case */
         mst_timeline_wait(&frame->gate, frame->number, MST_NEVER, frame->spin);
         decided = atomic_load(&frame->decision);
         if (decided == MST_DOES_NOT) return false;

@@ -1,5 +1,5 @@
-/* A part: a session whose plans have devices of other tasks too. Its runs are submitted by one thread, in the order of
- * all tasks, and finished by another; what comes from other tasks is given to it by a third. */
+/* A part: a session whose plans also have devices of other tasks. One thread submits its runs, in the common order of
+ * all tasks; another finishes them. A third thread delivers what comes from other tasks. */
 #include "run/part.h"
 
 #include <stdlib.h>
@@ -57,7 +57,8 @@ void mst_session_part_release_plan(mst_session *session, mst_cached_plan *cached
 
 /* ---- runs ---- */
 
-/* The feeds of a run. For feeds that this task needs they hold the tensors; the plan says of what kind these are. */
+/* Lists the feeds of a run. Feeds that this task needs have their tensors; dtypes and shapes of the others come from
+ * the plan. */
 static mst_status list_feeds(const mst_cached_plan *cached, const mst_session_part_run *run, mst_feed *feeds) {
     for (int i = 0; i < cached->num_feeds; i++) {
         const bool needed = cached->plan->feed_task[i] == cached->plan->host->devices->self;
@@ -76,14 +77,14 @@ static mst_call_purpose purpose_of(const mst_session_part_run *run) {
 
 mst_status mst_session_part_submit(mst_session *session, mst_cached_plan *cached, const mst_session_part_run *run) {
     mst_session_part *part = session->part;
-    MST_TRY(mst_session_enter(session)); /* left at the end of the run */
+    MST_TRY(mst_session_enter(session)); /* mst_session_leave is called at the end of the run */
     mst_feed *feeds = calloc((size_t)cached->num_feeds + 1, sizeof *feeds);
     mst_status status = feeds ? list_feeds(cached, run, feeds) : MST_NO_MEMORY("for a run");
     if (!status && part->slot) status = MST_FAIL(MST_INVALID, "run: another run of the session is under way");
     if (!status) {
         part->purpose = purpose_of(run);
         pthread_mutex_lock(&session->lock);
-        cached->references++; /* that of the run */
+        cached->references++; /* the run's reference */
         pthread_mutex_unlock(&session->lock);
         status = mst_session_submit(session, cached, &part->purpose, mst_clock_after(run->seconds), feeds, run->output,
                                     &part->slot);
@@ -109,7 +110,7 @@ mst_status mst_session_part_finish(mst_session *session, bool *derived, bool *ov
     return status;
 }
 
-/* ---- what comes from the other tasks ---- */
+/* ---- messages and decisions from other tasks ---- */
 
 mst_status mst_session_part_deliver(mst_session *session, int32_t from, uint64_t run, int32_t stream, const void *data,
                                     size_t bytes) {

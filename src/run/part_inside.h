@@ -8,7 +8,7 @@
 #include "run/frame.h"
 #include "run/part.h"
 
-/** A message that has come and has not been received. */
+/** A message that has arrived but has not been received by a device. */
 typedef struct mst_session_part_message {
     struct mst_session_part_message *next;
     uint64_t run;
@@ -21,14 +21,14 @@ enum { MST_PART_BINS = 64 };
 
 typedef struct mst_session_part {
     mst_session_part_host host;
-    pthread_mutex_t lock;                         /**< of the next three */
+    pthread_mutex_t lock;                         /**< protects the next three members */
     pthread_cond_t changed;                       /**< a message has come, or the run has failed */
     mst_session_part_message *bin[MST_PART_BINS]; /**< messages, by stream */
     uint64_t last;                                /**< number of the run that was submitted last */
-    pthread_mutex_t running;                      /**< of the frame: its holder may decide; taken before `lock` */
-    mst_frame *frame;                             /**< of the run under way; NULL: none is */
-    struct mst_slot *slot;    /**< of the run that mst_session_part_finish is to be called for; NULL: none */
-    mst_call_purpose purpose; /**< of that run */
+    pthread_mutex_t running;  /**< its holder may use `frame` and decide on it; taken before `lock` */
+    mst_frame *frame;         /**< frame of the run under way; NULL: no run is under way */
+    struct mst_slot *slot;    /**< slot of the run that mst_session_part_finish has to finish; NULL: none */
+    mst_call_purpose purpose; /**< purpose of that run */
 } mst_session_part;
 
 MST_CHECKED mst_status mst_session_part_create(const mst_session_part_options *options, mst_session_part **out);
@@ -38,20 +38,20 @@ void mst_session_part_destroy(mst_session_part *part);
 /** Keeps message STREAM of RUN from part FROM, a copy of DATA, until it is received or its run is over. */
 MST_CHECKED mst_status mst_session_part_receive_message(mst_session_part *part, int32_t from, uint64_t run,
                                                         int32_t stream, const void *data, size_t bytes);
-/** A run begins in FRAME, whose `part_run` is set. Its messages may have come already. */
+/** Notes that a run begins in FRAME, whose `part_run` is set. Its messages may have arrived already. */
 void mst_session_part_begin_run(mst_session_part *part, mst_frame *frame);
-/** All have left the frame of the run. */
+/** Notes that all devices and the caller have left the frame of the run. */
 void mst_session_part_end_run(mst_session_part *part);
 
 /** Sends the source of node N to the task that waits for it. */
 MST_CHECKED mst_status mst_session_part_send(mst_frame *frame, int32_t n);
 /** Waits for the value of node N, on DEVICE, until the deadline of the frame or its failure. */
 MST_CHECKED mst_status mst_session_part_receive(mst_frame *frame, int32_t n, int device);
-/** The number of the step goes from the task that keeps it, OWNER, to those that run something. */
+/** Sends the number of the step from OWNER, the task that keeps it, to the tasks that run something. */
 MST_CHECKED mst_status mst_session_part_share_step(mst_frame *frame, int32_t owner);
-/** This task can make the step. */
+/** Votes that this task can make the step. */
 void mst_session_part_vote(mst_frame *frame);
-/** The frame of the run has failed: nobody waits for messages any more. */
+/** Wakes the devices that wait for messages, because the frame of the run has failed. */
 void mst_session_part_wake(mst_session_part *part);
 
 #endif

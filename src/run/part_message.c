@@ -1,5 +1,5 @@
 /* The messages of a run between its parts: values that cross from one task to another, signals that a node is done,
- * and, as stream 0, the number of the step. A message may come before its run was submitted here, and is kept until it
+ * and, as stream 0, the number of the step. A message may arrive before its run is submitted here. It is kept until it
  * is received or its run is over. */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/thread.h"
 #include "run/part_inside.h"
 
-/* ---- messages that have come ---- */
+/* ---- messages that have arrived ---- */
 
 mst_status mst_session_part_create(const mst_session_part_options *options, mst_session_part **out) {
     mst_session_part *part = calloc(1, sizeof *part);
@@ -167,7 +167,7 @@ mst_status mst_session_part_send(mst_frame *frame, int32_t n) {
     return send_copy(frame, node, from, src.data, bytes);
 }
 
-/* A value in which only some rows count is sent as those rows alone. */
+/* Checks the size of a received value. If only some of its rows are in use, only these rows were sent. */
 static mst_status check_size(const mst_array *dst, size_t bytes) {
     const int64_t rows = dst->shape.ndim ? dst->shape.dim[0] : 1;
     const size_t all = (size_t)dst->count * mst_dtype_size(dst->dtype), row = rows > 0 ? all / (size_t)rows : 0;

@@ -1,8 +1,8 @@
 /* The plans of a session, found by (graph version, feeds, fetches).
  *
- * A thread that finds none makes one without the session's lock. First it puts the call on the list of plans being
- * made, so that no other thread makes the same one. At the end it takes the call off the list and puts the plan into
- * the cache. */
+ * A thread that finds no plan makes one without holding the session's lock. First it puts the call on the list of plans
+ * being made, so that no other thread makes the same plan. At the end it takes the call off the list and puts the plan
+ * into the cache. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static bool is_for(const mst_cached_plan *cached, const mst_session *session, ui
 
 /* ---- making and freeing ---- */
 
-/* Frees all but the description of the call. */
+/* Frees all of a plan except the description of its call. */
 static void undo(mst_session *session, mst_cached_plan *cached) {
     for (int i = 0; cached->bound && i < session->num_slots; i++) mst_bound_plan_free(session, &cached->bound[i]);
     for (int d = 0; d < session->devices.count; d++) {
@@ -126,7 +126,7 @@ static mst_status place_constant(mst_domain *domain, void *dst, const mst_tensor
     return mst_domain_copy(domain, dst, &mst_domain_host, mst_tensor_data(constant), mst_tensor_bytes(constant));
 }
 
-/* The constants of a device whose memory is not the host's. Called during an allocation. */
+/* Copies the constants of a device whose memory is not the host's into its memory. Called during an allocation. */
 static mst_status place_constants(mst_session *session, mst_cached_plan *cached, int d) {
     const mst_plan *plan = cached->plan;
     const int64_t bytes = plan->program[d].constant_bytes;
@@ -170,11 +170,12 @@ static mst_status compile(mst_session *session, mst_cached_plan *cached) {
     return MST_OK;
 }
 
-/* With more devices one thread is slower than any neighbour can make them. */
+/* With more devices, one thread is always slower than several, even if another program keeps a core busy. */
 enum { MOST_ALONE = 4 };
 
-/* Whether the devices have one thread each and compute in the host's memory, and the caller runs one of them anyway. No
- * other frame may be in flight: calls of a device share what their kernels have prepared. */
+/* Whether one thread can run all devices of the plan. They must have one thread each and compute in the host's memory,
+ * and the caller must run one of them anyway. No other frame may be in flight, because calls of a device share the
+ * prepared state of their kernels. */
 static bool can_run_alone(const mst_session *session, const mst_cached_plan *cached) {
     if (cached->num_devices < 2 || cached->num_devices > MOST_ALONE || session->num_slots > 1 ||
         mst_executor_runs_all(session->executor))
@@ -186,7 +187,7 @@ static bool can_run_alone(const mst_session *session, const mst_cached_plan *cac
     return true;
 }
 
-/* Describes the call in a plan that is still to be made. */
+/* Makes a cached plan that only describes the call; the plan itself is made later. */
 static mst_status plan_cache_describe(const mst_session *session, uint64_t hash, const mst_feed *feeds, int num_feeds,
                                       const mst_value *fetches, int num_fetches, mst_cached_plan **out) {
     mst_cached_plan *cached = calloc(1, sizeof *cached);
@@ -208,7 +209,8 @@ static mst_status plan_cache_describe(const mst_session *session, uint64_t hash,
     return MST_OK;
 }
 
-/* Makes what needs memory beside the slots' arenas, whose limits are checked too. Called during an allocation. */
+/* Allocates what needs memory besides the slots' arenas, and checks the limits of the arenas too. Called during an
+ * allocation. */
 static mst_status place(mst_session *session, mst_cached_plan *cached) {
     for (int d = 0; d < session->devices.count; d++) MST_TRY(place_constants(session, cached, d));
     MST_TRY(mst_session_place_states(session, cached));
@@ -229,7 +231,7 @@ static void drop(mst_session *session, int64_t i, mst_cached_plan **dropped) {
     drop_reference(cached, dropped);
 }
 
-/* A graph only grows: no later call can use the plan of an older version. */
+/* Drops the plans of older versions of the graph. A graph only grows, so no later call can use them. */
 static void drop_old_versions(mst_session *session, mst_cached_plan **dropped) {
     for (int64_t i = session->num_plans - 1; i >= 0; i--)
         if (session->plans[i]->graph_version != mst_graph_version(session->graph)) drop(session, i, dropped);
@@ -297,7 +299,7 @@ static void end_making(mst_session *session, const mst_cached_plan *cached) {
     pthread_mutex_unlock(&session->lock);
 }
 
-/* The plan for the call among PLANS, NULL if it is not there. */
+/* The plan for the call among the session's plans; NULL if it is not there. */
 static mst_cached_plan *plan_cache_find(mst_session *session, uint64_t hash, const mst_feed *feeds, int num_feeds,
                                         const mst_value *fetches, int num_fetches) {
     for (int64_t i = 0; i < session->num_plans; i++) {
@@ -336,7 +338,7 @@ mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num
     pthread_mutex_unlock(&session->lock);
     if (mine) {
         status = plan_cache_make(session, fresh, deadline);
-        if (status == MST_OUT_OF_MEMORY && drop_all(session)) { /* there may be room once the other plans are gone */
+        if (status == MST_OUT_OF_MEMORY && drop_all(session)) { /* there may be room without the other plans */
             undo(session, fresh);
             status = plan_cache_make(session, fresh, deadline);
         }

@@ -1,5 +1,5 @@
-/* The life of a session: its devices, slots and store are made with it, and freed when its last call has left and its
- * threads have ended. Also the functions that describe a session. Calls are in session_calls.c, variables in
+/* The life of a session. Its devices, slots and store are made with it, and freed when its last call has left and its
+ * threads have ended. The functions that describe a session are here too. Calls are in session_calls.c, variables in
  * session_variables.c. */
 #include "run/session.h"
 
@@ -33,7 +33,7 @@ static mst_status check_options(mst_session *session) {
     if (o->num_frames == 0) o->num_frames = 1;
     if (o->plan_pass) {
         MST_TRY(mst_plan_check_pass(o->plan_pass));
-        session->plan_pass = strdup(o->plan_pass); /* the caller's string may go */
+        session->plan_pass = strdup(o->plan_pass); /* the caller may free its string */
         o->plan_pass = session->plan_pass;
         if (!o->plan_pass) return MST_NO_MEMORY("for a session");
     }
@@ -48,7 +48,7 @@ static mst_status make_devices(mst_session *session, const mst_session_part_opti
     MST_TRY(mst_devices_create(o->devices, o->visible_devices, o->memory_limit, &task, &session->devices));
     if (part) MST_TRY(mst_devices_join(&session->devices, part->task, part->num_tasks, part->self));
     if (part) MST_TRY(mst_session_part_create(part, &session->part));
-    o->devices = o->visible_devices = o->job_name = NULL; /* the strings are the caller's */
+    o->devices = o->visible_devices = o->job_name = NULL; /* the strings belong to the caller, who may free them */
     return MST_OK;
 }
 
@@ -106,7 +106,8 @@ static void init_lock(mst_session *session) {
 
 static mst_status session_create(mst_session *session, const mst_session_part_options *part) {
     mst_session_options *o = &session->options;
-    const bool runs_all = o->timeout > 0 || part; /* the caller must come back, whatever device 0 does */
+    const bool runs_all =
+        o->timeout > 0 || part; /* the caller must come back at its deadline, whatever device 0 does */
     MST_TRY(check_options(session));
     MST_TRY(make_devices(session, part));
     session->state_bytes = calloc((size_t)session->devices.count, sizeof *session->state_bytes);
@@ -120,7 +121,7 @@ static mst_status session_create(mst_session *session, const mst_session_part_op
     mst_store_set_timeout(session->store, o->timeout);
     MST_TRY(make_slots(session));
     session->host = (mst_plan_host){.devices = &session->devices, .options = o};
-    /* one more than steps: the end of a queue has a place in it too */
+    /* one more than there may be steps: the end takes a place in the queue too */
     return mst_executor_create(&session->devices, o, session->num_slots + 1, runs_all, &session->executor);
 }
 
@@ -211,7 +212,7 @@ void mst_session_end_allocation(mst_session *session) {
     pthread_mutex_unlock(&session->lock);
 }
 
-/* False if a call does not end within the timeout of runs. */
+/* Waits until all calls have left. False if one does not end within the timeout of runs. */
 static bool wait_for_callers(mst_session *session) {
     const struct timespec moment = {.tv_nsec = 200000};
     const int64_t deadline = mst_clock_after(session->options.timeout);
@@ -263,7 +264,7 @@ static void free_session(void *owner) {
 }
 
 void mst_session_destroy(mst_session *session) {
-    /* in a child process there are no threads to end, and what they held is never given back */
+    /* In a child process there are no threads to end, and locks that they held stay locked. */
     if (!session || mst_process_check(session->process, "session") || !wait_for_callers(session)) return;
     if (session->other_tasks) session->other_tasks->destroy(session->other_tasks_context);
     if (session->executor)
@@ -277,7 +278,7 @@ mst_store *mst_session_store(const mst_session *session) {
     return session->store;
 }
 
-/* ---- what it is ---- */
+/* ---- describing a session ---- */
 
 int mst_session_num_devices(const mst_session *session) {
     if (MST_IS_NULL(session)) return 0;

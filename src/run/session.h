@@ -2,12 +2,12 @@
  *
  *      session ---- devices, executor (threads and queues)
  *         |
- *         +-- slots: memory of the steps that may be in flight; a frame each
+ *         +-- slots: memory of the steps that may be in flight; each has a frame
  *         |     arena of device 0, arena of device 1, ...
  *         |
- *         +-- plans: for a call (graph version, feeds, fetches)
+ *         +-- plans: one for each call (graph version, feeds, fetches)
  *         |     executables, constants, copies of entries of the store
- *         |     bound to each slot when first used there: addresses
+ *         |     addresses in each slot, found when the plan is first used there
  *         |
  *         +-- store: the variables
  */
@@ -25,18 +25,18 @@
 typedef struct mst_slot {
     mst_frame frame;
     mst_session *session;
-    struct mst_cached_plan *cached; /**< that runs now */
+    struct mst_cached_plan *cached; /**< the plan that runs now */
     mst_arena_memory *arena;        /**< by device */
-    uint64_t generation;            /**< rises when an arena moves; from 1 */
+    uint64_t generation;            /**< rises when an arena moves; begins at 1 */
     bool busy;
     bool alone;      /**< the caller runs all devices of the frame, which is on no queue */
-    mst_feed *feeds; /**< of the frame */
+    mst_feed *feeds; /**< feeds of the frame */
     int64_t feed_capacity;
     mst_tensor **outputs; /**< likewise */
     int64_t output_capacity;
 } mst_slot;
 
-/** An array whose address is that of a fed tensor: set before each step. */
+/** An array whose address is that of a fed tensor, and is set before each step. */
 typedef struct mst_patch {
     void **data;
     int32_t feed;
@@ -45,12 +45,12 @@ typedef struct mst_patch {
 
 /** A plan with its addresses in one slot. */
 typedef struct mst_bound_plan {
-    uint64_t generation; /**< of the slot when it was bound; 0: not bound */
-    void **instance;     /**< by device: of its backend */
-    mst_use *use;        /**< of the entries, in a turn */
+    uint64_t generation; /**< generation of the slot when the plan was bound; 0: not bound */
+    void **instance;     /**< by device: the instance of its backend */
+    mst_use *use;        /**< uses of entries for a turn */
     char **arena, **staging;
     mst_team **team;
-    mst_array *arrays; /**< of nodes that groups run */
+    mst_array *arrays; /**< arrays of nodes that groups run */
     const mst_array **group_arrays;
     mst_patch *patch;
     int64_t num_patches, patch_capacity;
@@ -59,40 +59,41 @@ typedef struct mst_bound_plan {
     mst_binding binding;
 } mst_bound_plan;
 
-/** A plan with what it needs to run, and the call it was made for. */
+/** A plan with everything that it needs to run, and the call for which it was made. */
 typedef struct mst_cached_plan {
-    int references;               /**< the cache's, and those of runs under way; under the lock */
-    struct mst_cached_plan *next; /**< of those that are being made, or are to be destroyed */
+    int references;               /**< references of the cache and of runs under way; under the lock */
+    struct mst_cached_plan *next; /**< next in the list of plans being made, or of plans to be destroyed */
     uint64_t graph_version, hash;
     int num_feeds, num_fetches;
-    mst_feed *feeds; /**< tensors not held: `spec` describes them; without `fill` it is one */
+    mst_feed *feeds; /**< `spec` describes the tensors, which are not held; a feed without `fill` is a tensor */
     mst_value *fetches;
     mst_plan *plan;
-    int32_t *devices; /**< that have something to do */
+    int32_t *devices; /**< devices that have something to do */
     int32_t num_devices;
     void **executable; /**< by device */
-    char **constants;  /**< by device; NULL if the domain is the host's */
+    char **constants;  /**< by device; NULL if its domain is the host's */
     mst_state **state; /**< by state of the plan; NULL if it is not used */
     mst_copy **copy;
-    void **data;  /**< of the copies */
-    mst_use *use; /**< of each entry once: what a turn is taken for */
+    void **data;  /**< addresses of the copies */
+    mst_use *use; /**< the uses for which a turn is taken: each entry once */
     int64_t num_uses;
-    mst_touch *touch; /**< of the copies that were made with the plan: for its first run */
+    mst_touch *touch; /**< new memory of copies that were made with the plan: its first run touches it */
     int64_t num_touches, touch_capacity;
-    bool touched;                   /**< a run has been given them */
+    bool touched;                   /**< a run has been given `touch` */
     bool can_run_alone;             /**< one thread may run the programs of all its devices */
-    mst_threading_choice threading; /**< whether it does; under the session's lock */
+    mst_threading_choice threading; /**< whether one thread does; under the session's lock */
     mst_bound_plan *bound;          /**< by slot */
 } mst_cached_plan;
 
-/** A copy of an entry that the session uses. */
+/** A copy of an entry of the store that the session uses. */
 typedef struct mst_used_copy {
     mst_state *state;
     mst_copy *copy;
 } mst_used_copy;
 
-/** The functions of a session whose devices belong to other processes, in place of those here. No pointer may be NULL.
- *  CONTEXT is that of mst_session_create_in_other_tasks; a call has begun, but for the first three. */
+/** The functions of a session whose devices belong to other processes. They replace those here. No pointer may be NULL.
+ *  CONTEXT is that of mst_session_create_in_other_tasks. All except the first three are called within a call that has
+ *  begun. */
 typedef struct mst_other_tasks_type {
     void (*destroy)(void *context);
     int (*num_devices)(const void *context);
@@ -109,108 +110,108 @@ typedef struct mst_other_tasks_type {
 
 struct mst_session {
     mst_graph *graph;
-    const mst_other_tasks_type *other_tasks; /**< NULL: its devices are here */
+    const mst_other_tasks_type *other_tasks; /**< NULL: the devices are in this process */
     void *other_tasks_context;
-    uint64_t process;    /**< in which it was made */
-    _Atomic int callers; /**< calls under way, of all threads */
-    atomic_bool closing; /**< it is being destroyed: no call begins any more */
+    uint64_t process;    /**< the process in which it was made */
+    _Atomic int callers; /**< number of calls under way in all threads */
+    atomic_bool closing; /**< it is being destroyed, so no call may begin */
     mst_session_options options;
     mst_devices devices;
     mst_plan_host host;
     mst_store *store;
     mst_executor *executor;
-    pthread_mutex_t lock;         /**< of all that follows */
+    pthread_mutex_t lock;         /**< protects all that follows */
     pthread_cond_t resource_free; /**< a slot became free, or an allocation ended */
     mst_slot *slots;
     int num_slots;
-    mst_cached_plan **plans; /**< the last used first */
+    mst_cached_plan **plans; /**< sorted by last use, latest first */
     int64_t num_plans, plan_capacity, plans_made;
-    mst_cached_plan *making;  /**< calls whose plans are being made, by threads without the lock */
-    pthread_cond_t plan_made; /**< or could not be */
+    mst_cached_plan *making;  /**< calls whose plans threads are making, without the lock */
+    pthread_cond_t plan_made; /**< a plan was made, or making it failed */
     bool allocating;          /**< a thread is between mst_session_begin_allocation and mst_session_end_allocation */
-    /** (number of the entry, device) -> index in `used`; for the one copy of a domain, the number of devices + the
-     *  first device of the domain in place of the device. */
+    /** (number of the entry, device) -> index in `used`. For the one copy of a domain the key is the number of devices
+     *  + the first device of the domain, in place of the device. */
     mst_pair_map copies;
     mst_used_copy *used;
     int64_t num_used, used_capacity;
-    _Atomic int64_t *state_bytes;    /**< by device; this and the next grow only during an allocation */
+    _Atomic int64_t *state_bytes;    /**< by device; this and constant_bytes grow only during an allocation */
     _Atomic int64_t *constant_bytes; /**< by device */
     char *plan_pass;                 /**< the option's own copy */
     _Atomic int64_t copied;
     _Atomic int64_t runs_alone;
-    mst_trace *trace;       /**< runs are added to it; NULL: to none */
-    mst_session_part *part; /**< if there are devices of other tasks; NULL: there are none */
+    mst_trace *trace;       /**< runs are added to it; NULL: runs are not traced */
+    mst_session_part *part; /**< the part, if there are devices of other tasks; NULL: there are none */
 };
 
-/** As mst_session_create_here. PART: the tasks whose devices the session has; NULL: it has only devices of this one. */
+/** As mst_session_create_here. PART: the tasks whose devices the session has; NULL: only devices of this task. */
 MST_CHECKED mst_status mst_session_create_with(mst_graph *graph, const mst_session_options *options,
                                                const mst_session_part_options *part, mst_session **out);
-/** Whether each of COUNT variables has a value: HAS[i] is 1, else 0. */
+/** Sets HAS[i] to 1 if variable i of COUNT has a value, else to 0. */
 MST_CHECKED mst_status mst_session_have_values(mst_session *session, const mst_value *variable, int count,
                                                unsigned char *has);
 /** mst_session_create for devices of this process. MST_INVALID if OPTIONS name a target. */
 MST_CHECKED mst_status mst_session_create_here(mst_graph *graph, const mst_session_options *options, mst_session **out);
-/** Makes a session whose calls all go to TYPE. CONTEXT is the session's if it succeeds. */
+/** Makes a session whose calls all go to TYPE. If it succeeds, the session owns CONTEXT. */
 MST_CHECKED mst_status mst_session_create_in_other_tasks(mst_graph *graph, const mst_session_options *options,
                                                          const mst_other_tasks_type *type, void *context,
                                                          mst_session **out);
 
-/** Makes the session one of GROUP, whose members make each step together; before its first run. GROUP must outlive
- *  it. NULL is allowed. */
+/** Makes the session a member of GROUP, whose members make each step together. Call it before the first run. GROUP must
+ *  outlive the session. NULL is allowed. */
 void mst_session_join(mst_session *session, mst_task_group *group);
 
-/** Makes the session one of GRAPH, in place of the graph that it had, and drops all plans. No call may be under way.
- *  What the store has for it stays. */
+/** Gives the session GRAPH in place of the graph that it had, and drops all plans. No call may be under way. The values
+ *  in the store stay. */
 void mst_session_change_graph(mst_session *session, mst_graph *graph);
 
 /* ---- calls: session.c, session_calls.c ---- */
 
-/** A call begins; mst_session_leave ends it. A session that is being destroyed waits for those that have begun, and no
- *  call begins any more. */
+/** Begins a call; mst_session_leave ends it. A session that is being destroyed waits for calls that have begun, and no
+ *  new call can begin. */
 MST_CHECKED mst_status mst_session_enter(mst_session *session);
 void mst_session_leave(mst_session *session);
 
-/** Whether the values of a call are those of GRAPH, and its feeds are tensors or functions as they must be. */
+/** Checks that the values of a call belong to GRAPH, and that each feed is a tensor or a function. */
 MST_CHECKED mst_status mst_session_check_call(const mst_graph *graph, const mst_feed *feeds, int num_feeds,
                                               const mst_value *fetches, int num_fetches);
 
-/** Runs FETCHES once, in a call that has begun (mst_session_run for the values and errors). */
+/** Runs FETCHES once, within a call that has begun. Outputs and errors are those of mst_session_run. */
 MST_CHECKED mst_status mst_session_call(mst_session *session, mst_call_purpose *purpose, const mst_feed *feeds,
                                         int num_feeds, const mst_value *fetches, int num_fetches, mst_tensor **outputs);
-/** Puts a run of CACHED on the queues of its devices; from then on *OUT holds the values of the call, and the caller's
- *  reference to CACHED. The tensors of FEEDS and OUTPUTS are retained. */
+/** Puts a run of CACHED on the queues of its devices. From then on the slot *OUT holds the feeds and outputs of the
+ *  call, and the caller's reference to CACHED. The tensors of FEEDS and OUTPUTS are retained. */
 MST_CHECKED mst_status mst_session_submit(mst_session *session, mst_cached_plan *cached,
                                           const mst_call_purpose *purpose, int64_t deadline, const mst_feed *feeds,
                                           mst_tensor **outputs, mst_slot **out);
-/** Waits for what was put on the queues, and runs the caller's part of it, until its end or its deadline. */
+/** Waits for the run of SLOT until it ends or its deadline passes; runs the caller's part of it. */
 MST_CHECKED mst_status mst_session_run_slot(mst_session *session, mst_slot *slot, mst_call_purpose *purpose);
-/** Waits on CONDITION, under the lock, for some time; false if DEADLINE has come. */
+/** Waits on CONDITION for some time, under the lock. False if DEADLINE has passed. */
 bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t deadline);
 
 /* ---- plans: plan_cache.c ---- */
 
-/** The plan for this call, from the cache or new, with a reference for the caller. New ones are made without the lock,
- *  several at a time; a thread that wants one that another thread is making waits for it. */
+/** Sets OUT to the plan for this call, from the cache or new, with a reference for the caller. New plans are made
+ *  without the lock, several at a time. A thread that needs a plan that another thread is making waits for it. */
 MST_CHECKED mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num_feeds,
                                         const mst_value *fetches, int num_fetches, int64_t deadline,
                                         mst_cached_plan **out);
-/** Drops a reference. Without the lock. */
+/** Drops a reference. Call it without the lock. */
 void mst_cached_plan_release(mst_session *session, mst_cached_plan *cached);
-/** Takes a plan out of the cache: it will not run again. Without the lock. */
+/** Takes a plan out of the cache, because it will not run again. Call it without the lock. */
 void mst_session_forget_plan(mst_session *session, mst_cached_plan *cached);
-/** Whether CACHED has addresses in slot I that hold. */
+/** Whether CACHED has valid addresses in slot I. */
 bool mst_session_is_bound(const mst_session *session, const mst_cached_plan *cached, int slot);
-/** Gives CACHED addresses in slot I, which nobody else uses. Call it during an allocation (below). */
+/** Gives CACHED addresses in slot I, which no other run uses. Call it during an allocation (below). */
 MST_CHECKED mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int slot);
 /** Frees what a plan has in a slot. */
 void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound);
 
 /* ---- memory: session.c ---- */
 
-/** Begins an allocation: until mst_session_end_allocation the calling thread is the only one of the session that
- *  asks devices for memory (for copies, constants and arenas) and checks their limits. The thread does not hold the
- *  session's lock meanwhile, because a device may take long: other threads that need memory wait here until DEADLINE,
- *  and runs that need none go on. Call both functions without the lock. */
+/** Begins an allocation: until mst_session_end_allocation the calling thread is the only one of the session that asks
+ *  devices for memory (for copies, constants and arenas) and checks their limits. It does not hold the session's lock
+ *  in this time, because a device may take long. Other threads that need memory wait here until DEADLINE; runs that
+ *  need none go on. Call both functions without the lock. */
 MST_CHECKED mst_status mst_session_begin_allocation(mst_session *session, int64_t deadline);
 void mst_session_end_allocation(mst_session *session);
 /** The error of a call whose deadline passes while it waits for the allocation of another call to end. */
@@ -220,28 +221,30 @@ mst_status mst_session_allocation_too_late(void);
 
 /** Finds or makes the entries and copies that a new plan needs. Call it during an allocation. */
 MST_CHECKED mst_status mst_session_place_states(mst_session *session, mst_cached_plan *cached);
-/** Checks that all that CACHED reads has a value, and refreshes stale copies; in a turn that has begun. */
+/** Checks that every entry that CACHED reads has a value, and refreshes stale copies. Call it in a turn that has
+ *  begun. */
 MST_CHECKED mst_status mst_session_check_states(mst_session *session, const mst_cached_plan *cached, int64_t deadline);
-/** Gives all that CACHED has written in FRAME, which happens, its new version, or marks it as torn. */
+/** Gives the entries that CACHED has written in FRAME their new version, or marks them as torn. FRAME's step
+ *  happens. */
 void mst_session_commit_states(mst_session *session, const mst_cached_plan *cached, const mst_frame *frame);
-/** Marks the entries that the devices that stopped behind the gate had still to write. Under the store's lock:
- *  torn.c. */
+/** Marks the entries as torn that the devices that stopped behind the gate still had to write (torn.c). Under the
+ *  store's lock. */
 void mst_session_mark_torn(const mst_cached_plan *cached, const mst_frame *frame);
-/** Adds to the calling thread's error, that of a run of CACHED that failed behind the gate, which entries are torn. In
- *  the run's turn. */
+/** Adds to the calling thread's error which entries are torn. The error is that of a run of CACHED that failed behind
+ *  the gate. Call it in the run's turn. */
 mst_status mst_session_tell_torn(mst_store *store, const mst_cached_plan *cached);
-/** Error if MORE bytes on DEVICE would exceed its limit, or the memory of the host (mst_host_memory) together with all
- *  other devices there. The largest values of PLAN (may be NULL) are named. */
+/** Fails if MORE bytes on DEVICE would exceed its limit, or together with all other devices in the host's memory that
+ *  memory (mst_host_memory). The error names the largest values of PLAN, which may be NULL. */
 MST_CHECKED mst_status mst_session_check_limit(const mst_session *session, const mst_plan *plan, int device,
                                                int64_t more);
-/** Error if the host's memory has no room for what a first run of CACHED touches in addition to what the process has
- *  now: FRESH bytes of arenas, and new copies. That includes the code of kernels, made when they were bound. */
+/** Fails if the host's memory has no room for what a first run of CACHED touches in addition to what the process has
+ *  now: FRESH bytes of arenas, and new copies. Call it after kernels were bound, so that their code is included. */
 MST_CHECKED mst_status mst_session_check_room(const mst_cached_plan *cached, int64_t fresh);
-/** Error if the host's memory has no room for BYTES of new outputs of CACHED in addition to the arenas that its run
- *  needs: before memory is taken for any of them. */
+/** Fails if the host's memory has no room for BYTES of new outputs of CACHED in addition to the arenas of its run. Call
+ *  it before memory is allocated for any of them. */
 MST_CHECKED mst_status mst_session_check_outputs(const mst_session *session, const mst_cached_plan *cached,
                                                  int64_t bytes);
-/** Bytes that STRINGS of DEVICE may take in all, given what else is there now. */
+/** Bytes that STRINGS of DEVICE may take in all, given the memory that is in use now. */
 int64_t mst_session_string_room(const mst_session *session, int device, const mst_string_memory *strings);
 
 #endif

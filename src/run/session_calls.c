@@ -1,14 +1,14 @@
-/* A call of a session, from its values to its outputs.
+/* A call of a session, from its feeds to its outputs.
  *
  *   caller    check the call, find its plan, prepare the outputs
  *      |      under the session's lock: take a slot, bind the plan's addresses there, take a turn in the store,
  *      |      put the frame on the queues of its devices
- *      |      wait for the turn, see that all that is read has a value, number the step, open the frame
+ *      |      wait for the turn, check that all entries to read have values, number the step, open the frame
  *   devices   run their programs (executor.c); the caller may be one of them
  *   caller    wait for them until the deadline; then release the frame and its slot
  *
  * A frame whose devices have not come back by the deadline is given up: the call ends with an error, and the last
- * device to leave releases the frame. So a slot, and all that the frame holds, is in use until then. */
+ * device to leave releases the frame. Until then the slot, and all that the frame holds, is in use. */
 #include "run/session.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ mst_status mst_session_check_call(const mst_graph *graph, const mst_feed *feeds,
     return MST_OK;
 }
 
-/* What fetch I needs; false if this task has no value for it. */
+/* Whether this task has a value for fetch I; *SPEC is its spec. */
 static bool is_wanted(const mst_plan *plan, int i, mst_spec *spec) {
     const mst_plan_node *fetch = &plan->node[plan->fetch_node[i]];
     if (!fetch->num_src || mst_plan_is_in_another_task(plan, fetch)) return false;
@@ -58,8 +58,8 @@ static bool is_reusable(const mst_tensor *output, const mst_spec *spec) {
     return mst_spec_equal(&own, spec);
 }
 
-/* Checks that there is memory for the outputs that must be made. Small outputs are not checked: it takes time to find
- * out how much memory the process has. */
+/* Checks that there is memory for the new outputs. Small outputs are not checked, because it takes time to find out how
+ * much memory the process has. */
 static mst_status check_outputs(mst_session *session, const mst_cached_plan *cached, mst_tensor *const *outputs) {
     enum { SMALL = 1 << 20 };
     int64_t bytes = 0;
@@ -74,7 +74,7 @@ static mst_status check_outputs(mst_session *session, const mst_cached_plan *cac
     return status;
 }
 
-/* A tensor for each fetch that has a value, the caller's own if it fits. */
+/* Makes a tensor for each fetch that has a value. The caller's own is used if it fits. */
 static mst_status prepare_outputs(mst_session *session, const mst_cached_plan *cached, mst_tensor **outputs) {
     if (!outputs) return MST_OK;
     MST_TRY(check_outputs(session, cached, outputs));
@@ -91,7 +91,7 @@ static mst_status prepare_outputs(mst_session *session, const mst_cached_plan *c
     return MST_OK;
 }
 
-/* The error of a run whose time is up: names a node that has not come back, and its device. */
+/* The error of a run whose time is up. It names a node that has not come back, and its device. */
 static mst_status too_late(const mst_slot *slot) {
     const mst_frame *frame = &slot->frame;
     for (int32_t i = 0; i < slot->cached->num_devices; i++) {
@@ -106,7 +106,7 @@ static mst_status too_late(const mst_slot *slot) {
                     slot->session->options.timeout);
 }
 
-/* At most a second: a clock that a test has replaced does not wake this thread. */
+/* Waits at most a second at a time, because a clock that a test has replaced does not wake this thread. */
 bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t deadline) {
     const int64_t left = deadline - mst_clock_now();
     if (left <= 0) return false;
@@ -115,12 +115,12 @@ bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t d
     return true;
 }
 
-/* Whether device D receives strings, and their memory is in several blocks since the last step of the slot. */
+/* Whether device D receives strings, and the slot's last step needed several blocks of memory for them. */
 static bool has_split_strings(const mst_slot *slot, const mst_cached_plan *cached, int32_t d) {
     return cached->plan->program[d].receives_strings && mst_string_memory_is_split(&slot->frame.strings[d]);
 }
 
-/* Whether CACHED can run in slot INDEX without asking a device for memory first. */
+/* Whether CACHED can run in slot INDEX without first allocating memory of a device. */
 static bool is_ready(const mst_session *session, const mst_cached_plan *cached, int index) {
     bool ready = mst_session_is_bound(session, cached, index);
     for (int32_t i = 0; i < cached->num_devices && ready; i++)
@@ -128,7 +128,7 @@ static bool is_ready(const mst_session *session, const mst_cached_plan *cached, 
     return ready;
 }
 
-/* A free slot: one in which CACHED can run at once if there is one. */
+/* Finds a free slot, if possible one in which CACHED can run at once; -1: none is free. */
 static int find_free_slot(const mst_session *session, const mst_cached_plan *cached, bool *ready) {
     int found = -1;
     *ready = false;
@@ -140,8 +140,8 @@ static int find_free_slot(const mst_session *session, const mst_cached_plan *cac
     return found;
 }
 
-/* Takes a slot for CACHED and, if it is not READY to run there, begins an allocation: both at once, so that no call
- * waits for an allocation while it holds a slot that others could use. */
+/* Takes a slot for CACHED. If the plan is not READY to run there, it also begins an allocation. Both happen at once, so
+ * that no call holds a slot that others could use while it waits for an allocation. */
 static mst_status take_slot(mst_session *session, const mst_cached_plan *cached, int64_t deadline, int *out,
                             bool *ready) {
     for (;;) {
@@ -161,8 +161,7 @@ static mst_status take_slot(mst_session *session, const mst_cached_plan *cached,
     return MST_OK;
 }
 
-/* The frame holds what the call gave until the last device has left, whenever that is. The feeds are retained
- * already. */
+/* Lets the frame hold feeds and outputs of the call until the last device has left. The feeds are retained already. */
 static mst_status hold(mst_slot *slot, const mst_feed *feeds, int num_feeds, mst_tensor *const *outputs,
                        int num_fetches) {
     MST_TRY(mst_grow(&slot->feeds, sizeof *slot->feeds, num_feeds + 1, &slot->feed_capacity));
@@ -173,15 +172,16 @@ static mst_status hold(mst_slot *slot, const mst_feed *feeds, int num_feeds, mst
     return MST_OK;
 }
 
-/* Later runs then get the same random numbers as if this run, which has failed, had never begun. Does nothing if
- * another run has taken a number since. */
+/* Takes back the number of a run that has failed. Then later runs get the same random numbers as if this run had never
+ * begun. Does nothing if another run has taken a number since. */
 static void give_number_back(mst_session *session, const mst_step *step) {
     if (step->number >= 0 || session->part) return;
     uint64_t next = (uint64_t)-step->number;
     atomic_compare_exchange_strong(&session->store->runs, &next, next - 1);
 }
 
-/* The caller and all devices have left: what was written gets its version. True if the step has happened. */
+/* Gives the written entries their new version, when the caller and all devices have left. True if the step has
+ * happened. */
 static bool commit_frame(mst_frame *frame) {
     mst_slot *slot = frame->owner;
     const bool happened = atomic_load(&frame->decision) == MST_HAPPENS && slot->cached->plan->commits;
@@ -189,14 +189,14 @@ static bool commit_frame(mst_frame *frame) {
     return happened;
 }
 
-/* Under the lock. */
+/* Call it under the lock. */
 static void give_slot_back(mst_session *session, mst_slot *slot) {
     slot->busy = false;
     slot->cached = NULL;
     pthread_cond_broadcast(&session->resource_free);
 }
 
-/* The end of a frame that is committed: its turn is over, and its slot is free again. */
+/* Ends a committed frame: its turn is over, and its slot is free again. */
 static void release_frame(mst_frame *frame) {
     mst_slot *slot = frame->owner;
     mst_session *session = slot->session;
@@ -275,7 +275,7 @@ static mst_status number_step(mst_session *session, mst_slot *slot, const mst_ca
     step->seed = mst_graph_seed(session->graph);
     step->number = 0;
     if (purpose->initial) return MST_OK;
-    if (state < 0) { /* the plan counts no steps: the random ops of its runs get numbers below 0 */
+    if (state < 0) { /* the plan counts no steps, so the random ops of its runs get numbers below 0 */
         step->number = session->part ? purpose->random : -1 - (int64_t)atomic_fetch_add(&session->store->runs, 1);
         return MST_OK;
     }
@@ -286,15 +286,15 @@ static mst_status number_step(mst_session *session, mst_slot *slot, const mst_ca
     return session->part ? mst_session_part_share_step(&slot->frame, owner) : MST_OK;
 }
 
-/* Whether another session has given a value to a variable that this plan was to give its first value. Called when the
- * turn has begun. */
+/* Whether another session has given a value to a variable that this plan was to give its first value. Called in a turn
+ * that has begun. */
 static bool is_overtaken(const mst_cached_plan *cached) {
     for (int64_t i = 0; i < cached->plan->num_states; i++)
         if (cached->state[i] && cached->plan->state[i].writes && cached->state[i]->version) return true;
     return false;
 }
 
-/* Waits until the devices have touched new memory. They do so as soon as the frames before this one are done. */
+/* Waits until the devices have touched new memory. They do that as soon as the frames before this one are done. */
 static mst_status wait_for_touches(mst_slot *slot) {
     mst_frame *frame = &slot->frame;
     if (frame->caller_runs && slot->cached->devices[0] == 0) mst_frame_touch(frame, 0);
@@ -302,7 +302,7 @@ static mst_status wait_for_touches(mst_slot *slot) {
     return MST_FAIL(MST_DEADLINE, "waited too long for the steps before this one");
 }
 
-/* On the caller's thread, once the frame is on the queues: waits for its turn and opens it. */
+/* Waits for the turn of a frame that is on the queues, and opens the frame. Runs on the caller's thread. */
 static void open_frame(mst_session *session, mst_slot *slot, mst_call_purpose *purpose) {
     mst_frame *frame = &slot->frame;
     mst_status status = frame->has_turn ? mst_turn_begin(&frame->turn, frame->deadline) : MST_OK;
@@ -315,8 +315,8 @@ static void open_frame(mst_session *session, mst_slot *slot, mst_call_purpose *p
     mst_timeline_advance(&frame->ready, frame->number);
 }
 
-/* True if all devices left before the deadline. A step that is changing variables by then is not cut off: it has as
- * long again. */
+/* Waits for the devices. True if all left before the deadline. A step that is changing variables at the deadline is not
+ * stopped: it gets the timeout once more. */
 static bool wait_for_devices(mst_slot *slot, mst_failure *late) {
     mst_frame *frame = &slot->frame;
     if (mst_timeline_wait(&frame->left, frame->number, frame->deadline, frame->spin)) return true;
@@ -330,7 +330,7 @@ static bool wait_for_devices(mst_slot *slot, mst_failure *late) {
     return false;
 }
 
-/* Adds a run that was traced, and went well, to the trace. */
+/* Adds a traced run that succeeded to the trace. */
 static void keep_notes(mst_session *session, const mst_frame *frame) {
     pthread_mutex_lock(&session->lock);
     mst_trace *trace = session->trace;
@@ -338,7 +338,7 @@ static void keep_notes(mst_session *session, const mst_frame *frame) {
     if (trace) mst_trace_add(trace, frame->plan, frame->step.number, frame->notes);
 }
 
-/* Notes for the choice of threading how long the devices took for a run that went well. */
+/* Reports to the choice of threading how long the devices took for a run that succeeded. */
 static void keep_time(mst_session *session, const mst_slot *slot, int64_t began) {
     const int64_t now = mst_clock_now();
     if (slot->alone) atomic_fetch_add(&session->runs_alone, 1);
@@ -390,13 +390,13 @@ static mst_status prepare_frame(mst_session *session, const mst_cached_plan *cac
     frame->deadline = deadline;
     frame->longer = deadline + (int64_t)(session->options.timeout * 1e9);
     frame->has_turn = cached->num_uses > 0;
-    mst_run_notes_free(frame->notes); /* of a call that was refused later */
+    mst_run_notes_free(frame->notes); /* notes of an earlier call that was refused */
     frame->notes = NULL;
     return session->trace ? mst_run_notes_create(cached->plan, &frame->notes) : MST_OK;
 }
 
-/* Takes a slot, which holds the values of the call from then on, and puts its frame on the queues. Under the lock: so
- * the turns in the store have the same order as the frames on the queues. */
+/* Takes a slot, which from then on holds feeds and outputs of the call, and puts its frame on the queues. All this
+ * happens under the lock, so turns in the store have the same order as frames on the queues. */
 static mst_status submit(mst_session *session, mst_cached_plan *cached, const mst_call_purpose *purpose,
                          int64_t deadline, const mst_feed *feeds, mst_tensor **outputs, mst_slot **out) {
     int index;
@@ -419,7 +419,7 @@ static mst_status submit(mst_session *session, mst_cached_plan *cached, const ms
 
 mst_status mst_session_submit(mst_session *session, mst_cached_plan *cached, const mst_call_purpose *purpose,
                               int64_t deadline, const mst_feed *feeds, mst_tensor **outputs, mst_slot **out) {
-    /* retained: an output that is also fed must neither be written in place nor freed before the end */
+    /* Feeds are retained. So an output that is also fed is neither overwritten nor freed before the end. */
     for (int i = 0; i < cached->num_feeds; i++)
         if (feeds[i].tensor) mst_tensor_retain(feeds[i].tensor);
     mst_status status = prepare_outputs(session, cached, outputs);

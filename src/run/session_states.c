@@ -1,9 +1,9 @@
 /* Connects the plans of a session to the entries of its store: which copy of an entry each state of a plan uses.
  *
- * Copies are shared by all plans of a session, and with other sessions of the store if they have made one in the
- * same place. What is missing is placed in batches, one block of memory for each device or domain, within the memory
- * limits. Before a step mst_session_check_states sees that each entry that is read has a value and refreshes stale
- * copies; after one, mst_session_commit_states gives the entries that it wrote a new version. */
+ * All plans of a session share their copies. Sessions of one store share copies that lie in the same place. Missing
+ * copies are placed in batches, one block of memory for each device or domain, within the memory limits. Before a step
+ * mst_session_check_states checks that each entry that is read has a value, and refreshes stale copies. After a step
+ * mst_session_commit_states gives the entries that it wrote a new version. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,9 +36,9 @@ static int64_t used_bytes(const mst_session *session, int device) {
     return session->state_bytes[device] + session->constant_bytes[device] + slot_bytes(session, device);
 }
 
-/* Without this check the system would kill the process without a message. The memory that the process has now includes
- * what the session has allocated and touched, but not what is untouched. So the larger of the two is a lower bound of
- * what is needed. */
+/* Checks the memory of the host. Without this check the system would kill the process without a message. The memory
+ * that the process has now includes what the session has allocated and touched, but not what is untouched. So the
+ * larger of the two is a lower bound of what is needed. */
 static mst_status check_host(const mst_session *session, const mst_plan *plan, int device, int64_t more) {
     const mst_devices *devices = &session->devices;
     const int64_t memory = mst_host_memory();
@@ -92,14 +92,15 @@ mst_status mst_session_check_outputs(const mst_session *session, const mst_cache
 
 /* ---- placing ---- */
 
-/* The first device of the session in the domain of DEVICE. Its number is the key of a copy that the domain shares. */
+/* The first device of the session in the domain of DEVICE. Its number is in the key of a copy that the domain
+ * shares. */
 static int32_t first_of_domain(const mst_session *session, int32_t device) {
     int32_t first = 0;
     while (session->devices.device[first].domain != session->devices.device[device].domain) first++;
     return first;
 }
 
-/* The copy of one state of a plan that the session has in use; NULL if it has none yet. */
+/* Finds the copy that the session already uses for a state of a plan; NULL: it uses none yet. */
 static mst_status find_used(mst_session *session, const mst_plan_state *state, const mst_state *entry, int32_t **out) {
     const int32_t place =
         state->of_domain ? session->devices.count + first_of_domain(session, state->device) : state->device;
@@ -116,7 +117,7 @@ static mst_status note_used(mst_session *session, const mst_plan_state *state, m
     return MST_OK;
 }
 
-/* States of one plan that have no copy yet, of one device or domain: they are placed together. */
+/* States of one plan, of one device or domain, that have no copy yet. They are placed together. */
 typedef struct batch {
     const mst_plan_state **plan_state;
     mst_state **state;
@@ -126,8 +127,8 @@ typedef struct batch {
 
 /* ---- first touch ---- */
 
-/* Notes which device is to touch which part of new copies first, so that the part lies in the memory next to its
- * cores. A device touches its own copy, and each device of a group its part of a copy that the domain shares. */
+/* Notes which device touches which part of new copies first, so that the part lies in the memory next to its cores. A
+ * device touches its own copy. Each device of a group touches its part of a copy that the domain shares. */
 static mst_status note_touches(mst_cached_plan *cached, const batch *b) {
     for (int64_t i = 0; i < b->count; i++) {
         const mst_plan_state *state = b->plan_state[i];
@@ -166,7 +167,7 @@ static mst_status place_batch(mst_session *session, mst_cached_plan *cached, bat
     return MST_OK;
 }
 
-/* Orders states by device or domain, and within one as the plan has them. */
+/* Compares states by device or domain, then by their order in the plan. */
 static int by_place(const void *a, const void *b) {
     const mst_plan_state *x = *(const mst_plan_state *const *)a, *y = *(const mst_plan_state *const *)b;
     if (x->of_domain != y->of_domain) return x->of_domain ? 1 : -1;
@@ -201,7 +202,7 @@ static int by_entry(const void *a, const void *b) {
     return x->state->number < y->state->number ? -1 : x->state->number > y->state->number;
 }
 
-/* The uses of the COUNT states in ORDER, each entry once: a mirrored variable has a state for each device. */
+/* Lists the uses of the COUNT states in ORDER, each entry once. A mirrored variable has a state for each device. */
 static mst_status list_uses(mst_cached_plan *cached, const mst_plan_state *const *order, int64_t count) {
     if (!(cached->use = calloc((size_t)count + 1, sizeof *cached->use))) return MST_NO_MEMORY("for a plan");
     for (int64_t i = 0; i < count; i++)
@@ -232,7 +233,7 @@ static mst_status place_all(mst_session *session, mst_cached_plan *cached, const
                                   &state->variable->dst[0], &cached->state[index]));
         if (b->count && !are_together(session, b->plan_state[0], state)) MST_TRY(place_batch(session, cached, b));
         MST_TRY(find_used(session, state, cached->state[index], &used));
-        bool found = *used >= 0; /* read now: noting a copy moves the places */
+        bool found = *used >= 0; /* read now, because noting a copy may move *used */
         if (!found) MST_TRY(find_copy_of_others(session, state, cached->state[index], &found));
         if (found) continue;
         b->plan_state[b->count] = state;

@@ -1,8 +1,8 @@
-/* Variables from outside of a step: reading and setting one, which the store does, and first values.
+/* Access to variables outside of a step: reading and setting a value, which the store does, and first values.
  *
  * First values are computed by a run of the assignments of all variables that have none. A first value that is computed
- * from another variable is for a later run of them. Another session of the store may do the same at the same time: the
- * second one leaves the values that are there. */
+ * from another variable is assigned in a later run. Another session of the store may do the same at the same time: the
+ * second session keeps the values that are there. */
 #include "run/session.h"
 
 #include <stdlib.h>
@@ -82,8 +82,8 @@ static mst_status init_variables(mst_session *session) {
     mst_value *assigns = NULL;
     mst_status status;
     int wanted;
-    /* Again for those that are computed from the first ones, and if another session of the store was faster with
-     * some of them, and has trained since. */
+    /* Repeats for variables whose first values depend on others. It also repeats if another session of the store has
+     * given some of them values in the meantime. */
     do {
         if ((status = mst_graph_read_begin(session->graph))) break;
         status = mst_list_bare(session->graph, is_bare, session, &assigns, &wanted);

@@ -1,9 +1,9 @@
-/* Strings that go from one memory domain to another. The elements, {address, length}, are copied into the host's
+/* Copies strings from one memory domain to another. The elements, {address, length}, are copied into the host's
  * memory, then the bytes of each string after them. The addresses are set to where the bytes will lie. Then elements
  * and bytes are copied to the destination, each in one piece.
  *
- * Bytes of received strings come from blocks that last for a step. If a step needed several blocks, the next begins
- * with one that is as large as all of them, so that soon no step allocates. */
+ * Bytes of received strings lie in blocks that last for a step. If a step needed several blocks, the next begins with
+ * one block that is as large as all of them. So soon no step has to allocate. */
 #include "run/strings.h"
 
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static mst_status add_block(mst_string_memory *memory, mst_domain *domain, size_
     return MST_OK;
 }
 
-/* *OUT is room for BYTES that stays where it is until the step ends. */
+/* Sets *OUT to room for BYTES. It does not move until the step ends. */
 static mst_status strings_take(mst_string_memory *memory, mst_domain *domain, size_t bytes, char **out) {
     enum { LEAST = 4096 };
     block *b = memory->blocks;
@@ -74,7 +74,7 @@ void mst_string_memory_join(mst_string_memory *memory, mst_domain *domain, int64
     const size_t bytes = (size_t)memory->bytes;
     memory->most = most;
     free_blocks(memory, domain);
-    (void)add_block(memory, domain, bytes); /* if there is no room, the step takes what it needs */
+    (void)add_block(memory, domain, bytes); /* if this fails, the step allocates what it needs */
 }
 
 void mst_string_memory_begin(mst_string_memory *memory, int64_t most) {
@@ -114,7 +114,7 @@ mst_status mst_strings_receive(mst_string_memory *memory, mst_domain *to, void *
     MST_TRY(reserve_host(memory, size));
     MST_TRY(mst_domain_copy(&mst_domain_host, memory->host, from, src, size));
     const size_t length = length_of_all((const mst_string *)(void *)memory->host, count);
-    MST_TRY(reserve_host(memory, size + length)); /* keeps the elements */
+    MST_TRY(reserve_host(memory, size + length)); /* this keeps the elements */
     MST_TRY(strings_take(memory, to, length, &there));
     mst_string *string = (mst_string *)(void *)memory->host;
     char *bytes = memory->host + size, *at = bytes;

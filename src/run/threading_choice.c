@@ -1,21 +1,22 @@
 #include "run/threading_choice.h"
 
 enum {
-    LEAST_RUNS = 2,                 /* of a window */
-    SLOW_WINDOWS = 2,               /* one may be an accident */
-    WINDOW = 4 * 1000 * 1000,       /* nanoseconds */
+    LEAST_RUNS = 2,                 /* least runs of a window */
+    SLOW_WINDOWS = 2,               /* slow windows in a row before a trial: a single one may be an accident */
+    WINDOW = 4 * 1000 * 1000,       /* length of a window in nanoseconds */
     LEAST_PAUSE = 32 * 1000 * 1000, /* likewise */
     MOST_PAUSE = 1024 * 1000 * 1000
 };
 
-/* The other mode is taken if it needs at most this part of the time: neither clock nor machine is more exact. */
+/* The other mode is taken if it needs at most this part of the time. Smaller differences are within the noise of clock
+ * and machine. */
 static const double WORTH = 0.95;
 
 bool mst_threading_choice_is_alone(const mst_threading_choice *choice) {
     return choice->alone != choice->trial;
 }
 
-/* A window of the present mode is over: begins a trial of the other one if it is due. */
+/* Handles the end of a window in the present mode: begins a trial of the other mode if it is due. */
 static void judge(mst_threading_choice *c, int64_t now) {
     const double together = c->cost[false], alone = c->cost[true];
     c->slow = !c->alone && together * WORTH > alone ? c->slow + 1 : 0;
@@ -23,7 +24,7 @@ static void judge(mst_threading_choice *c, int64_t now) {
     c->trial = wanted && now >= c->not_until;
 }
 
-/* The window of a trial is over: stays in the mode that was faster. */
+/* Handles the end of a trial's window: stays in the mode that was faster. */
 static void decide(mst_threading_choice *c, int64_t now) {
     const bool better = c->cost[!c->alone] < c->cost[c->alone] * WORTH;
     c->pause = better || c->pause == 0 ? LEAST_PAUSE : c->pause * 2 < MOST_PAUSE ? c->pause * 2 : MOST_PAUSE;
@@ -34,7 +35,9 @@ static void decide(mst_threading_choice *c, int64_t now) {
 }
 
 void mst_threading_choice_add(mst_threading_choice *c, bool alone, int64_t nanoseconds, int64_t now) {
-    if (alone != mst_threading_choice_is_alone(c)) return; /* of a caller that began before the last change */
+    if (alone != mst_threading_choice_is_alone(c))
+        return; /* a run of a caller that began before the last change of
+                                                              mode */
     const bool first = !c->begun;
     c->begun = true;
     if (first) return;

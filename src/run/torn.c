@@ -1,14 +1,14 @@
-/* What a step leaves torn if it fails behind the gate, where nothing should fail.
+/* Finds which entries a step leaves torn if it fails behind the gate, where nothing should fail.
  *
- * A device whose part fails there stops, and so does a device that waits for what it has not made; the others make
- * their parts. What the devices that stopped had still to write is torn: the value before the step may be half
- * overwritten, and the new one is not complete. */
+ * A device whose part fails there stops. So does a device that waits for a value that the first did not make. The other
+ * devices complete their parts. The entries that the stopped devices still had to write are torn: the old value may be
+ * half overwritten, and the new one is not complete. */
 #include <stdio.h>
 #include <string.h>
 
 #include "run/session.h"
 
-/* Entries that NODE writes are torn. */
+/* Marks the entries that NODE writes as torn. */
 static void mark_node(const mst_cached_plan *cached, const mst_plan_node *node) {
     const mst_plan *plan = cached->plan;
     for (int i = 0; i < node->num_src && node->writer; i++) {
@@ -27,7 +27,7 @@ void mst_session_mark_torn(const mst_cached_plan *cached, const mst_frame *frame
     }
 }
 
-/* Whether state I of the plan is the one that names a torn entry: the first of the entry's states. */
+/* Whether state I of the plan is the one by which a message names a torn entry: the first of the entry's states. */
 static bool is_told(const mst_cached_plan *cached, int64_t i) {
     const mst_state *state = cached->state[i];
     if (!state || !state->torn || !cached->plan->state[i].writes) return false;

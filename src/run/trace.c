@@ -1,9 +1,9 @@
-/* Notes of a frame while it runs, and the run of a trace that is made of them afterwards.
+/* Notes of a frame while it runs, and the run of a trace that they are turned into afterwards.
  *
  * Each device writes notes of its own into room that was allocated for its whole program, without a lock. Notes name
  * nodes by their numbers; fill_device copies names and specs, since a trace outlives its plan. Memory over time is
- * found from the same notes: a value counts from the begin of the node that makes it to the end of the last one that
- * reads it. */
+ * computed from the same notes: a value takes memory from the beginning of the node that makes it to the end of the
+ * last node that reads it. */
 #include "run/trace.h"
 
 #include <stdlib.h>
@@ -112,7 +112,7 @@ static mst_status fill_device(mst_traced_run *run, const mst_trace *trace, const
 
 /* ---- memory over time ---- */
 
-/* When each node began first and ended last; 0 if it did not run. */
+/* When each node first began and last ended; 0 if it did not run. */
 typedef struct span {
     int64_t begin, end;
 } span;
@@ -140,7 +140,7 @@ static mst_status add_change(mst_traced_device *device, int64_t time, int64_t by
     return MST_OK;
 }
 
-/* Turns the changes of memory, in the order of time, into sums; those at one time become one. */
+/* Turns the changes of memory, sorted by time, into running sums. Changes at the same time become one. */
 static void sum_changes(mst_traced_device *device) {
     int64_t sum = 0, kept = 0;
     if (device->num_memory) qsort(device->memory, (size_t)device->num_memory, sizeof *device->memory, by_time);
@@ -152,7 +152,8 @@ static void sum_changes(mst_traced_device *device) {
     device->num_memory = kept;
 }
 
-/* A value takes memory from when the node that makes it begins until the last that reads it or a view of it ends. */
+/* Fills the memory over time. A value takes memory from the beginning of the node that makes it to the end of the last
+ * node that reads it or a view of it. */
 static mst_status fill_memory(mst_traced_run *run, const mst_plan *plan, const span *spans, int64_t *last) {
     for (int64_t n = 0; n < plan->num_nodes; n++)
         for (int i = 0; i < plan->node[n].num_src && spans[n].end; i++) {

@@ -1,7 +1,7 @@
-/** Traces: what each device did when.
+/** Traces: what each device did at which time.
  *
  *  While a frame runs, each device notes node and time of what it does in a list of its own (mst_run_notes). When the
- *  frame has ended well, the notes become a run of the trace, which holds names and sizes itself and needs neither plan
+ *  frame has succeeded, the notes become a run of the trace. A run holds names and sizes itself, and needs neither plan
  *  nor session any more. */
 #ifndef MUSTER_RUN_TRACE_H
 #define MUSTER_RUN_TRACE_H
@@ -15,13 +15,13 @@
 
 typedef struct mst_note {
     mst_action_kind kind;
-    int32_t node;  /**< -1: of no node */
-    int32_t other; /**< device that was waited for, -1 */
-    int32_t point; /**< that it reached, or that this device did */
+    int32_t node;  /**< -1: the action belongs to no node */
+    int32_t other; /**< device that was waited for; -1: none */
+    int32_t point; /**< point that was waited for, or that this device reached */
     int64_t begin, end;
 } mst_note;
 
-/** Of one device, written by its thread alone; there is room for all that its program can note. */
+/** Notes of one device. Only its thread writes them. There is room for all that its program can note. */
 typedef struct mst_notes {
     mst_note *note;
     int64_t count, capacity;
@@ -37,7 +37,7 @@ MST_CHECKED mst_status mst_run_notes_create(const mst_plan *plan, mst_run_notes 
 void mst_run_notes_free(mst_run_notes *notes);
 /** Notes that DEVICE has run NODE from BEGIN until now. */
 void mst_note_call(mst_run_notes *notes, int device, int32_t node, int64_t begin);
-/** The same of an action that is no call of kernels; returns the time it ended, when the next begins. */
+/** Notes an action that is no call of kernels. Returns the time at which it ended, when the next one begins. */
 int64_t mst_note_action(mst_run_notes *notes, int device, const mst_action *action, int64_t begin);
 
 /* ---- afterwards ---- */
@@ -45,15 +45,15 @@ int64_t mst_note_action(mst_run_notes *notes, int device, const mst_action *acti
 /** Something that a device did. Times are nanoseconds since the trace began. */
 typedef struct mst_traced {
     mst_action_kind kind;
-    const char *name, *op; /**< of the node; "" for none */
+    const char *name, *op; /**< name and op of the node; "" for none */
     int32_t other, point;  /**< as in mst_note */
     int64_t begin, end;
-    int64_t bytes; /**< of what the node makes */
-    int num_dst;   /**< of its outputs */
+    int64_t bytes; /**< bytes of the node's outputs */
+    int num_dst;   /**< number of its outputs */
     const mst_spec *dst;
 } mst_traced;
 
-/** Memory of the values of a device from TIME on. */
+/** Bytes that the values of a device take from TIME on. */
 typedef struct mst_traced_memory {
     int64_t time, bytes;
 } mst_traced_memory;
@@ -62,7 +62,7 @@ typedef struct mst_traced_device {
     const char *name;
     mst_traced *did;
     int64_t num_did;
-    mst_traced *held; /**< nodes of the run for which nothing is done: variables, constants, views */
+    mst_traced *held; /**< nodes that take no time in the run: variables, constants, views */
     int64_t num_held, held_capacity;
     mst_traced_memory *memory;
     int64_t num_memory, memory_capacity;
@@ -70,21 +70,21 @@ typedef struct mst_traced_device {
 
 typedef struct mst_traced_run {
     mst_arena memory;
-    int64_t step; /**< number of the run: global_step before it, or below 0 if it changes none */
+    int64_t step; /**< number of the run: global_step before it; below 0 if it does not change global_step */
     int num_devices;
     mst_traced_device *device;
 } mst_traced_run;
 
 struct mst_trace {
-    pthread_mutex_t lock; /**< of what follows */
+    pthread_mutex_t lock; /**< protects what follows */
     int64_t began;        /**< time 0 of the trace, on the clock of deadlines */
-    double wall_began;    /**< the same in seconds since 1970 */
+    double wall_began;    /**< the same moment in seconds since 1970 */
     mst_traced_run *run;
     int64_t num_runs, capacity;
-    int64_t num_lost; /**< there was no memory for them */
+    int64_t num_lost; /**< runs that were lost because memory ran out */
 };
 
-/** Adds a run of PLAN, which has happened; if memory is out it is counted as lost. */
+/** Adds a run of PLAN that has happened. If memory runs out, the run is counted as lost. */
 void mst_trace_add(mst_trace *trace, const mst_plan *plan, int64_t step, const mst_run_notes *notes);
 
 #endif

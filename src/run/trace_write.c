@@ -1,5 +1,6 @@
-/* A trace to Chrome's trace events: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
- * Times are microseconds since the trace began. */
+/* Writes a trace as Chrome's trace events:
+ * https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU Times are microseconds since the
+ * trace began. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +11,15 @@
 #include "run/trace.h"
 
 enum { PROCESS = 1, NAME_TEXT = 300 };
-static const double MICROSECONDS = 1e-3;   /* in a nanosecond */
-static const int64_t SHORTEST_WAIT = 1000; /* nanoseconds: a shorter one is not drawn */
+static const double MICROSECONDS = 1e-3;   /* microseconds in a nanosecond */
+static const int64_t SHORTEST_WAIT = 1000; /* nanoseconds: a shorter wait is not drawn */
 
 static const char *const kind_name[] = {
     [MST_DO_RUN] = "kernel", [MST_DO_WAIT] = "wait",    [MST_DO_REACH] = "",      [MST_DO_SEND] = "send",
     [MST_DO_FEED] = "feed",  [MST_DO_RECEIVE] = "copy", [MST_DO_FETCH] = "fetch", [MST_DO_START] = "send",
     [MST_DO_AWAIT] = "wait", [MST_DO_GATE] = "wait"};
 
-/* Whether it is work, and not a wait or a point that was reached. */
+/* Whether DID is work, not a wait or a point that was reached. */
 static bool is_work(const mst_traced *did) {
     return did->kind != MST_DO_REACH && did->kind != MST_DO_WAIT && did->kind != MST_DO_AWAIT &&
            did->kind != MST_DO_GATE;
@@ -29,8 +30,8 @@ static bool is_drawn(const mst_traced *did) {
 }
 
 static void trace_write_add(json_t *events, json_t *event) {
-    json_array_append_new(events, event); /* if memory is out, it is NULL and this fails: the whole is checked at the
-                                           * end */
+    json_array_append_new(events, event); /* If memory runs out, EVENT is NULL and this call fails. The whole is checked
+                                             at the end. */
 }
 
 static const char *short_name(const char *device) {
@@ -71,7 +72,8 @@ static int64_t find_point(const mst_traced_device *device, int32_t point) {
     return -1;
 }
 
-/* From what the other device did last before the point to what this one does after its wait. */
+/* Adds an arrow from the last work of the other device before the point to the next work of this device after its
+ * wait. */
 static void add_arrow(json_t *events, const mst_traced_run *run, int lane, int64_t wait, int64_t *number) {
     const mst_traced *did = &run->device[lane].did[wait];
     const mst_traced_device *other = &run->device[did->other];
@@ -87,7 +89,7 @@ static void add_arrow(json_t *events, const mst_traced_run *run, int lane, int64
                           "transfer", "id", id, "pid", PROCESS, "tid", lane, "ts", (double)to->begin * MICROSECONDS));
 }
 
-/* ---- all ---- */
+/* ---- the whole trace ---- */
 
 static void add_device(json_t *events, const mst_traced_run *run, int lane, int64_t *arrows) {
     const mst_traced_device *device = &run->device[lane];
