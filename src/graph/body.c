@@ -52,11 +52,11 @@ bool mst_op_has_body(const mst_op *op) {
 typedef struct body_walk {
     mst_infer *c;
     const mst_graph *body;
-    mst_spec **spec; /* by node: of its outputs */
+    mst_spec **spec; /* by node: specs of its outputs */
     mst_arena memory;
 } body_walk;
 
-/* What is not the same in each step that has the same inputs. */
+/* Fails for nodes whose outputs could differ between steps with the same inputs: a body may not have them. */
 static mst_status body_refuse(mst_infer *c, const mst_node *node) {
     if (node->op->flags & MST_OP_VARIABLE)
         return mst_infer_fail(c, "its body has a variable, '%s': make it outside, and pass it in .captured",
@@ -90,7 +90,7 @@ static mst_status body_infer_node(body_walk *w, const mst_node *node) {
     return mst_error_prefix("in the body of %s '%s'", w->c->op->name, w->c->name);
 }
 
-/* The inputs have the specs that are given for them. */
+/* Gives the inputs the specs in SRC. */
 static mst_status set_inputs(const body_walk *w, int num_inputs, const mst_spec *src) {
     for (int i = 0; i < num_inputs; i++) {
         const mst_value input = mst_body_input_at(w->body, i);
@@ -137,7 +137,7 @@ mst_status mst_body_infer(mst_infer *c, const mst_graph *body, int num_inputs, c
 
 /* ---- copies ---- */
 
-/* Values among the options are those of the copy. */
+/* Replaces values among the options by those of the copy of the graph. */
 static void move_values(const mst_graph *copy, const mst_op *op, void *options) {
     for (const mst_field *field = op->fields; field && field->name; field++) {
         mst_value *value = (mst_value *)(void *)((char *)options + field->offset);
@@ -179,7 +179,7 @@ mst_status mst_body_copy(const mst_graph *body, mst_graph **out) {
     return status;
 }
 
-/* ---- what is needed ---- */
+/* ---- which inputs are needed ---- */
 
 mst_status mst_body_find_needed(const mst_graph *body, const bool *wanted, bool *needed) {
     const mst_collection_list *inputs = body_list(body, INPUTS), *outputs = body_list(body, OUTPUTS);

@@ -25,7 +25,7 @@ static bool device_name_copy(char *to, const char *from, bool upper) {
     return true;
 }
 
-/* TYPE or TYPE:INDEX */
+/* Reads TYPE or TYPE:INDEX. */
 static bool parse_device(char *text, mst_device_name *out) {
     char *colon = strchr(text, ':');
     out->index = -1;
@@ -36,7 +36,8 @@ static bool parse_device(char *text, mst_device_name *out) {
     return device_name_copy(out->type, text, true);
 }
 
-/* A word alone could be anything: without an index it must be a type that everybody knows. */
+/* Whether TEXT is a type that is known everywhere. A word without an index could be anything, so it must be such a
+ * type. */
 static bool is_known_type(const char *text) {
     static const char *const types[] = {"cpu", "gpu", "tpu"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -44,7 +45,7 @@ static bool is_known_type(const char *text) {
     return false;
 }
 
-/* one "key:value" between slashes; the short form has the device's type as key */
+/* Reads one "key:value" between slashes. In the short form the key is the device's type. */
 static bool parse_part(char *part, mst_device_name *out) {
     char *colon = strchr(part, ':');
     size_t key = colon ? (size_t)(colon - part) : strlen(part);
@@ -94,7 +95,7 @@ void mst_device_name_merge(mst_device_name *name, const mst_device_name *inner) 
     if (*inner->job) memcpy(name->job, inner->job, sizeof name->job);
     if (inner->replica >= 0) name->replica = inner->replica;
     if (inner->task >= 0) name->task = inner->task;
-    if (*inner->type) { /* an open index stays that of the outer name, where that is of the same type */
+    if (*inner->type) { /* if INNER has the same type and no index, the outer index stays */
         if (inner->index >= 0 || strcmp(name->type, inner->type) != 0) name->index = inner->index;
         memcpy(name->type, inner->type, sizeof name->type);
     }

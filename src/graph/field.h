@@ -1,5 +1,5 @@
-/** How a number that was given as 0 is told from one that was not given. A member of an options struct that is 0 was
- *  not given and takes its default; a 0 that was given is kept as -0 (MST_ZERO), which computes like 0. */
+/** How to tell a number that was given as 0 from one that was not given. A member of an options struct that is 0 was
+ *  not given, and takes its default. A 0 that was given is kept as -0 (MST_ZERO), which computes like 0. */
 #ifndef MUSTER_GRAPH_FIELD_H
 #define MUSTER_GRAPH_FIELD_H
 
@@ -12,8 +12,8 @@ static inline bool mst_number_given(double value) {
     return value != 0 || signbit(value);
 }
 
-/** To be called when a text, a file or a command line has set the member at AT: a number that is 0, where that would be
- *  taken for the default, becomes MST_ZERO. MST_INVALID for whole numbers, which have no other 0. */
+/** Call it when a text, a file or a command line has set the member at AT. If the number is 0 and would be taken for
+ *  the default, it becomes MST_ZERO. MST_INVALID for whole numbers, which have no -0. */
 MST_CHECKED mst_status mst_field_given(const mst_field *field, void *at);
 
 #endif

@@ -1,9 +1,9 @@
 /* Life of a graph, its errors, look-ups of nodes and values, and collections. Nodes are made in make_node.c, scopes
  * and names in scope.c.
  *
- * Two rules hold for every function that changes a graph. It claims the graph first (mst_graph_claim): where another
- * thread is building it, or a session reads it, that is an error instead of a race. And the first error stays on the
- * graph (mst_graph_keep_error): whatever is built from then on is an error value, and one check at the end,
+ * Two rules hold for every function that changes a graph. First it claims the graph (mst_graph_claim): if another
+ * thread is building it, or a session reads it, the result is an error instead of a race. Second, the first error stays
+ * on the graph (mst_graph_keep_error): everything built from then on is an error value. So one check at the end,
  * mst_graph_check, is enough. */
 #include <ctype.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ void mst_graph_destroy(mst_graph *graph) {
 
 /* ---- one thread at a time ---- */
 
-static _Thread_local char self; /* its address is the thread */
+static _Thread_local char self; /* its address stands for the thread */
 
 static mst_status misused(int how) {
     return how == MST_BUILT_BY_TWO
@@ -65,8 +65,8 @@ static mst_claim refuse(mst_graph *graph, int how) {
     return MST_CLAIM_REFUSED;
 }
 
-/* A builder first writes `owner` and then looks at `readers`; a reader first counts itself in `readers` and then looks
- * at `owner`. So of two that do this at the same time at least one sees the other. */
+/* A builder first writes `owner` and then looks at `readers`. A reader first counts itself in `readers` and then looks
+ * at `owner`. So if both happen at the same time, at least one of them sees the other. */
 mst_claim mst_graph_claim(mst_graph *graph) {
     const void *owner = NULL;
     if (atomic_compare_exchange_strong(&graph->owner, &owner, &self)) {
@@ -204,7 +204,7 @@ mst_value mst_rename(mst_value value, const char *name) {
     if (MST_IS_NULL_IN(graph, name)) return mst_graph_error_value(graph);
     const mst_claim claim = mst_graph_claim(graph);
     if (!claim) return mst_graph_error_value(graph);
-    /* as if it had been made with that name: TensorFlow's next add is "add" again */
+    /* as if the node had been made with that name: the next add is called "add" again, as in TensorFlow */
     const char *unique = NULL;
     if (!mst_graph_release_name(graph, value.node->name)) unique = mst_graph_unique_name(graph, name);
     const bool done = unique && !mst_names_set(&graph->names, unique, value.node->id);

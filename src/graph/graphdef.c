@@ -28,7 +28,7 @@ mst_dtype mst_dtype_from_proto(Muster__DataType type) {
 
 mst_status mst_shape_from_proto(const Muster__TensorShapeProto *proto, mst_shape *out) {
     *out = MST_SCALAR;
-    if (!proto) return MST_OK; /* an empty message that was left out */
+    if (!proto) return MST_OK; /* an empty message is not in the file */
     if (proto->unknown_rank) return MST_FAIL(MST_INVALID, "the number of dimensions is not given");
     if (proto->n_dim > MST_MAX_NDIM)
         return MST_FAIL(MST_INVALID, "%zu dimensions, at most %d are possible", proto->n_dim, MST_MAX_NDIM);
@@ -93,10 +93,10 @@ static void from_list(const Muster__TensorProto *proto, mst_tensor *tensor) {
     }
 }
 
-/* Checks that the file has the elements of the tensor. A shape that it fills with one repeated value may ask for no
- * more memory than the budget allows. */
+/* Checks that the file has the elements of the tensor. If one repeated value fills the shape, the tensor may not take
+ * more memory than the budget *SPARE. */
 static mst_status check_length(const Muster__TensorProto *proto, mst_dtype dtype, int64_t count, size_t *spare) {
-    enum { BLOCK = 32 }; /* bytes that a small allocation takes beside its own */
+    enum { BLOCK = 32 }; /* bytes that a small allocation takes besides its own */
     if (proto->tensor_content.len) return MST_OK;
     const size_t length = list_length(proto, dtype);
     if (length > (size_t)count)
@@ -134,7 +134,7 @@ mst_status mst_tensor_from_proto(const Muster__TensorProto *proto, size_t *spare
         status = from_content(proto, tensor);
     else if (dtype == MST_STRING && proto->n_string_val)
         status = strings_from_list(proto, tensor);
-    else if (list_length(proto, dtype)) /* else zeros */
+    else if (list_length(proto, dtype)) /* no elements: the tensor stays zero */
         from_list(proto, tensor);
     if (status)
         mst_tensor_release(tensor);

@@ -1,9 +1,9 @@
 /* Writes a node of a graph as one or more nodes of TensorFlow, by the form of its op (tf_form.h).
  *
  * The first form whose conditions hold is taken. Its outermost node gets the name of the node that is written. Each
- * node nested in the form, and each constant that it needs, becomes a part: a node named NODE/LABEL whose attribute
- * MST_ATTR_PART names the node to which it belongs, by which our reader leaves it out. Parts come before the nodes
- * that use them, and a part that a form has twice is written once. */
+ * node nested in the form, and each constant that it needs, becomes a part: a node named NODE/LABEL. Its attribute
+ * MST_ATTR_PART names the node to which it belongs, so our reader skips it. Parts come before the nodes that use them.
+ * A part that occurs twice in a form is written once. */
 #include "graph/graphdef_form.h"
 
 #include <stdlib.h>
@@ -11,19 +11,19 @@
 
 #include "base/no_memory.h"
 
-/* The node that is being written, and the parts that it has so far. */
+/* The node that is being written, and its parts so far. */
 typedef struct writing {
     mst_graph_writer *w;
     const mst_node *from;
     mst_form_use use;
-    struct part { /* what is written already: the same text in a form is the same node */
+    struct part { /* a part that is written already: the same text in a form is the same node */
         const char *text, *name;
         mst_dtype dtype;
     } part[4 * MST_FORM_MOST];
     int num_parts;
 } writing;
 
-/* An argument as it is written. */
+/* An argument in the form in which it is written. */
 typedef struct operand {
     const char *name;
     mst_dtype dtype;
@@ -69,7 +69,7 @@ mst_status mst_graph_put_node(mst_graph_writer *w, Muster__NodeDef *node) {
 
 /* ---- parts ---- */
 
-/* NODE/LABEL, or NODE/LABEL_1 and on: a name that no other node has. */
+/* A name for a part that no other node has: NODE/LABEL, else NODE/LABEL_1, NODE/LABEL_2, ... */
 static const char *part_name(writing *s, const char *label) {
     mst_graph_writer *w = s->w;
     const char *name = mst_arena_print(&w->arena, "%s/%s", s->from->name, label);
@@ -87,7 +87,7 @@ static mst_status new_part(writing *s, const char *label, const char *op, Muster
     return mst_message_add_text(s->w, *out, MST_ATTR_PART, s->from->name);
 }
 
-/* A part that is a constant of numbers. */
+/* Adds a part that is a constant of numbers. */
 static mst_status constant(writing *s, const char *label, mst_dtype dtype, mst_shape shape, const double *number,
                            operand *out) {
     Muster__NodeDef *node;
@@ -107,14 +107,14 @@ static mst_status constant(writing *s, const char *label, mst_dtype dtype, mst_s
 
 /* ---- numbers from options ---- */
 
-/* At most MST_MAX_NDIM rows of two. */
+/* A list of numbers: at most MST_MAX_NDIM rows of two. */
 typedef struct numbers {
     mst_shape shape;
     unsigned pushed;
     double number[2 * MST_MAX_NDIM];
 } numbers;
 
-/* Appends a number to the list, which has room for all that an option may hold. */
+/* Appends a number to the list, which has room for every option's numbers. */
 static void push(numbers *n, double number) {
     if (n->pushed == 2 * MST_MAX_NDIM) return;
     n->number[n->pushed++] = number;
@@ -152,7 +152,7 @@ static int longest(const writing *s) {
     return most;
 }
 
-/* A mask of strided_slice: all bits of dimensions for which there is no number. */
+/* A mask of strided_slice: the bits of all dimensions for which LIST has no number. */
 static int32_t mask(const writing *s, const char *name, const char *list) {
     const mst_axes *axes = option_at(s, list);
     int32_t bits = *(const int32_t *)option_at(s, name);
@@ -160,14 +160,14 @@ static int32_t mask(const writing *s, const char *name, const char *list) {
     return bits;
 }
 
-/* The number that an attribute is made of. */
+/* The number that tf_form.h calls @NAME in an attribute. */
 static int64_t made_integer(const writing *s, const char *name) {
     if (strcmp(name, "begin_mask") == 0) return mask(s, name, "begin");
     if (strcmp(name, "end_mask") == 0) return mask(s, name, "end");
-    return s->use.src[0].shape.ndim - 1; /* last */
+    return s->use.src[0].shape.ndim - 1; /* "last" */
 }
 
-/* The numbers that tf_form.h calls @NAME, made of the node's options. */
+/* The numbers that tf_form.h calls @NAME, computed from the node's options. */
 static void made_numbers(const writing *s, const char *name, numbers *out) {
     const int ndim = s->use.num_src ? s->use.src[0].shape.ndim : 0;
     const mst_axes *axes = option_at(s, name);
@@ -273,7 +273,7 @@ static mst_status add_value(writing *s, Muster__NodeDef *node, const char *key, 
     return mst_message_add_integer(w, node, key, strtol(value, NULL, 10));
 }
 
-/* T of IdentityN is a list, one dtype for each input. */
+/* Adds the attribute T of IdentityN: a list with one dtype for each input. */
 static mst_status add_types(writing *s, Muster__NodeDef *node, const operand *operands, int count) {
     Muster__AttrValue__ListValue *list = mst_message_add_list(s->w, node, "T");
     if (!list || !(list->type = mst_arena_alloc(&s->w->arena, (size_t)count * sizeof *list->type))) return no_memory();
@@ -298,7 +298,7 @@ static mst_status add_attributes(writing *s, const mst_form *form, Muster__NodeD
 
 static mst_status write_node(writing *s, const mst_form *form, Muster__NodeDef *node, mst_dtype *result);
 
-/* Parts run after what the node runs after: they may read a variable that is written before. */
+/* Writes a part. It runs after the nodes after which the node runs, because it may read a variable that they write. */
 static mst_status write_part(writing *s, const mst_form_argument *argument, operand *out) {
     for (int i = 0; i < s->num_parts; i++)
         if (strcmp(s->part[i].text, argument->name) == 0) {

@@ -1,7 +1,7 @@
-/* Reads nodes that another program wrote, by the forms of our ops (tf_form.h) taken in the other direction: the form
+/* Reads nodes that another program wrote, by the forms of our ops (tf_form.h) in the other direction. The first form
  * with the node's type whose conditions hold says which inputs are sources and which are options. An input that is an
- * option here must be a constant in the file. A node or an attribute that no form covers is an error, since the graph
- * would otherwise compute something else than the file says. */
+ * option here must be a constant in the file. A node or an attribute that no form covers is an error. Otherwise the
+ * graph would compute something else than the file says. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,14 +25,14 @@ bool mst_reads_type(const mst_op *op, const char *type) {
     return false;
 }
 
-/* A node that is read. */
+/* The node that is being read. */
 typedef struct reading {
     mst_graph_reader *r;
     mst_read_item *it;
     mst_option_memory *memory;
     char *options;
     const mst_form *form;
-    const mst_read_link **input; /* those that are values */
+    const mst_read_link **input; /* inputs that are values, not control inputs */
     int num_inputs, num_src;
     mst_value *src;
 } reading;
@@ -51,7 +51,7 @@ static bool has_all(const mst_form *form) {
     return false;
 }
 
-/* How many inputs argument I takes. */
+/* The number of inputs that argument I takes. */
 static int width(const reading *s, int i) {
     return s->form->argument[i].kind == MST_FORM_SOURCES ? s->num_inputs - s->form->num_arguments + 1 : 1;
 }
@@ -77,7 +77,7 @@ static mst_status conditions_hold(const reading *s, bool *out) {
     return MST_OK;
 }
 
-/* The first form of the node's type whose conditions hold; its sources. */
+/* Finds the first form of the node's type whose conditions hold, and its sources. */
 static mst_status find_form(reading *s) {
     const char *text = s->it->op->tf_form, *conditions = NULL;
     int wanted = -1;
@@ -102,7 +102,7 @@ static mst_status find_form(reading *s) {
 
 /* ---- inputs that are options ---- */
 
-/* The constant that an input reads, directly or through identity nodes. */
+/* Finds the constant that an input reads, directly or through identity nodes. */
 static mst_status constant_of(reading *s, const mst_read_link *l, const char *what, mst_tensor **out) {
     const mst_read_item *it = &s->r->item[l->item];
     const mst_op *identity = mst_find_op("identity"), *constant = mst_find_op("constant");
@@ -183,7 +183,7 @@ static mst_status set_axes(reading *s, const mst_field *field, const mst_tensor 
     return MST_OK;
 }
 
-/* Sizes of dimensions, -1 where an option takes that. */
+/* Sets an option of sizes of dimensions; -1 is allowed if the option takes it. */
 static mst_status set_shape(reading *s, const mst_field *field, const mst_tensor *tensor) {
     mst_shape *shape = (mst_shape *)(void *)(s->options + field->offset);
     int count = MST_MAX_NDIM;
@@ -215,7 +215,7 @@ static mst_status other_value(const reading *s, const char *key, const char *wan
                          key, s->it->def->op, wanted);
 }
 
-/* The option that is not in the file has TensorFlow's default. */
+/* Gives an option that is not in the file TensorFlow's default. */
 static mst_status set_otherwise(reading *s, const mst_form_attribute *attribute) {
     const mst_field *field = mst_op_field(s->it->op, attribute->value);
     if (!field || !attribute->otherwise) return MST_OK;
@@ -237,7 +237,7 @@ static mst_status read_attribute(reading *s, const mst_form_attribute *attribute
         return mst_field_given(field, at) ? mst_read_fail_at(s->it) : MST_OK;
     }
     switch (value->value_case) {
-        case MUSTER__ATTR_VALUE__VALUE_TYPE: return MST_OK; /* inferred */
+        case MUSTER__ATTR_VALUE__VALUE_TYPE: return MST_OK; /* dtypes are inferred */
         case MUSTER__ATTR_VALUE__VALUE_I:
             if (value->i == (strcmp(wanted, "n") == 0 ? s->num_src : strtol(wanted, NULL, 10))) return MST_OK;
             if (strcmp(wanted, "n") != 0) break;
@@ -255,7 +255,7 @@ static mst_status read_attribute(reading *s, const mst_form_attribute *attribute
     return other_value(s, key, wanted);
 }
 
-/* Checks the attributes that the form does not have: only those that change nothing may be there. */
+/* Checks the attributes that are not in the form: they may only be ones that change nothing. */
 static mst_status check_others(reading *s) {
     for (size_t i = 0; i < s->it->def->n_attr; i++) {
         const char *key = s->it->def->attr[i]->key;
@@ -266,8 +266,8 @@ static mst_status check_others(reading *s) {
     return MST_OK;
 }
 
-/* Sets the options that conditions fix, such as "alpha==1": TensorFlow's op has no such option and computes with that
- * number. */
+/* Sets the options that conditions fix, such as "alpha==1". TensorFlow's op has no such option and always computes with
+ * this number. */
 static void set_conditions(reading *s) {
     const char *conditions = s->form->conditions;
     char left[32], right[32], operation;
@@ -281,7 +281,8 @@ static void set_conditions(reading *s) {
 
 /* ---- nodes ---- */
 
-/* Whether the node is a reduction over no axes, which an op cannot say: its empty list of axes means all. */
+/* Whether the node is a reduction over no axes. Our ops cannot express that, because an empty list of axes means all
+ * axes. */
 static bool reduces_nothing(const reading *s) {
     for (int i = 0; i < s->form->num_arguments; i++) {
         const mst_form_argument *argument = &s->form->argument[i];
@@ -309,7 +310,7 @@ mst_status mst_read_foreign(mst_graph_reader *r, mst_read_item *it, mst_option_m
     return MST_OK;
 }
 
-/* NODE/LABEL, or NODE/LABEL_1 and on: a name that no node of the file has. */
+/* A name that no node of the file has: NODE/LABEL, else NODE/LABEL_1, NODE/LABEL_2, ... */
 static const char *fresh_name(mst_graph_reader *r, const mst_read_item *it, const char *label) {
     const char *name = mst_arena_print(&r->arena, "%s/%s", it->def->name, label);
     for (int i = 1; name && mst_names_get(&r->names, name) >= 0; i++)
@@ -317,8 +318,8 @@ static const char *fresh_name(mst_graph_reader *r, const mst_read_item *it, cons
     return name;
 }
 
-/* TensorFlow's second output of SoftmaxCrossEntropyWithLogits is softmax(logits) - labels, also where a row of labels
- * does not sum to 1. */
+/* TensorFlow's second output of SoftmaxCrossEntropyWithLogits is softmax(logits) - labels, even if a row of labels does
+ * not sum to 1. */
 mst_status mst_read_derivative(mst_graph_reader *r, mst_read_item *it, mst_value *out) {
     *out = (mst_value){it->node, 1};
     if (strcmp(it->op->name, "softmax_cross_entropy") != 0) return MST_OK;

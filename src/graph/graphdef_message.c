@@ -2,7 +2,7 @@
  *
  * Messages lie in the writer's arena and are freed with it. Strings and the bytes of tensors are not copied: messages
  * point into the graph, which must not change before the file is written. An option that is 0 is not written
- * (mst_message_add_option), since a reader takes 0 for one that is missing. */
+ * (mst_message_add_option), because a missing option is read as 0. */
 #include "graph/graphdef_message.h"
 
 #include <math.h>
@@ -164,7 +164,7 @@ static mst_status add_number(mst_graph_writer *w, Muster__NodeDef *node, const c
     return number ? mst_message_add_integer(w, node, key, number) : MST_OK;
 }
 
-/* A body is a graph file of its own. */
+/* Adds a body as an attribute that is a whole graph file. */
 static mst_status add_body(mst_graph_writer *w, Muster__NodeDef *node, const char *key, const mst_graph *body) {
     void *data;
     size_t size;

@@ -10,16 +10,16 @@
 typedef struct mst_graph_writer {
     const mst_graph *graph;
     mst_arena arena;
-    Muster__NodeDef **node; /**< those written so far, by malloc */
+    Muster__NodeDef **node; /**< nodes written so far; allocated with malloc */
     int64_t num_nodes, capacity;
     mst_names parts; /**< names of nodes that the graph does not have: parts of a composition */
 } mst_graph_writer;
 
-/** The members of messages have no const, also those that are only read. */
+/** Members of messages are not const, even if they are only read. These functions cast it away. */
 char *mst_message_text(const char *text);
 ProtobufCBinaryData mst_message_bytes(const char *text);
 
-/** A new attribute of NODE, whose list has room for it; NULL where memory runs out. */
+/** Adds an attribute to NODE, whose list has room for it; NULL if memory runs out. */
 Muster__AttrValue *mst_message_add(mst_graph_writer *w, Muster__NodeDef *node, const char *key);
 MST_CHECKED mst_status mst_message_add_text(mst_graph_writer *w, Muster__NodeDef *node, const char *key,
                                             const char *text);
@@ -27,20 +27,20 @@ MST_CHECKED mst_status mst_message_add_integer(mst_graph_writer *w, Muster__Node
                                                int64_t integer);
 MST_CHECKED mst_status mst_message_add_type(mst_graph_writer *w, Muster__NodeDef *node, const char *key,
                                             mst_dtype dtype);
-/** NULL where memory runs out. */
+/** Adds an attribute that is a list; NULL if memory runs out. */
 Muster__AttrValue__ListValue *mst_message_add_list(mst_graph_writer *w, Muster__NodeDef *node, const char *key);
 Muster__TensorShapeProto *mst_message_shape(mst_graph_writer *w, const mst_shape *shape);
 MST_CHECKED mst_status mst_message_add_shape(mst_graph_writer *w, Muster__NodeDef *node, const char *key,
                                              const mst_shape *shape);
-/** A tensor over DATA, which stays where it is. */
+/** Adds a tensor that points to DATA, which must not move. */
 MST_CHECKED mst_status mst_message_add_tensor(mst_graph_writer *w, Muster__NodeDef *node, const char *key,
                                               mst_dtype dtype, mst_shape shape, const void *data, size_t bytes);
 MST_CHECKED mst_status mst_message_add_strings(mst_graph_writer *w, Muster__NodeDef *node, const char *key,
                                                const mst_tensor *tensor);
-/** "node:1", in the arena or the graph. */
+/** The text "node:1" of a value, in the arena or the graph. */
 const char *mst_message_value(mst_graph_writer *w, mst_value value);
 
-/** Attribute KEY from option FIELD of a node, where the option is not 0. */
+/** Adds attribute KEY from option FIELD of a node, unless the option is 0. */
 MST_CHECKED mst_status mst_message_add_option(mst_graph_writer *w, const mst_node *from, Muster__NodeDef *node,
                                               const mst_field *field, const char *key);
 

@@ -1,7 +1,7 @@
 /* Attributes of a GraphDef that is read, and their conversion to options by the type of each field. The type of the
- * attribute must fit, numbers must be in range, and an attribute that no one knows is an error unless it is one of
- * those that change nothing (mst_read_may_skip). Errors name the node and the attribute, in plain characters only,
- * since names come from the file. */
+ * attribute must fit, and numbers must be in range. An unknown attribute is an error, unless it is one of those that
+ * change nothing (mst_read_may_skip). Errors name the node and the attribute in plain characters only, because names
+ * come from the file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,8 @@ const Muster__AttrValue *mst_read_attr(const mst_read_item *it, size_t k) {
 const Muster__AttrValue *mst_read_find_attr(const mst_read_item *it, const char *key) {
     const Muster__AttrValue *found = NULL;
     for (size_t i = 0; i < it->def->n_attr; i++)
-        if (strcmp(it->def->attr[i]->key, key) == 0) found = mst_read_attr(it, i); /* the last one counts */
+        if (strcmp(it->def->attr[i]->key, key) == 0)
+            found = mst_read_attr(it, i); /* the last one of this name counts */
     return found;
 }
 
@@ -87,7 +88,7 @@ static mst_status read_integer(const mst_read_item *it, const mst_field *field, 
                                void *at) {
     MST_TRY(mst_read_check_kind(it, field->name, value, MUSTER__ATTR_VALUE__VALUE_I));
     if (field->type != MST_FIELD_TYPE_I32) {
-        *(int64_t *)at = value->i; /* u64: the same bits */
+        *(int64_t *)at = value->i; /* a u64 has the same bits */
         return MST_OK;
     }
     if (value->i < INT32_MIN || value->i > INT32_MAX)
@@ -107,7 +108,7 @@ mst_status mst_read_tensor(mst_graph_reader *r, const mst_read_item *it, const c
     return MST_OK;
 }
 
-/* AttrValue has no double, so an f64 option is a tensor of one element; a float is taken too. */
+/* Reads an f64 option. AttrValue has no double, so it is a tensor of one element; a float is accepted too. */
 static mst_status read_f64(mst_graph_reader *r, const mst_read_item *it, const mst_field *field,
                            const Muster__AttrValue *value, mst_option_memory *memory, double *out) {
     mst_tensor *tensor = NULL;

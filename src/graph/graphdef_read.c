@@ -1,8 +1,8 @@
-/* TensorFlow's GraphDef to a graph.
+/* Reads a graph from TensorFlow's GraphDef.
  *
- * Nothing in a file is trusted. First all names and inputs are resolved to numbers of nodes; then each node is made
- * after those that it needs, in the order of the file where that is possible, by the function that also makes the
- * nodes of a program: it checks the number of sources and the options, and infers shapes. */
+ * Nothing in a file is trusted. First all names and inputs are resolved to numbers of nodes. Then each node is made
+ * after the nodes that it needs, if possible in the order of the file. The function that makes it is the one that makes
+ * the nodes of programs: it checks the number of sources and the options, and infers shapes. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 
 /* ---- ops ---- */
 
-/* The op that nodes of this type are, where there is just one. */
+/* Finds the op of nodes of this type, if there is exactly one. */
 static mst_status find_by_type(mst_read_item *it) {
     const mst_op *op, *other = NULL;
     for (int i = 0; (op = mst_op_at(i)); i++) {
@@ -72,7 +72,7 @@ static mst_status index_names(mst_graph_reader *r) {
     return MST_OK;
 }
 
-/* "node", "node:1", "^node" */
+/* Reads "node", "node:1" or "^node". */
 static mst_status parse_link(const mst_graph_reader *r, const mst_read_item *it, const char *text, mst_read_link *out) {
     const bool is_control = *text == '^';
     const char *name = text + is_control, *colon = is_control ? NULL : strrchr(name, ':');
@@ -87,7 +87,7 @@ static mst_status parse_link(const mst_graph_reader *r, const mst_read_item *it,
     return mst_read_fail(it, MST_CORRUPT, "it needs '%.100s', which is not there", text);
 }
 
-/* The option that is a value and whose attribute has this key. */
+/* The option of type value whose attribute has this key. */
 static const mst_field *value_field(const mst_op *op, const char *key) {
     const size_t prefix = strlen(MST_ATTR_OPTION);
     if (strncmp(key, MST_ATTR_OPTION, prefix) != 0) return NULL;
@@ -95,8 +95,8 @@ static const mst_field *value_field(const mst_op *op, const char *key) {
     return field && field->type == MST_FIELD_TYPE_VALUE ? field : NULL;
 }
 
-/* The sources that an attribute lists, and the inputs that only run before; those at the front that stand for sources
- * (of NoOp) are no others. */
+/* Reads the sources that an attribute lists, and the control inputs. The control inputs at the front that stand for
+ * sources (of NoOp) are not read as control inputs. */
 static mst_status find_listed(mst_graph_reader *r, mst_read_item *it, const Muster__AttrValue *value) {
     const Muster__NodeDef *def = it->def;
     const char *text;
@@ -154,8 +154,8 @@ int mst_read_num_sources(const mst_read_item *it) {
     return count;
 }
 
-/* The option that an attribute is: of a node of ours '_' and its name, or its name where there is no such
- * attribute. */
+/* The option to which an attribute belongs. In a node that Muster wrote, the attribute is '_' and the option's name, or
+ * the name alone if there is no such attribute. */
 static const mst_field *option_of(const mst_read_item *it, const char *key) {
     const size_t prefix = strlen(MST_ATTR_OPTION);
     const mst_field *field = mst_op_field(it->op, key);
@@ -231,7 +231,7 @@ static mst_status fill_sources(mst_graph_reader *r, const mst_read_item *it, mst
     return MST_OK;
 }
 
-/* Checks the number of outputs, which a few bytes can make very large. */
+/* Checks the number of outputs, because a few bytes can make it very large. */
 static mst_status count_outputs(mst_graph_reader *r, const mst_read_item *it, const mst_node_parts *parts) {
     const mst_op *op = it->op;
     const int count = op->num_dst == MST_VARIADIC ? op->count_dst(parts->options, parts->num_src) : op->num_dst;
@@ -263,7 +263,7 @@ static mst_status add_node(mst_graph_reader *r, mst_read_item *it, mst_option_me
     return mst_graph_adopt_name(graph, name);
 }
 
-/* Makes the node after all that it needs. */
+/* Makes the node, and before it all nodes that it needs. */
 static mst_status graphdef_read_node(mst_graph_reader *r, int64_t first, int64_t *stack) {
     int64_t depth = 0;
     stack[depth++] = first;
@@ -297,7 +297,7 @@ static mst_status build_all(mst_graph_reader *r) {
     return MST_OK;
 }
 
-/* ---- what belongs to the whole graph ---- */
+/* ---- attributes of the whole graph ---- */
 
 typedef struct collection {
     long number;

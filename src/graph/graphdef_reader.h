@@ -36,12 +36,12 @@ typedef struct mst_graph_reader {
     mst_names names; /**< node name -> number of its item */
     mst_arena arena; /**< memory of the items, links and names, freed after reading */
     size_t spare;    /**< bytes that tensors may still grow by when a short value list is repeated */
-    int depth;       /**< of the graph in bodies of others; 0: it is in none */
+    int depth;       /**< number of graphs in whose bodies this one is nested; 0: it is no body */
     /** Outputs that may still be made: a limit against hostile files, at first the file's size in bytes. */
     int64_t outputs_left;
 } mst_graph_reader;
 
-/** mst_graph_decode of a graph that is in so many bodies. */
+/** mst_graph_decode for a graph that is nested in DEPTH bodies. */
 MST_CHECKED mst_status mst_graph_decode_at(int depth, const void *data, size_t size, mst_graph **out);
 
 /* ---- errors ---- */

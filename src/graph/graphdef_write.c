@@ -36,7 +36,7 @@ enum { PRODUCER = 134 };
 
 /* ---- attributes ---- */
 
-/* The value, as the form's text, of the TensorFlow attribute that is named as the option; NULL: there is none. */
+/* The value, as in the text of the form, of the TensorFlow attribute with the option's name; NULL: there is none. */
 static const char *written_as(const mst_form *form, const char *option) {
     for (int i = 0; form && i < form->num_attributes; i++)
         if (strcmp(form->attribute[i].key, option) == 0) return form->attribute[i].value;
@@ -51,7 +51,7 @@ static mst_status add_options(mst_graph_writer *w, const mst_node *from, const m
         const char *key = mst_arena_print(&w->arena, MST_ATTR_OPTION "%s", field->name);
         if (!key) return MST_NO_MEMORY("to write a graph");
         MST_TRY(mst_message_add_option(w, from, node, field, key));
-        /* An option that is 0 is left out, but then the reader would take TensorFlow's attribute of that name. */
+        /* An option that is 0 is not written. But then the reader would take TensorFlow's attribute of that name. */
         if (written && node->n_attr == before) MST_TRY(mst_message_add_integer(w, node, key, 0));
     }
     return MST_OK;
@@ -81,7 +81,7 @@ static mst_status add_list(mst_graph_writer *w, Muster__NodeDef *node, const cha
     return MST_OK;
 }
 
-/* ---- what belongs to the whole graph: on its first node ---- */
+/* ---- attributes of the whole graph: on its first node ---- */
 
 static mst_status add_graph(mst_graph_writer *w, Muster__NodeDef *node) {
     const mst_graph *graph = w->graph;
@@ -107,7 +107,7 @@ static mst_status add_graph(mst_graph_writer *w, Muster__NodeDef *node) {
 /* Writes a node whose op TensorFlow does not have, under a type name that it does not know either. */
 static mst_status write_ours(mst_graph_writer *w, const mst_node *from, Muster__NodeDef *node) {
     char type[MST_TYPE_NAME_TEXT];
-    /* by its own name: mst_op_type_name(from->op) would be TensorFlow's, where the op has a form */
+    /* By its own name: if the op has a form, mst_op_type_name(from->op) would give TensorFlow's name. */
     const mst_op named = {.name = from->op->name};
     node->op = mst_arena_print(&w->arena, MST_TYPE_PREFIX "%s", mst_op_type_name(&named, type, sizeof type));
     node->input = mst_arena_alloc(&w->arena, ((size_t)from->num_src + (size_t)from->num_control + 1) * sizeof(char *));
@@ -146,7 +146,7 @@ static mst_status check_op(const mst_node *from) {
 }
 
 static mst_status add_node(mst_graph_writer *w, const mst_node *from) {
-    enum { MOST_USUAL = 4 + MST_FORM_MOST }; /* attributes that are no options */
+    enum { MOST_USUAL = 4 + MST_FORM_MOST }; /* most attributes that are not options */
     const mst_form *form;
     Muster__NodeDef *node;
     size_t room = MOST_USUAL + (from->id == 0 ? (size_t)w->graph->num_collections : 0);

@@ -1,8 +1,8 @@
-/* Making nodes. Programs make them with mst_call and its variants, for ops of the library and for their own alike:
- * these find the graph, take the exclusive right to change it (mst_graph_claim), check the op, name the node by the
- * open scopes, and keep the first error on the graph. Then they call mst_graph_add_node, which copies sources and
- * options into the arena, fills in the options and infers the outputs. Readers of graph files call mst_graph_add_node
- * directly, with the names and devices of the file. */
+/* Making nodes. Programs make nodes with mst_call and its variants, both for ops of the library and for their own.
+ * These functions find the graph, claim it (mst_graph_claim), check the op, name the node by the open scopes, and keep
+ * the first error on the graph. Then they call mst_graph_add_node, which copies sources and options into the arena,
+ * fills in the options and infers the outputs. Readers of graph files call mst_graph_add_node directly, with the names
+ * and devices of the file. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +128,7 @@ mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, i
         MST_FAIL(MST_INVALID, "%s: no graph: none of its sources is a value", op->name);
         return MST_NONE;
     }
-    /* a source that failed: its error is on the graph already */
+    /* a source is an error value: its error is on the graph already */
     for (int i = 0; i < num_src; i++)
         if (src[i].node && src[i].node->id < 0) return mst_graph_error_value(src[i].node->graph);
     mst_node *node = NULL;
@@ -140,8 +140,8 @@ mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, i
     return failed ? mst_graph_error_value(graph) : (mst_value){.node = node};
 }
 
-/* The variable that VALUE is, or whose new value it is. An error value or MST_NONE is returned as itself; NULL: VALUE
- * is something else. */
+/* The variable that VALUE is, or of which it is the new value. An error value or MST_NONE is returned as it is. NULL:
+ * VALUE is anything else. */
 static const mst_value *variable_behind(const mst_value *value) {
     while (value->node && value->node->id >= 0 && !(value->node->op->flags & MST_OP_VARIABLE)) {
         const mst_node *node = value->node;
@@ -159,7 +159,7 @@ mst_value mst_call_writer(const mst_op *op, mst_value variable, mst_value value)
     const mst_value src[] = {*behind, value};
     if (mst_value_equal(*behind, variable)) return mst_call(NULL, op, 2, src, NULL);
     mst_value written = MST_NONE;
-    mst_with_control (graph, variable) written = mst_call(NULL, op, 2, src, NULL); /* after the earlier write */
+    mst_with_control (graph, variable) written = mst_call(NULL, op, 2, src, NULL); /* runs after the earlier write */
     return written;
 }
 

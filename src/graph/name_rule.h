@@ -1,4 +1,4 @@
-/** What a name of a node, a scope or a layer may be (mst_name_is_valid, graph/graph.h), for messages. */
+/** The rule for names of nodes, scopes and layers (mst_name_is_valid, graph/graph.h) as a text for messages. */
 #ifndef MUSTER_GRAPH_NAME_RULE_H
 #define MUSTER_GRAPH_NAME_RULE_H
 

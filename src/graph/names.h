@@ -7,7 +7,7 @@
 
 #include "muster/status.h"
 
-/** Open addressing. Keys are not copied. Zero-initialised is empty. */
+/** A hash table with open addressing. Keys are not copied. All zeros: empty. */
 typedef struct mst_names {
     struct mst_name_slot {
         const char *name;
@@ -16,11 +16,11 @@ typedef struct mst_names {
     int64_t count, capacity;
 } mst_names;
 
-/** The number of NAME, -1 where it is not in the table. */
+/** The number of NAME; -1: not in the table. */
 int64_t mst_names_get(const mst_names *names, const char *name);
-/** The same of a name that ends after LENGTH characters. */
+/** The number of the name that is the first LENGTH characters of NAME; -1: not in the table. */
 int64_t mst_names_get_part(const mst_names *names, const char *name, size_t length);
-/** Adds NAME, which must stay where it is, or gives it another number. */
+/** Gives NAME the number VALUE; adds it if it is new. NAME is not copied, and must stay where it is. */
 MST_CHECKED mst_status mst_names_set(mst_names *names, const char *name, int64_t value);
 void mst_names_free(mst_names *names);
 

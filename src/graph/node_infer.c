@@ -1,7 +1,7 @@
-/* Inference of one node: mst_node_infer calls the op's `infer` and checks what it gives, so that later code can rely
- * on valid dtypes, at most MST_MAX_NDIM dimensions, and sizes in bytes that fit 64 bits. Before it stand the checks
- * that ops call in their `infer` (mst_infer_want_dtype, mst_infer_broadcast, ...); each fails with a message that
- * names the node and shows the dtype and shape of every source. A dimension of -1 is not known yet and agrees with
+/* Inference of one node: mst_node_infer calls the op's `infer` and checks the result, so that later code can rely on
+ * valid dtypes, at most MST_MAX_NDIM dimensions, and sizes in bytes that fit 64 bits. Before it in this file are the
+ * checks that ops call in their `infer` (mst_infer_want_dtype, mst_infer_broadcast, ...). Each fails with a message
+ * that names the node and shows the dtype and shape of every source. A dimension of -1 is not known yet and agrees with
  * every size. */
 #include <stdarg.h>
 #include <stdio.h>
@@ -110,7 +110,7 @@ mst_status mst_infer_broadcast(mst_infer *c, int i, int j, mst_shape *out) {
         else if (da == 1)
             *dim = db;
         else if (da < 0 || db < 0)
-            *dim = da < 0 ? db : da; /* a dimension not known yet must turn out 1 or the same */
+            *dim = da < 0 ? db : da; /* an unknown dimension must turn out to be 1 or the same */
         else
             return mst_infer_fail(c, "shapes do not broadcast: %lld and %lld differ", (long long)da, (long long)db);
     }
@@ -124,7 +124,7 @@ mst_status mst_infer_axis(mst_infer *c, int axis, int ndim, int *out) {
     return MST_OK;
 }
 
-/* Checks the outputs: an `infer` of the user may leave one unset, or set it to an impossible dtype or shape. */
+/* Checks the outputs, because an `infer` of the user may leave one unset, or give it an impossible dtype or shape. */
 static mst_status check_specs(mst_infer *c) {
     for (int i = 0; i < c->num_dst; i++) {
         const mst_spec *spec = &c->dst[i];
@@ -145,9 +145,9 @@ static mst_status check_specs(mst_infer *c) {
 static mst_status check_sizes(mst_infer *c) {
     for (int i = 0; i < c->num_dst; i++) {
         const mst_shape *shape = &c->dst[i].shape;
-        int64_t bytes = 16; /* no element is larger */
+        int64_t bytes = 16; /* the size of the largest element */
         bool large = false;
-        for (int k = 0; k < shape->ndim; k++) /* strides are products also where another dimension is 0 */
+        for (int k = 0; k < shape->ndim; k++) /* strides are products of dimensions even if another dimension is 0 */
             large |= shape->dim[k] > 0 && __builtin_mul_overflow(bytes, shape->dim[k], &bytes);
         char text[MST_SHAPE_TEXT];
         if (large) return mst_infer_fail(c, "too many elements in %s", mst_shape_print(*shape, text, sizeof text));
@@ -155,8 +155,8 @@ static mst_status check_sizes(mst_infer *c) {
     return MST_OK;
 }
 
-/* Whether OP does not take or give values of DTYPE. bf16 and string need an op that lists them; most kernels have no
- * loop for them. */
+/* Whether OP does not accept values of DTYPE. Most kernels have no loop for bf16 and string, so an op has to list these
+ * two. */
 static bool refuses(const mst_op *op, mst_dtype dtype) {
     const unsigned only_moved = MST_DTYPE_BIT(MST_BF16) | MST_DTYPE_BIT(MST_STRING);
     return (MST_DTYPE_BIT(dtype) & only_moved & ~op->dtypes) && !(op->flags & MST_OP_NO_VALUE);

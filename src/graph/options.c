@@ -1,7 +1,7 @@
-/* Structs of options, walked by their tables of fields: defaults, ranges, copies, comparison, hash. Their text form is
+/* Structs of options, handled by their tables of fields: defaults, ranges, copies, comparison, hash. Their text form is
  * in options_text.c.
  *
- * A field (mst_field) says where in the struct a member lies, its type, default, range and help. A member that is 0
+ * A field (mst_field) describes a member of the struct: its offset, type, default, range and help. A member that is 0
  * was not given and takes its default; a caller that wants 0 itself writes MST_ZERO. The options of a node own what
  * they point to: strings are copied into the graph's arena, tensors and bodies are retained by the graph. */
 #include <stdio.h>
@@ -68,7 +68,7 @@ static mst_status keep(mst_graph *graph, const mst_field *field, void *at) {
     return MST_OK;
 }
 
-/* What is wrong with a member that later code uses as an index or a length; NULL: nothing. */
+/* Says what is wrong with a member that later code uses as an index or a length; NULL: nothing. */
 static const char *flaw(const mst_field *field, const void *at) {
     int count = 0;
     switch (field->type) {
@@ -84,14 +84,14 @@ static const char *flaw(const mst_field *field, const void *at) {
     return count >= 0 && count <= MST_MAX_NDIM ? NULL : "has a wrong number of dimensions, must be 0 to 8";
 }
 
-/* Sets the default where the member was not given, and checks it. */
+/* Sets the default if the member was not given, and checks the member. */
 static mst_status resolve(const mst_field *field, const char *kind, const char *name, void *at) {
     if (field->type == MST_FIELD_TYPE_NESTED) return mst_options_check(field->nested, kind, name, at);
     double value = number(field, at);
     if (!mst_number_given(value) && field->initial != 0) set_number(field, at, value = field->initial);
     if ((field->low != 0 || field->high != 0) && !(value >= field->low && value <= field->high))
         return MST_FAIL(MST_INVALID, "%s '%s': %s is %g, must be between %g and %g (%s)", kind, name, field->name,
-                        value + 0.0, field->low, field->high, field->help); /* -0 as 0 */
+                        value + 0.0, field->low, field->high, field->help); /* shows -0 as 0 */
     const char *wrong = flaw(field, at);
     if (wrong) return MST_FAIL(MST_INVALID, "%s '%s': %s (%s) %s", kind, name, field->name, field->help, wrong);
     return MST_OK;
@@ -135,12 +135,14 @@ static size_t field_size(mst_field_type type) {
         case MST_FIELD_TYPE_F64: return 8;
         case MST_FIELD_TYPE_SHAPE: return sizeof(mst_shape);
         case MST_FIELD_TYPE_AXES: return sizeof(mst_axes);
-        case MST_FIELD_TYPE_VALUE: return sizeof(mst_node *); /* the index is compared apart: padding follows it */
+        case MST_FIELD_TYPE_VALUE:
+            return sizeof(mst_node *); /* the index is compared separately, because padding
+                                                                 follows it */
         default: return sizeof(void *);
     }
 }
 
-/* The bytes that make the value of a field; shapes and axes have no padding and zeroed tails, strings are compared by
+/* The bytes to compare for a field. Shapes and axes have no padding and zeroed tails; strings are compared by
  * content. */
 static const void *field_bytes(const mst_field *field, const void *options, size_t *size) {
     const void *at = (const char *)options + field->offset;

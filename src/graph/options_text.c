@@ -8,7 +8,7 @@
  *      shape    shape=[2, ?]         ? or -1: not known
  *      axes     axes=[0, -1]
  *      string   container='it\'s'    also in "", or bare where it is one word; \\ \' \" \n \t \r \xHH
- *      tensor   value=f32[2](1, 2)   of one element: value=f32(1); of more than 8 the elements are left out
+ *      tensor   value=f32[2](1, 2)   with one element: value=f32(1); with more than 8, elements are not printed
  *               value=string('a b')  strings as above, and they may have the byte \x00; together at most 256 bytes
  *      value    initial=w/fill:1     output 1 of the node w/fill
  *
@@ -32,11 +32,11 @@
 #include "tensor/string.h"
 #include "tensor/tensor_check.h"
 
-enum { MOST_ELEMENTS = 8, MOST_BYTES = 256 }; /* of a tensor whose elements are printed */
+enum { MOST_ELEMENTS = 8, MOST_BYTES = 256 }; /* limits for tensors whose elements are printed */
 
 /* ---- printing ---- */
 
-/* Counts all characters and keeps those that fit. */
+/* A text buffer that counts all characters, and keeps those that fit. */
 typedef struct sink {
     char *text;
     size_t size, used;
@@ -113,7 +113,9 @@ static bool is_left_out(const mst_field *field, const void *at) {
         case MST_FIELD_TYPE_I32: return *(const int32_t *)at == 0;
         case MST_FIELD_TYPE_I64: return *(const int64_t *)at == 0;
         case MST_FIELD_TYPE_U64: return *(const uint64_t *)at == 0;
-        case MST_FIELD_TYPE_F32: return *(const float *)at == 0 && !signbit(*(const float *)at); /* -0 is printed */
+        case MST_FIELD_TYPE_F32:
+            return *(const float *)at == 0 && !signbit(*(const float *)at); /* -0 was given, so it
+                                                                                                    is printed */
         case MST_FIELD_TYPE_F64: return *(const double *)at == 0 && !signbit(*(const double *)at);
         case MST_FIELD_TYPE_DTYPE: return *(const mst_dtype *)at == MST_NO_DTYPE;
         case MST_FIELD_TYPE_SHAPE: return false;
@@ -190,7 +192,7 @@ static mst_status wrong(const reader *r, const char *at, const char *format, ...
     va_start(list, format);
     vsnprintf(reason, sizeof reason, format, list);
     va_end(list);
-    char shown[200]; /* on one line */
+    char shown[200]; /* the text quoted, so on one line */
     add_quoted(&(sink){.text = shown, .size = sizeof shown}, r->text);
     return MST_FAIL(MST_INVALID, "%s: %s, at character %td of the options %s", r->owner, reason, at - r->text + 1,
                     shown);
@@ -200,7 +202,7 @@ static void skip_space(reader *r) {
     while (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r') r->at++;
 }
 
-/* Where the next word begins. */
+/* Moves to the beginning of the next word, and returns it. */
 static const char *options_text_next(reader *r) {
     skip_space(r);
     return r->at;
@@ -212,7 +214,7 @@ static bool options_text_take(reader *r, char c) {
     return true;
 }
 
-/* The characters up to the next one that ends a word, in the memory; "" where there are none. */
+/* Takes the characters up to the next one that ends a word, into memory; "" if there are none. */
 static mst_status take_word(reader *r, const char **out) {
     const size_t length = strcspn(options_text_next(r), " \t\n\r,=[](){}'\"");
     char *word = mst_arena_alloc(&r->memory->arena, length + 1);
@@ -257,7 +259,7 @@ static mst_status take_float(reader *r, const char *name, mst_dtype dtype, void 
     return wrong(r, begin, "'%.40s' is no number of %s, as %s wants", word, mst_dtype_name(dtype), name);
 }
 
-/* Up to 8 whole numbers in brackets; '?' is -1 where dimensions may be unknown. */
+/* Takes up to 8 whole numbers in brackets. With UNKNOWN, '?' stands for -1. */
 static mst_status take_list(reader *r, const char *name, bool unknown, int64_t low, int64_t high, mst_shape *out) {
     *out = MST_SCALAR;
     const char *begin = options_text_next(r);
@@ -279,7 +281,7 @@ static int digit(char c) {
     return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
 }
 
-/* The character that an escape stands for; the reader is after the backslash. -1: none. */
+/* The character for which an escape stands; the reader is after the backslash. -1: none. */
 static int take_escape(reader *r) {
     const char c = *r->at;
     if (c) r->at++;
@@ -300,7 +302,7 @@ static int take_escape(reader *r) {
     }
 }
 
-/* In quotes, or bare where it is one word. */
+/* Takes a string in quotes, or bare if it is one word. */
 static mst_status take_bytes(reader *r, const char *name, mst_string *out) {
     const char *begin = options_text_next(r), quote = *begin;
     if (quote != '\'' && quote != '"') {
@@ -394,7 +396,7 @@ static mst_status take_tensor(reader *r, const char *name, mst_tensor **out) {
     if (mst_tensor_check(dtype, shape, &count)) return wrong(r, begin, "%s: %s", name, mst_error()->message);
     if (!options_text_take(r, '(')) return wrong(r, r->at, "%s wants its numbers, like f32[2](1, 2)", name);
     if (strncmp(options_text_next(r), "...", 3) == 0) return wrong(r, r->at, "the numbers of %s are left out", name);
-    /* a number takes a character: no memory is taken for a shape that the text cannot fill */
+    /* A number takes at least one character. So no memory is allocated for a shape that the text cannot fill. */
     if (count > (int64_t)strlen(r->at)) return wrong(r, begin, "%s wants %" PRId64 " numbers", name, count);
     mst_tensor *tensor;
     MST_TRY(mst_tensor_create(dtype, shape, &tensor));

@@ -7,7 +7,7 @@
 #include "graph/options.h"
 #include "graph/spec.h"
 
-enum { INDENT = 4 }; /* of a body below its node */
+enum { INDENT = 4 }; /* spaces by which a body is indented below its node */
 
 static void print_options(FILE *file, const mst_node *node) {
     char few[256], *text = few;
@@ -26,7 +26,7 @@ static void print_options(FILE *file, const mst_node *node) {
 
 static void print_graph(FILE *file, const mst_graph *graph, int indent);
 
-/* The bodies of a node, below it. */
+/* Prints the bodies of a node below it. */
 static void print_bodies(FILE *file, const mst_node *node, int indent) {
     for (const mst_field *field = node->op->fields; field && field->name; field++) {
         const void *at = (const char *)node->options + field->offset;

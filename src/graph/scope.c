@@ -1,8 +1,8 @@
 /* Scopes and unique names.
  *
- * The open scopes are a stack. A push saves the current scope on it and changes the current one, a pop restores what
- * was saved; so everything that holds for a new node (name prefix, device, control sources, reuse of variables) is in
- * graph->current.
+ * The open scopes are a stack. A push saves the current scope on it and then changes the current scope. A pop restores
+ * the saved scope. So everything that holds for a new node (name prefix, device, control sources, reuse of variables)
+ * is in graph->current.
  *
  * A name that is taken gets a suffix, as in TensorFlow: add, add_1, add_2. The table `suffixes` has the last suffix
  * given for each base name, so that the next one is found without a search. */
@@ -16,7 +16,7 @@
 #include "graph/graph.h"
 #include "graph/name_rule.h"
 
-/* Returns 1 also after an error, which sticks to the graph: then the body of the block runs and its pop matches. */
+/* Returns 1 even after an error, which stays on the graph: then the body of the block runs and its pop matches. */
 static int push(mst_graph *graph, mst_scope_kind kind) {
     if (mst_grow(&graph->scope, sizeof *graph->scope, graph->num_scopes + 1, &graph->scope_capacity)) {
         mst_graph_keep_error(graph);
@@ -42,7 +42,8 @@ static void pop(mst_graph *graph, mst_scope_kind kind) {
     mst_graph_yield(graph, claim);
 }
 
-/* Names become paths of files and keys of formats, where an empty part, "." and ".." mean another place. */
+/* Whether PART can be a part of a name. Names become paths of files and keys of formats, in which an empty part, "."
+ * and ".." mean another place. */
 static bool is_name_part(const char *part, size_t size) {
     return size > 0 && !(part[0] == '.' && (size == 1 || (size == 2 && part[1] == '.')));
 }
@@ -62,7 +63,7 @@ static const char *no_memory_for_name(void) {
     return NULL;
 }
 
-/* The name and '/', NULL and an error set where NAME is NULL or memory runs out. */
+/* The name followed by '/'. NULL with an error set if NAME is NULL or memory runs out. */
 static const char *prefix_of(mst_graph *graph, const char *name) {
     const char *prefix = name ? mst_arena_print(&graph->arena, "%s/", name) : NULL;
     return prefix || !name ? prefix : no_memory_for_name();
@@ -88,7 +89,7 @@ const char *mst_graph_unique_name(mst_graph *graph, const char *base) {
     return unique;
 }
 
-/* Marks NAME as used. Where it has the form BASE_7, the next name that is made from BASE is BASE_8. */
+/* Marks NAME as used. If it has the form BASE_7, the next name made from BASE is BASE_8. */
 static mst_status use_name(mst_graph *graph, const char *name) {
     if (mst_names_get(&graph->suffixes, name) < 0) MST_TRY(mst_names_set(&graph->suffixes, name, 0));
     const char *underscore = strrchr(name, '_');
@@ -116,7 +117,7 @@ mst_status mst_graph_adopt_name(mst_graph *graph, const char *name) {
 
 mst_status mst_graph_release_name(mst_graph *graph, const char *name) {
     MST_TRY(mst_names_set(&graph->names, name, -1));
-    if (mst_names_get(&graph->suffixes, name) != 0) return MST_OK; /* others have been made from it */
+    if (mst_names_get(&graph->suffixes, name) != 0) return MST_OK; /* other names have been made from it */
     MST_TRY(mst_names_set(&graph->suffixes, name, -1));
     const char *underscore = strrchr(name, '_');
     if (!underscore) return MST_OK;
@@ -214,7 +215,7 @@ void mst_device_pop(mst_graph *graph) {
 }
 
 struct mst_device_setter {
-    mst_device_name device; /* of variables, with the fields of outer scopes */
+    mst_device_name device; /* device of variables, with the fields of outer scopes */
     mst_choose_task choose;
     void *context;
 };

@@ -1,8 +1,8 @@
 /* Parses the text of an op's forms into mst_form, and evaluates their conditions. tf_form.h has the grammar.
  *
  * The parser is a recursive descent: a word that begins with a capital letter is a node, whose arguments may be nodes
- * again. The first error is kept in `status`, and what is called after it does nothing. A condition about what is not
- * known yet, as options and outputs while a node is being read, counts as true. */
+ * again. The first error is kept in `status`, and functions called after it do nothing. While a node is being read,
+ * options and outputs are not known yet; a condition about them counts as true. */
 #include "graph/tf_form.h"
 
 #include <ctype.h>
@@ -97,7 +97,7 @@ static void parse_attribute(parser *p, mst_form_attribute *out) {
     if (tf_form_skip(p, "|")) out->otherwise = word(p, ",;) ");
 }
 
-/* Op(ARGUMENT, ...; ATTRIBUTE ...) */
+/* Reads Op(ARGUMENT, ...; ATTRIBUTE ...). */
 static const mst_form *parse_node(parser *p) {
     mst_form *form = mst_arena_alloc(p->arena, sizeof *form);
     if (!form) {
@@ -193,7 +193,7 @@ static double option_number(const mst_field *field, const void *options) {
     }
 }
 
-/* Evaluates one side of a condition; false where that is not known yet. */
+/* Evaluates one side of a condition; false if it is not known yet. */
 static bool side(const mst_form_use *use, const char *text, double *out) {
     const int index = text[0] ? text[strlen(text) - 1] - '0' : -1;
     const mst_field *field = mst_op_field(use->op, text);

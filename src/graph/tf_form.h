@@ -1,30 +1,30 @@
-/** Forms: how an op is said in TensorFlow's ops. mst_op.tf_form has them as text, one a line:
+/** Forms: how an op is expressed in TensorFlow's ops. mst_op.tf_form has them as text, one per line:
  *
  *      [<|>] NODE [if CONDITION ...]
  *
  *      NODE       Op(ARGUMENT, ...; ATTRIBUTE ...), followed by :1 for its output 1
- *      ARGUMENT   $0 source 0 | $* all sources | ^* all sources, that only run before
- *                 | OPTION[:TYPE] a constant | @MADE[:TYPE] a constant made of options | NUMBER[:TYPE] | NODE
- *      ATTRIBUTE  KEY=VALUE[|DEFAULT]: what TensorFlow takes where a file does not have it
- *      VALUE      OPTION | @MADE | TYPE | n, the number of sources | NUMBER | true | false | 'TEXT' | *, any in a file
+ *      ARGUMENT   $0 source 0 | $* all sources | ^* all sources, as control inputs
+ *                 | OPTION[:TYPE] a constant | @MADE[:TYPE] a constant made from options | NUMBER[:TYPE] | NODE
+ *      ATTRIBUTE  KEY=VALUE[|DEFAULT]. TensorFlow takes DEFAULT if a file does not have the attribute.
+ *      VALUE      OPTION | @MADE | TYPE | n, the number of sources | NUMBER | true | false | 'TEXT' | * any value
  *      TYPE       t0 dtype of source 0 | d0 of output 0 | f32, i64, ...
- *      CONDITION  LEFT==RIGHT, LEFT!=RIGHT or LEFT>RIGHT, of OPTION, n, rank0, t0, float0 (source 0 is a float), known
- *                 (the shape of output 0), and of numbers and dtypes
+ *      CONDITION  LEFT==RIGHT, LEFT!=RIGHT or LEFT>RIGHT. The sides are OPTION, n, rank0, t0, float0 (source 0 is a
+ *                 float), known (the shape of output 0 is known), numbers and dtypes.
  *
- *  A graph is written by the first form whose conditions hold, of those without '<'. A node of another program is read
- *  by the forms without '>', which are one node each. The attribute T is that of the first argument (of the second for
- *  SelectV2) where it is not given.
+ *  A graph is written by the first form without '<' whose conditions hold. A node of another program is read by the
+ *  forms without '>', which are one node each. If the attribute T is not given, it is the dtype of the first argument,
+ *  or of the second for SelectV2.
  *
- *  What is made of options:
+ *  The constants @MADE:
  *
- *      axes                  those of a reduction, all in full where there are none
- *      perm                  the axes in reverse where there are none
+ *      axes                  the axes of a reduction; if there are none, the list of all axes
+ *      perm                  the order of axes of a transpose; if there is none, the reverse order
  *      paddings              [ndim, 2]: before, after
- *      shape                 of output 0
- *      axis                  counted from the front
+ *      shape                 the shape of output 0
+ *      axis                  the axis, counted from the front
  *      last                  the last axis of source 0
- *      begin, end, strides   of strided_slice, of one length
- *      begin_mask, end_mask  its masks, with the bits of what has no begin, no end
+ *      begin, end, strides   of strided_slice, all of the same length
+ *      begin_mask, end_mask  its masks: the bits of dimensions without a begin, without an end
  */
 #ifndef MUSTER_GRAPH_TF_FORM_H
 #define MUSTER_GRAPH_TF_FORM_H
@@ -32,7 +32,7 @@
 #include "base/arena.h"
 #include "muster/op.h"
 
-enum { MST_FORM_MOST = 8 }; /**< arguments and attributes of a node */
+enum { MST_FORM_MOST = 8 }; /**< most arguments, and most attributes, of a node */
 
 typedef struct mst_form mst_form;
 
@@ -46,16 +46,16 @@ typedef struct mst_form_argument {
         MST_FORM_MADE,
         MST_FORM_NUMBER
     } kind;
-    int index;        /**< of the source; of the node's output */
-    double number;    /**< of MST_FORM_NUMBER */
-    const char *name; /**< of the option, of what is made; for a node all of its text */
+    int index;        /**< number of the source, or of the node's output */
+    double number;    /**< for MST_FORM_NUMBER: the number */
+    const char *name; /**< name of the option or of the made constant; for a node its whole text */
     const char *type; /**< NULL: not given */
     const mst_form *node;
 } mst_form_argument;
 
 typedef struct mst_form_attribute {
     const char *key, *value;
-    const char *otherwise; /**< NULL: none */
+    const char *otherwise; /**< DEFAULT; NULL: none */
 } mst_form_attribute;
 
 struct mst_form {
@@ -64,28 +64,28 @@ struct mst_form {
     int num_arguments, num_attributes;
     mst_form_argument argument[MST_FORM_MOST];
     mst_form_attribute attribute[MST_FORM_MOST];
-    const char *conditions; /**< "" for none */
+    const char *conditions; /**< "": none */
 };
 
-/** Parses the form at *TEXT into ARENA and moves *TEXT past it. *OUT is NULL where no form is left. */
+/** Parses the form at *TEXT into ARENA and moves *TEXT past it. *OUT is NULL if no form is left. */
 MST_CHECKED mst_status mst_form_parse(mst_arena *arena, const mst_op *op, const char **text, const mst_form **out);
-/** The first form of OP is read by this name; *LENGTH is 0 where none is. */
+/** The name of the node type from which the first form of OP is read; *LENGTH is 0 if there is none. */
 const char *mst_form_name(const mst_op *op, size_t *length);
 
-/** What conditions are about. */
+/** The node to which conditions are applied. */
 typedef struct mst_form_use {
     const mst_op *op;
     const void *options;
     int num_src;
     const mst_spec *src;
-    const mst_spec *dst; /**< NULL: not known yet, and conditions about options and outputs hold */
+    const mst_spec *dst; /**< NULL: options and outputs are not known yet, and conditions about them hold */
 } mst_form_use;
 
 /** Whether the conditions of FORM hold. */
 bool mst_form_holds(const mst_form *form, const mst_form_use *use);
-/** "t0", "d0", "f32", the name of an option that is a dtype; MST_NO_DTYPE where TEXT is none of them. */
+/** The dtype that TEXT names: "t0", "d0", "f32", or an option that is a dtype. MST_NO_DTYPE if TEXT names none. */
 mst_dtype mst_form_dtype(const mst_form_use *use, const char *text);
-/** The next condition at *CONDITIONS as its two sides and the operator, '=', '!' or '>'; false at the end. */
+/** Takes the next condition at *CONDITIONS: its two sides and the operator, '=', '!' or '>'. False at the end. */
 bool mst_form_condition(const char **conditions, char left[32], char right[32], char *operation);
 const mst_field *mst_op_field(const mst_op *op, const char *name);
 

@@ -1,4 +1,4 @@
-/** The name of an op's type in the style of TensorFlow's, "LeakyRelu". */
+/** The name of an op's type in TensorFlow's style: "LeakyRelu". */
 #ifndef MUSTER_GRAPH_TYPE_NAME_H
 #define MUSTER_GRAPH_TYPE_NAME_H
 
@@ -6,8 +6,8 @@
 
 enum { MST_TYPE_NAME_TEXT = 64 };
 
-/** Writes TensorFlow's name of OP where it has one, else the op's own name in camel case ("leaky_relu" as "LeakyRelu"),
- *  to TEXT of SIZE bytes, cut off where it is longer. Returns TEXT. */
+/** Writes TensorFlow's name of OP if it has one, else the op's own name in camel case ("leaky_relu" as "LeakyRelu").
+ *  TEXT has SIZE bytes; a longer name is cut off. Returns TEXT. */
 const char *mst_op_type_name(const mst_op *op, char *text, size_t size);
 
 #endif

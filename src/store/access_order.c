@@ -1,12 +1,12 @@
 /* Turns: the order of reads and writes of a store.
  *
  * Each entry has a queue of uses, in the order in which their turns were taken. A turn takes its places in all its
- * queues at once, under one lock, so two turns stand in the same order in every queue that they share: waits only go
- * back in the order, and no two turns wait for each other.
+ * queues at once, under one lock. So two turns have the same order in every queue that they share. A turn waits only
+ * for earlier turns, and no two turns wait for each other.
  *
  *      "w"     reader 1, writer 2, reader 3          writer 2 may read, and writes when reader 1 has ended
  *      "b"     writer 2, writer 4                    reader 3 and writer 4 wait for writer 2
- *      "other" writer 5                              waits for nobody
+ *      "other" writer 5                              waits for no other use
  */
 #include "base/clock.h"
 #include "store/store.h"
@@ -18,7 +18,7 @@ static mst_status late(const char *what) {
 
 /* ---- queues: under the lock ---- */
 
-/* Inserts USE into its queue before NEXT (NULL: at the end). */
+/* Inserts USE into its queue before NEXT; NULL: at the end. */
 static void insert(mst_use *use, mst_use *next) {
     mst_state *state = use->state;
     use->after = next;
@@ -33,14 +33,15 @@ static void remove_use(mst_use *use) {
     *(use->after ? &use->after->before : &state->last) = use->before;
 }
 
-/* Counts the uses for which a turn waits, and wakes it when it need not wait any more. */
+/* Updates one use's share of COUNTER, the number of uses of TURN that have to wait. *HELD_UP becomes NOW. Wakes the
+ * turn when the counter reaches 0. */
 static void count(mst_turn *turn, bool *held_up, bool now, _Atomic int64_t *counter) {
     if (*held_up == now) return;
     *held_up = now;
     if (atomic_fetch_add(counter, now ? 1 : -1) == 1 && !now) mst_timeline_add(&turn->moved, 1);
 }
 
-/* Finds anew which uses in the queue of STATE have to wait, and tells their turns. */
+/* Finds again which uses in the queue of STATE have to wait, and updates the counters of their turns. */
 static void settle(const mst_state *state) {
     bool any = false, writer = false;
     for (mst_use *use = state->first; use; use = use->after) {
@@ -126,7 +127,7 @@ mst_status mst_turn_write(mst_turn *turn, int64_t deadline) {
     while (atomic_load(&turn->behind_others)) {
         pthread_mutex_unlock(&store->order_lock);
         const bool in_time = wait_until_0(turn, &turn->behind_others, deadline);
-        pthread_mutex_lock(&store->order_lock); /* a visitor may have come meanwhile */
+        pthread_mutex_lock(&store->order_lock); /* a visitor may have come in the meantime */
         if (!in_time && atomic_load(&turn->behind_others)) {
             turn->wants_to_write = false;
             pthread_mutex_unlock(&store->order_lock);

@@ -18,7 +18,7 @@ static void drop(mst_state_notes *notes, mst_state_note *note) {
     memmove(note, note + 1, (size_t)after * sizeof *note);
 }
 
-/* TEXT is retained. */
+/* Sets the note KEY to TEXT, which is retained. */
 static mst_status set(mst_state_notes *notes, const char *key, mst_tensor *text) {
     mst_state_note *note = notes_find(notes, key);
     if (!note) {

@@ -6,10 +6,10 @@
 
 typedef struct mst_state_note {
     char *key;
-    mst_tensor *text; /**< u8, ended by a 0; immutable, as it is shared by a store and its snapshots */
+    mst_tensor *text; /**< u8, ends with a 0; never changes, because a store and its snapshots share it */
 } mst_state_note;
 
-/** A few notes, in the order in which they were first set. Zero-initialised is empty. */
+/** A few notes, in the order in which they were first set. All zeros: empty. */
 typedef struct mst_state_notes {
     mst_state_note *note;
     int64_t count;

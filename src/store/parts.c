@@ -1,6 +1,6 @@
-/* Entries that are parts (store/store.h): the optimizer's slots, where each task of a cluster keeps a part of them.
- * Checkpoints, and the state that one task sends to another, have the whole values. The store holds these only from the
- * time at which they were restored or gathered until the next step. */
+/* Entries that are parts (store/store.h): the optimizer's slots, if each task of a cluster keeps a part of them.
+ * Checkpoints, and the state that one task sends to another, have the whole values. After these were restored or
+ * gathered, the store holds them until the next step. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ bool mst_state_takes_whole(const mst_state *state, const mst_spec *spec) {
     return state->is_part && spec->dtype == state->spec.dtype && mst_shape_equal(spec->shape, state->whole);
 }
 
-/* Under the lock. */
+/* Lets STATE hold WHOLE. Called under the lock. */
 static void hold_tensor(mst_state *state, mst_tensor *whole) {
     mst_tensor_release(state->held);
     state->held = whole ? mst_tensor_retain(whole) : NULL;
@@ -50,7 +50,7 @@ void mst_store_drop_wholes(mst_store *store) {
     pthread_mutex_unlock(&store->lock);
 }
 
-/* The whole value of entry I of PARTS. */
+/* Adds the whole value of entry I of PARTS to OUT. */
 static mst_status add_entry(mst_store *store, const mst_snapshot *parts, int64_t i, mst_snapshot *out) {
     const mst_state_info info = mst_snapshot_info(parts, i);
     const mst_state *state = mst_store_find(store, info.container, info.name);

@@ -8,7 +8,7 @@
 #include "base/no_memory.h"
 #include "store/store.h"
 
-/* The bytes of memory that is not the host's are copied to it. */
+/* Hashes the bytes of COPY. If its memory is not the host's, the bytes are copied there first. */
 static mst_status hash_copy(const mst_copy *copy, size_t bytes, uint64_t *hash) {
     if (copy->domain->type->host) {
         *hash = mst_byte_hash(copy->data, bytes);
@@ -35,7 +35,7 @@ static mst_status add_copy(const mst_state *state, const mst_copy *copy, mst_rep
     return MST_OK;
 }
 
-/* In a turn that has begun: no copy is written. */
+/* Called in a turn that has begun, so no copy is written meanwhile. */
 static mst_status hash_copies(mst_store *store, mst_state *state, mst_replica_hash *out) {
     mst_status status = mst_state_check_whole(state);
     if (!status && !state->version) status = MST_FAIL(MST_NOT_FOUND, "store: '%s' has no value yet", state->name);

@@ -1,11 +1,12 @@
-/* The entries of a store and their copies; values seen from outside are in value.c, the order of reads and writes in
+/* The entries of a store and their copies. Values seen from outside are in value.c, the order of reads and writes in
  * access_order.c.
  *
- * Each entry has a version, which every write raises, and each copy the version whose value it holds. A copy whose
- * version is older is refreshed from a current one before it is read (mst_copy_refresh), by one caller while others
- * wait. Copies of one place are cut from one block; a block is freed with its last copy, and a copy when nobody uses
- * it and its value is in another one too. Domains may take their time to give and take memory, so they are called
- * without the lock. */
+ * Each entry has a version, which every write raises. Each copy has the version of the value that it holds. An older
+ * copy is refreshed from a current one before it is read (mst_copy_refresh), by one caller while others wait.
+ *
+ * Copies that are made together in one place share a block. A copy is freed when it has no users and another copy has
+ * the value too; a block is freed with its last copy. Domains may be slow to allocate and free memory, so they are
+ * called without the lock. */
 #include "store/store.h"
 
 #include <stdio.h>
@@ -48,8 +49,8 @@ mst_store *mst_store_retain(mst_store *store) {
 
 /* ---- copies ---- */
 
-/* Takes COPY out of the list of STATE and frees it. Returns its block where that was the last copy in it: free_block
- * is called without a lock, because a device may take its time to take memory back. */
+/* Takes COPY out of the list of STATE and frees it. Returns its block if that was the last copy in it. free_block is
+ * called without a lock, because a device may be slow to free memory. */
 static mst_block *drop_copy(mst_state *state, mst_copy *copy) {
     mst_copy **at = &state->copies;
     mst_block *block = copy->block;
@@ -80,7 +81,7 @@ void mst_store_release(mst_store *store) {
     free(store);
 }
 
-/* A copy whose version is the entry's; NULL where there is none. */
+/* A copy whose version is that of the entry; NULL if there is none. */
 static mst_copy *current(const mst_state *state) {
     for (mst_copy *copy = state->copies; copy && state->version; copy = copy->next)
         if (copy->version == state->version) return copy;
@@ -156,7 +157,7 @@ static mst_block *new_block(mst_state *const *states, int64_t n, mst_domain *dom
     return block;
 }
 
-/* Asks the domain for memory before it takes the lock: a device may take its time. */
+/* Asks the domain for memory before it takes the lock, because a device may be slow. */
 mst_status mst_store_place(mst_store *store, mst_state *const *states, int64_t n, mst_domain *domain, const char *place,
                            mst_copy **out) {
     if (n == 0) return MST_OK;
@@ -187,7 +188,7 @@ mst_status mst_store_place(mst_store *store, mst_state *const *states, int64_t n
     return MST_OK;
 }
 
-/* Whether COPY can be freed: it is not used, and the value of STATE is in another copy too. */
+/* Whether COPY can be freed: it has no users, and the value of STATE is in another copy too. */
 static bool is_spare(const mst_state *state, const mst_copy *copy) {
     if (copy->users || state->version == 0) return false;
     if (copy->version != state->version) return true;
@@ -196,7 +197,7 @@ static bool is_spare(const mst_state *state, const mst_copy *copy) {
     return false;
 }
 
-/* Under the lock. */
+/* Ends one use of COPY. Called under the lock. */
 static mst_block *release(mst_state *state, mst_copy *copy) {
     copy->users--;
     return is_spare(state, copy) ? drop_copy(state, copy) : NULL;
@@ -209,8 +210,8 @@ void mst_copy_release(mst_store *store, mst_state *state, mst_copy *copy) {
     free_block(block);
 }
 
-/* Whether the caller must refresh COPY: it is stale, and no other caller is refreshing it. Then *FROM, a current copy,
- * is marked as used. */
+/* Whether the caller must refresh COPY: it is stale, and no other caller is refreshing it. If so, marks *FROM, a
+ * current copy, as used. */
 static bool claim_refresh(mst_state *state, mst_copy *copy, mst_copy **from) {
     *from = NULL;
     if (copy->refreshing || copy->version == state->version || !state->version) return false;
@@ -245,7 +246,7 @@ mst_status mst_copy_refresh(mst_store *store, mst_state *state, mst_copy *copy, 
 
 /* ---- entries ---- */
 
-/* No name of an entry has this character. */
+/* A character that is in no name of an entry. */
 #define SEPARATOR "\x1f"
 
 static mst_state *store_find(mst_store *store, const char *key) {
@@ -253,7 +254,7 @@ static mst_state *store_find(mst_store *store, const char *key) {
     return index < 0 ? NULL : store->state[index];
 }
 
-/* The key of (CONTAINER, NAME) in *KEY: FEW where it fits in there, else memory that the caller frees. */
+/* Makes the key of (CONTAINER, NAME). *KEY is FEW if the key fits in there, else memory that the caller frees. */
 static mst_status make_key(const char *container, const char *name, char few[512], char **key) {
     const size_t size = strlen(container) + strlen(name) + sizeof SEPARATOR;
     *key = size > 512 ? malloc(size) : few;

@@ -1,8 +1,8 @@
-/* Values of a store seen from outside: get, set, snapshots.
+/* Access to the values of a store from outside: get, set, snapshots.
  *
  * Each call takes one turn (access_order.c) for all entries that it reads or writes. So a snapshot is the state between
  * two steps, and others see all values that a call sets, or none. A snapshot is an array of tensors sorted by container
- * and name; one that is taken again copies into the tensors that it has. */
+ * and name. If a snapshot is taken again, values are copied into its old tensors. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +19,10 @@ struct mst_snapshot {
     struct mst_snapshot_entry {
         mst_state_info info;
         mst_tensor *value;
-    } * entry; /* by container and name */
+    } * entry; /* sorted by container and name */
     int64_t count, capacity;
     mst_state_notes notes;
-    mst_state_notes left_out; /* names and dtypes of what a file has beside */
+    mst_state_notes left_out; /* names and dtypes of tensors of a file that no entry can have */
 };
 typedef struct mst_snapshot_entry entry;
 
@@ -31,7 +31,7 @@ int64_t mst_store_deadline(const mst_store *store) {
     return timeout ? mst_clock_now() + timeout : mst_clock_after(MST_DEFAULT_TIMEOUT);
 }
 
-/* Waits until a turn that has been taken may read or, where it is no visitor's, write. */
+/* Waits until a turn that has been taken may read or, if it is not a visitor's, may write. */
 static mst_status begin_turn(mst_turn *turn, int64_t deadline) {
     mst_status status = mst_turn_begin(turn, deadline);
     if (!status && !turn->visits) status = mst_turn_write(turn, deadline);
@@ -39,8 +39,8 @@ static mst_status begin_turn(mst_turn *turn, int64_t deadline) {
     return status;
 }
 
-/* Takes a turn for all entries of KINDS, in CONTAINER (NULL: in all); end_all frees its uses. The entries are listed
- * and the places taken under one lock. An entry that is made later has no value that this turn could see. */
+/* Takes a turn for all entries of KINDS in CONTAINER (NULL: in all). end_all frees its uses. Listing the entries and
+ * taking the places happen under one lock. An entry that is made later has no value that this turn could see. */
 static mst_status take_all(mst_store *store, unsigned kinds, const char *container, bool writes, mst_turn *turn) {
     mst_use *uses = NULL;
     int64_t room = -1, count = 0;
@@ -77,7 +77,7 @@ static void end_all(mst_turn *turn) {
     free(turn->use);
 }
 
-/* Copies the value of STATE, which has one, to host memory, in a turn that has begun. */
+/* Copies the value of STATE to host memory, in a turn that has begun. STATE must have a value. */
 static mst_status read_value(mst_store *store, mst_state *state, void *dst) {
     if (state == store->runs_state) {
         *(uint64_t *)dst = atomic_load(&store->runs);
@@ -90,7 +90,7 @@ static mst_status read_value(mst_store *store, mst_state *state, void *dst) {
     return status;
 }
 
-/* In a turn of its own. */
+/* Copies the value of STATE to host memory, in a turn of its own. */
 static mst_status read_state(mst_store *store, mst_state *state, int64_t deadline, void *dst) {
     mst_use use = {.state = state};
     mst_turn turn = {.store = store};
@@ -132,7 +132,7 @@ mst_status mst_store_get(mst_store *store, const char *container, const char *na
     return mst_store_read(store, container, name, mst_store_deadline(store), out);
 }
 
-/* Any copy will do: the others are refreshed before they are read. One in the host's memory costs least. */
+/* Writes one copy; the others are refreshed before they are read. A copy in the host's memory costs least. */
 static mst_status write_value(mst_store *store, mst_state *state, const void *src, uint64_t version) {
     if (state == store->runs_state) {
         atomic_store(&store->runs, *(const uint64_t *)src);
@@ -150,7 +150,7 @@ static mst_status write_value(mst_store *store, mst_state *state, const void *sr
     return status;
 }
 
-/* Gives each of the N states that has no copy one at rest, in the host's memory. */
+/* Gives each of the N states that has no copy a copy at rest, in the host's memory. */
 static mst_status place_at_rest(mst_store *store, mst_state *const *states, int64_t n) {
     mst_state **bare = calloc((size_t)n + 1, sizeof *bare);
     mst_copy **copies = calloc((size_t)n + 1, sizeof *copies);
@@ -162,7 +162,7 @@ static mst_status place_at_rest(mst_store *store, mst_state *const *states, int6
     pthread_mutex_unlock(&store->lock);
     if (!status) status = mst_store_place(store, bare, count, &mst_domain_host, "", copies);
     pthread_mutex_lock(&store->lock);
-    for (int64_t i = 0; i < count && !status; i++) copies[i]->users--; /* a session may have it already */
+    for (int64_t i = 0; i < count && !status; i++) copies[i]->users--; /* a session may use the copy already */
     pthread_mutex_unlock(&store->lock);
     free(bare);
     free(copies);
@@ -194,7 +194,7 @@ mst_status mst_store_set(mst_store *store, const char *container, const char *na
     return mst_store_write(store, container, name, kind, value, mst_store_deadline(store));
 }
 
-/* Removes the values of the entries of KINDS, in CONTAINER (NULL: in all). */
+/* Removes the values of the entries of KINDS in CONTAINER (NULL: in all). */
 static mst_status clear(mst_store *store, unsigned kinds, const char *container) {
     mst_turn turn = {.store = store};
     MST_TRY(begin_all(store, kinds, container, true, &turn));
@@ -254,7 +254,7 @@ const char *mst_snapshot_note_key(const mst_snapshot *snapshot, int64_t i) {
 }
 
 mst_status mst_snapshot_leave_out(mst_snapshot *snapshot, const char *name, const char *dtype) {
-    enum { MOST = 64 }; /* more are not told */
+    enum { MOST = 64 }; /* more than that are not noted */
     if (snapshot->left_out.count == MOST) return MST_OK;
     return mst_state_notes_set(&snapshot->left_out, name, dtype);
 }
@@ -291,7 +291,7 @@ void mst_snapshot_release(mst_snapshot *snapshot) {
     free(snapshot);
 }
 
-/* The index of an entry in a snapshot, or the one at which it would be inserted; *FOUND tells which. */
+/* The index of an entry in a snapshot. If *FOUND is false, it is the index at which the entry would be inserted. */
 static int64_t place_of(const mst_snapshot *snapshot, const char *container, const char *name, bool *found) {
     int64_t low = 0, high = snapshot->count;
     *found = false;
@@ -309,7 +309,7 @@ static int64_t place_of(const mst_snapshot *snapshot, const char *container, con
     return high;
 }
 
-/* Adds an entry that is not there; VALUE is retained. */
+/* Adds an entry that is not in the snapshot yet. VALUE is retained. */
 static mst_status insert(mst_snapshot *snapshot, int64_t at, const mst_state_info *info, mst_tensor *value) {
     MST_TRY(mst_grow(&snapshot->entry, sizeof *snapshot->entry, snapshot->count + 1, &snapshot->capacity));
     entry added = {.info = *info};
@@ -369,8 +369,8 @@ mst_status mst_snapshot_add(mst_snapshot *snapshot, const char *container, const
     return insert(snapshot, at, &info, value);
 }
 
-/* A tensor of SPARE (may be NULL) that can be used again for the entry INFO: nobody else has a reference to it. Else
- * NULL. */
+/* A tensor of SPARE (may be NULL) that can be used again for the entry INFO, because there are no other references to
+ * it; else NULL. */
 static mst_tensor *spare_value(const mst_snapshot *spare, const mst_state_info *info) {
     bool found = false;
     const int64_t at = spare ? place_of(spare, info->container, info->name, &found) : 0;
@@ -381,15 +381,15 @@ static mst_tensor *spare_value(const mst_snapshot *spare, const mst_state_info *
     return same && mst_tensor_references(value) == 1 ? mst_tensor_retain(value) : NULL;
 }
 
-/* A tensor in large pages that are all touched, so that copying into it takes no page faults. */
+/* Makes a tensor in large pages and touches all of them, so that copying into it takes no page faults. */
 static mst_status create_touched(const mst_spec *spec, mst_tensor **out) {
     MST_TRY(mst_tensor_create_untouched(spec->dtype, spec->shape, out));
     memset(mst_tensor_data(*out), 0, mst_tensor_bytes(*out));
     return MST_OK;
 }
 
-/* Gets memory for the values of all entries that have one, before the turn: to map its pages would take time while
- * steps wait. */
+/* Allocates memory for the values of all entries that have one. This happens before the turn, because mapping pages
+ * takes time, and steps would have to wait. */
 static mst_status make_room(mst_store *store, const mst_snapshot *spare, mst_snapshot *snapshot) {
     mst_state_info *list;
     int64_t count;
@@ -406,12 +406,12 @@ static mst_status make_room(mst_store *store, const mst_snapshot *spare, mst_sna
     return status;
 }
 
-/* Entries of a snapshot and of a store: those of the snapshot that have none are NULL. */
+/* Entries of a snapshot and the same entries of a store. NULL: the store does not have the entry. */
 typedef struct pairs {
     mst_store *store;
     struct mst_snapshot_entry *entry;
     mst_state **state;
-    uint64_t version; /* the version that a write gives the entries */
+    uint64_t version; /* the version that a write gives to the entries */
 } pairs;
 
 static int64_t bytes_of(const mst_snapshot *snapshot) {
@@ -431,7 +431,7 @@ static mst_status read_some(void *context, int64_t begin, int64_t end, int membe
     return MST_OK;
 }
 
-/* Copies the values for which room was made. Entries that have lost theirs since are dropped. */
+/* Copies the values for which room was made. Drops entries that have lost their values since then. */
 static mst_status fill_room(mst_store *store, mst_snapshot *snapshot) {
     const int64_t made = snapshot->count;
     pairs p = {.store = store, .entry = snapshot->entry, .state = calloc((size_t)made + 1, sizeof(mst_state *))};
@@ -451,7 +451,7 @@ static mst_status fill_room(mst_store *store, mst_snapshot *snapshot) {
     return status;
 }
 
-/* An error where one of the first NUM_STATES entries, those of a turn, is torn. */
+/* Fails if one of the first NUM_STATES entries, which are those of a turn, is torn. */
 static mst_status check_whole(mst_store *store, int64_t num_states) {
     mst_status status = MST_OK;
     pthread_mutex_lock(&store->lock);
@@ -460,8 +460,8 @@ static mst_status check_whole(mst_store *store, int64_t num_states) {
     return status;
 }
 
-/* Copies all values, in a turn of NUM_STATES entries that has begun. Entries that have got a value since room was made
- * are added. Entries that were made after the turn was taken have no value in this snapshot. */
+/* Copies all values, in a turn of NUM_STATES entries that has begun. Adds entries that have got a value since room was
+ * made. Entries that were made after the turn was taken have no value in this snapshot. */
 static mst_status snapshot_fill(mst_store *store, int64_t num_states, mst_snapshot *snapshot) {
     mst_state_info *list = NULL;
     int64_t count = 0;
@@ -484,7 +484,7 @@ static mst_status snapshot_fill(mst_store *store, int64_t num_states, mst_snapsh
     return status;
 }
 
-/* SPARE may be NULL. */
+/* Takes a snapshot, into the tensors of SPARE where possible. SPARE may be NULL. */
 static mst_status take_snapshot(mst_store *store, const mst_snapshot *spare, mst_snapshot **out) {
     *out = NULL;
     mst_snapshot *snapshot;
@@ -540,8 +540,8 @@ static mst_status set_all(mst_store *store, const mst_snapshot *snapshot, mst_st
     return mst_copy_parallel(bytes_of(snapshot), snapshot->count, write_some, &p);
 }
 
-/* Finds or makes the store's entries for those of the snapshot, and their uses. Every error is found before the first
- * entry is made. */
+/* Finds or makes the store's entries for those of the snapshot, and fills their uses. Every error is found before the
+ * first entry is made. */
 static mst_status find_states(mst_store *store, const mst_snapshot *snapshot, mst_state **states, mst_use *uses) {
     for (int64_t i = 0; i < snapshot->count; i++) {
         const mst_state_info *info = &snapshot->entry[i].info;
