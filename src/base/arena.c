@@ -12,7 +12,7 @@ struct mst_arena_block {
 
 enum { FIRST_BLOCK = 4 * 1024, LARGEST_BLOCK = 64 * 1024, ALIGNMENT = 16 };
 
-/* Of a new block in which SIZE bytes fit. */
+/* The size of a new block into which SIZE bytes fit. */
 static size_t choose_block_size(const mst_arena *arena, size_t size) {
     size_t usual = arena->block ? 2 * arena->block->size : FIRST_BLOCK;
     if (usual > LARGEST_BLOCK) usual = LARGEST_BLOCK;
@@ -20,7 +20,9 @@ static size_t choose_block_size(const mst_arena *arena, size_t size) {
 }
 
 void *mst_arena_alloc(mst_arena *arena, size_t size) {
-    if (size > SIZE_MAX / 2) return NULL; /* a negative number; so the sums below do not overflow */
+    if (size > SIZE_MAX / 2)
+        return NULL; /* SIZE came from a negative number; also keeps the sums below from
+                                             overflowing */
     size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (!arena->block || arena->block->size - arena->used < size) {
         const size_t block_size = choose_block_size(arena, size);

@@ -6,8 +6,9 @@
  *      +------+------+-------------+------+     +------+------+-------------+
  *                    |<-- used --->|
  *
- *  The first block has 4 KiB, each new one twice that of the newest, up to 64 KiB, or the size of the one allocation
- *  that needs more. What does not fit into the rest of the newest block goes into a new one. An allocation never moves.
+ *  The first block has 4 KiB. Each new block has twice the size of the newest one, up to 64 KiB, or the size of the
+ *  allocation if that needs more. An allocation that does not fit into the rest of the newest block goes into a new
+ *  one. An allocation never moves.
  */
 #ifndef MUSTER_BASE_ARENA_H
 #define MUSTER_BASE_ARENA_H
@@ -20,10 +21,10 @@
 
 typedef struct mst_arena_block mst_arena_block;
 
-/** Zero-initialised is empty. */
+/** An arena of zeros is empty. */
 typedef struct mst_arena {
-    mst_arena_block *block; /**< the newest; NULL: none yet */
-    size_t used;            /**< bytes of its allocations */
+    mst_arena_block *block; /**< the newest block; NULL: none yet */
+    size_t used;            /**< bytes of the newest block that are allocated */
 } mst_arena;
 
 /** SIZE zeroed bytes aligned to 16, or NULL if memory runs out. Valid until the arena is freed. */
@@ -31,7 +32,7 @@ void *mst_arena_alloc(mst_arena *arena, size_t size);
 void *mst_arena_copy(mst_arena *arena, const void *data, size_t size);
 char *mst_arena_string(mst_arena *arena, const char *text);
 char *mst_arena_print(mst_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Bytes that the arena takes. */
+/** Bytes of memory that the arena takes. */
 size_t mst_arena_bytes(const mst_arena *arena);
 /** Frees all allocations, and keeps the largest block for the next ones. */
 void mst_arena_clear(mst_arena *arena);

@@ -4,12 +4,12 @@
 
 #include <stdbool.h>
 
-/** How many threads of other programs run or wait for a core at this moment; 0 if that is not known. PATH is
- *  "/proc/loadavg", whose fourth field begins with the number of all of them (Linux, man 5 proc_loadavg), among them
- *  the caller. Other threads of the caller should sleep. */
+/** The number of threads of other programs that run or wait for a core at this moment; 0 if that is not known. PATH is
+ *  "/proc/loadavg". Its fourth field begins with the number of all such threads (Linux, man 5 proc_loadavg), which
+ *  includes the caller. Other threads of the caller should sleep. */
 int mst_others_running(const char *path);
-/** Whether there are at least as many OTHERS as hardware threads of the machine. Then threads that wait for each other
- *  often wait for one that has no core. */
+/** Whether there are at least as many threads of OTHERS as the machine has hardware threads. Then threads that wait for
+ *  each other often wait for one that has no core. */
 bool mst_cores_are_taken(int others, int hardware_threads);
 
 #endif

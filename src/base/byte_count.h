@@ -7,8 +7,8 @@
 
 #define MST_BYTES_TEXT 32
 
-/** "712 bytes", "3.9 KB", "512.0 MB", "1.5 GB", by powers of 1024, in the form that options of the command take.
- *  Returns TEXT. */
+/** Prints a number of bytes as "712 bytes", "3.9 KB", "512.0 MB" or "1.5 GB", by powers of 1024. Options of the command
+ *  take the same form. Returns TEXT. */
 const char *mst_bytes_print(int64_t bytes, char *text, size_t size);
 
 #endif

@@ -4,13 +4,14 @@
 
 #include "base/rng.h"
 
-/* Words that are hashed side by side: a multiplication takes a few cycles, and one begins in each. */
+/* The number of words that are hashed at the same time: a multiplication takes several cycles, but one can begin in
+ * each cycle. */
 enum { LANES = 8, WORD = 8 };
 
-/* A bijection of HASH for each WORD, so that a difference in one word is never lost. A product does not spread high
- * bits. The rotation moves them to where the next product spreads them. */
+/* Adds WORD to HASH. For each WORD this is a bijection of HASH, so a difference in one word is never lost. A product
+ * does not spread high bits, so the rotation moves them to where the next product spreads them. */
 static inline uint64_t add_word(uint64_t hash, uint64_t word) {
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15); /* odd: 2^64 over the golden ratio */
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 divided by the golden ratio, odd */
     return hash << 29 | hash >> 35;
 }
 

@@ -1,8 +1,8 @@
-/** Denormal numbers (magnitudes below 1.2e-38 in f32, 2.3e-308 in f64) taken and given as 0.
+/** A mode in which denormal numbers (magnitudes below 1.2e-38 in f32, 2.3e-308 in f64) are read and written as 0.
  *
- *  Moments that only decay end there, and arithmetic on them is up to a hundred times slower than on other numbers. The
- *  mode is a thread's own; a thread started later has the mode of the one that started it. If the processor is of a
- *  kind not known here nothing changes. */
+ *  An optimizer's moments that only decay become denormal, and arithmetic on denormal numbers is up to a hundred times
+ *  slower than on others. Each thread has its own mode; a new thread has the mode of the thread that started it. On an
+ *  unknown kind of processor these functions do nothing. */
 #ifndef MUSTER_BASE_DENORMAL_H
 #define MUSTER_BASE_DENORMAL_H
 
@@ -12,7 +12,7 @@
 
 #include <xmmintrin.h>
 
-enum { MST_FLUSH = 0x8000 | 0x0040 }; /* MXCSR: results to zero, sources are zero */
+enum { MST_FLUSH = 0x8000 | 0x0040 }; /* MXCSR: flush results to zero, read sources as zero */
 
 static inline uint64_t mst_float_mode(void) {
     return _mm_getcsr();
@@ -24,7 +24,7 @@ static inline void mst_float_mode_set(uint64_t mode) {
 
 #elif defined(__aarch64__)
 
-enum { MST_FLUSH = 1 << 24 }; /* FPCR.FZ: both */
+enum { MST_FLUSH = 1 << 24 }; /* FPCR.FZ: both of these */
 
 static inline uint64_t mst_float_mode(void) {
     uint64_t mode;
@@ -50,7 +50,7 @@ static inline void mst_float_mode_set(uint64_t mode) {
 
 #endif
 
-/** Begins this mode for the calling thread; mst_float_mode_set() with the returned value ends it. */
+/** Begins this mode for the calling thread. mst_float_mode_set() with the returned value ends it. */
 static inline uint64_t mst_flush_denormals(void) {
     uint64_t before = mst_float_mode();
     mst_float_mode_set(before | MST_FLUSH);

@@ -14,7 +14,7 @@ static int least(int a, int b) {
     return a < b ? a : b;
 }
 
-/* Optimal string alignment: row[i][j] is the distance of the first i letters of A from the first j of B; three rows
+/* Optimal string alignment: row[i][j] is the distance between the first i letters of A and the first j of B. Three rows
  * are enough. */
 static int distance(const char *a, const char *b) {
     size_t m = strlen(a), n = strlen(b);

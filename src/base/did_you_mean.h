@@ -1,4 +1,4 @@
-/** The nearest right spelling of a word. */
+/** Finds the name that was probably meant by a misspelled word. */
 #ifndef MUSTER_BASE_DID_YOU_MEAN_H
 #define MUSTER_BASE_DID_YOU_MEAN_H
 
@@ -7,9 +7,9 @@
 #define MST_DID_YOU_MEAN_TEXT 100
 
 /** The first of NAMES (ended by NULL) with the fewest slips from WORD: a letter missing, added, wrong, or two
- *  neighbours swapped (Damerau-Levenshtein distance, each pair swapped at most once). Letter case does not count, '-'
- *  is '_', and a name that begins with at least three letters of WORD is one slip away. NULL if the best needs
- *  more than 1 + length / 4 slips: then it is no slip but another word. */
+ *  neighbours swapped (Damerau-Levenshtein distance, each pair swapped at most once). Case is ignored, '-' equals
+ *  '_', and a name that begins with WORD of at least three letters counts as one slip away. NULL if the best name is
+ *  more than 1 + length / 4 slips away: then WORD is probably another word. */
 const char *mst_nearest(const char *word, const char *const *names);
 
 /** Writes ": did you mean 'epochs'?", with the name of NAMES nearest to WORD, to TEXT of SIZE bytes, or "" if no

@@ -23,7 +23,7 @@ size_t mst_obeyed_size(const char *data, size_t length) {
     return is_obeyed(data, size) ? size : 0;
 }
 
-/* Bytes of the character at DATA; 0 if there is no valid character, or one that may not be printed. */
+/* The number of bytes of the character at DATA; 0 if there is no valid character, or one that may not be printed. */
 static size_t shown_size(const char *data, size_t length) {
     const size_t size = mst_utf8_size(data, length);
     return is_obeyed(data, size) ? 0 : size;
@@ -43,7 +43,7 @@ size_t mst_escape(const char *data, size_t length, char text[MST_ESCAPE_TEXT]) {
     return size ? size : 1;
 }
 
-/* Does not write to TEXT if there is nothing to replace: it may be a constant, such as protobuf's empty string. */
+/* Writes to TEXT only if there is something to replace: TEXT may be a constant, such as protobuf's empty string. */
 void mst_make_plain(char *text) {
     char *to = text;
     for (size_t left = strlen(text), taken; left; text += taken, left -= taken) {

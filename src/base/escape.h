@@ -6,21 +6,23 @@
 
 #include <stddef.h>
 
-/** Bytes that hold any character written here. */
+/** Bytes enough for any character written here, with the zero at its end. */
 enum { MST_ESCAPE_TEXT = 5 };
 
-/** Writes the first character of the LENGTH > 0 bytes at DATA to TEXT, and returns how many bytes it has: a character
- *  of UTF-8 as it is; \\ \' \n \t \r; and any other byte as \x00. Characters with an effect on a terminal or on the
- *  direction of text (U+0080 to U+009F, U+2028, U+2029, U+202E and others) are written byte by byte as \x00, too. */
+/** Writes the first character of the LENGTH > 0 bytes at DATA to TEXT, and returns how many bytes it had in DATA. A
+ *  character of UTF-8 is written as it is. \\ \' \n \t \r have these escapes, and any other byte is written as \x00.
+ *  Characters with an effect on a terminal or on the direction of text (U+0080 to U+009F, U+2028, U+2029, U+202E and
+ *  others) are also written byte by byte as \x00. */
 size_t mst_escape(const char *data, size_t length, char text[MST_ESCAPE_TEXT]);
-/** The LENGTH bytes at DATA as text that is printed on one line without quotes around it: as mst_escape, but \ and ' as
- *  they are. Cut off, with "..." at its end, if it needs more than SIZE bytes. Returns TEXT. A terminal obeys what
- *  is printed: names and notes of files go through here. */
+/** Writes the LENGTH bytes at DATA as text for one line without quotes around it. Characters are written as by
+ *  mst_escape, except that \ and ' stay as they are. A text that needs more than SIZE bytes is cut off and ends in
+ *  "...". Returns TEXT. A terminal obeys what is printed, so names and notes of files go through here. */
 const char *mst_escape_line(const char *data, size_t length, char *text, size_t size);
-/** Bytes of the first character of the LENGTH > 0 bytes at DATA, if it is valid UTF-8 with an effect on a terminal
- *  or on the direction of text, as above; else 0. */
+/** The number of bytes of the first character of the LENGTH > 0 bytes at DATA, if it is valid UTF-8 and has an effect
+ *  on a terminal or on the direction of text, as above; else 0. */
 size_t mst_obeyed_size(const char *data, size_t length);
-/** Replaces by '?' each character, and each byte that belongs to none, that mst_escape writes as \n \t \r or \x00. */
+/** Replaces by '?' each character that mst_escape writes as \n \t \r or \x00, and each byte that belongs to no
+ *  character. */
 void mst_make_plain(char *text);
 
 #endif

@@ -9,26 +9,26 @@
 #include "muster/status.h"
 
 typedef struct mst_failure {
-    mst_status code; /**< MST_OK: none */
-    bool derived; /**< true: only reports that another thread failed; replaced when that thread's own error arrives */
+    mst_status code; /**< MST_OK: there is no failure */
+    bool derived;    /**< only reports that another thread failed; replaced when that thread's own error arrives */
     int32_t line;
     const char *file;
     char message[1024], node[256], device[256];
 } mst_failure;
 
-/* These three are in status.c, where the thread's record is; muster/status.h has its public functions. */
+/* The next three functions are in status.c, with the thread's record. muster/status.h has its public functions. */
 
-/** mst_error_set with a list of arguments. */
+/** mst_error_set with a va_list of arguments. */
 mst_status mst_error_set_list(mst_status code, const char *file, int line, const char *format, va_list list);
 /** The number of errors that the calling thread has recorded so far. */
 uint64_t mst_error_count(void);
-/** Call after a user function (a kernel, a feed, a callback) has failed with CODE. If it recorded no error of that code
- *  (the count is still BEFORE), records one "without a message", so that mst_error() does not show an older one.
- *  Returns CODE. */
+/** Call it after a user function (a kernel, a feed, a callback) has failed with CODE. If the function recorded no error
+ *  of this code (the count is still BEFORE), records one "without a message", so that mst_error() does not show an
+ *  older one. Returns CODE. */
 mst_status mst_error_complete(mst_status code, uint64_t before);
 
-/** Copies the calling thread's error, whose code is CODE (MST_OK: there is none), to FAILURE, and sets derived to
- *  false. If the thread's record has another code, the message says that there is none. */
+/** Copies the calling thread's error, whose code is CODE, to FAILURE, and sets `derived` to false. MST_OK: there is no
+ *  error. If the thread's record has another code, the message says that there is none. */
 void mst_failure_keep(mst_failure *failure, mst_status code);
 /** Makes FAILURE the calling thread's error, and returns its code. */
 mst_status mst_failure_restore(const mst_failure *failure);

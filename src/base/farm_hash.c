@@ -58,7 +58,7 @@ static uint64_t of_at_most_64(const uint8_t *s, size_t size) {
     return of_two(rotate(e + f, 43) + rotate(g, 30) + h, e + rotate(f + a, 18) + g, factor);
 }
 
-/* Of the 32 bytes at S, beginning with A and B. */
+/* The weak hash of the 32 bytes at S, beginning with A and B. */
 static pair weak(const uint8_t *s, uint64_t a, uint64_t b) {
     const uint64_t z = fetch(s + 24);
     a += fetch(s);
@@ -73,7 +73,7 @@ typedef struct farm_hash_state {
     pair v, w;
 } farm_hash_state;
 
-/* Mixes in the 64 bytes at S; LAST is 9 for the last of them, before it 1. */
+/* Mixes in the 64 bytes at S. LAST is 9 for the last 64 bytes, 1 before them. */
 static void mix(farm_hash_state *t, const uint8_t *s, uint64_t factor, uint64_t last) {
     t->x = rotate(t->x + t->y + t->v.first + fetch(s + 8), 37) * factor;
     t->y = rotate(t->y + t->v.second + fetch(s + 48), 42) * factor;

@@ -1,4 +1,4 @@
-/* Writing a file to the side, and reading one whole.
+/* Writing a file under a temporary side name, and reading a whole file.
  *
  *      FOLDER/.muster-7k2c...   -- fsync -->   -- rename -->   FOLDER/weights.npz   -- fsync of FOLDER
  *      locked with flock from its creation until the rename
@@ -8,7 +8,7 @@
  * but no lock on it. So mst_file_claim can tell it from a file that is still being written.
  *
  * Each kind of call that changes the disk has one function (write_some, sync_file, rename_file, unlink_file). A test
- * can make these calls fail: train/checkpoint_test.c does so with one after the other. */
+ * can make these calls fail: train/checkpoint_test.c makes one after the other fail. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@
 
 /* ---- writing ---- */
 
-/* Length of the part of PATH that names the folder, with the '/'. */
+/* Length of the part of PATH that names the folder, including the last '/'. */
 static size_t folder_length(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
@@ -45,9 +45,9 @@ static mst_status write_fail(const char *path) {
 
 /* ---- symbolic links ---- */
 
-/* The rule of Linux' fs.protected_symlinks, even if that is off. In a folder with a sticky bit where all may write,
- * a link is followed only if this user or the owner of the folder has made it. A link that another user has made could
- * lead to a file that only this user may write, and that would then be replaced. */
+/* Whether a link may be followed, by the rule of Linux' fs.protected_symlinks, even if that is off. In a folder with a
+ * sticky bit where all may write, a link is followed only if this user or the owner of the folder has made it. A link
+ * that another user has made could lead to a file that only this user may write, which would then be replaced. */
 static bool may_follow(const mst_folder *folder, const struct stat *link) {
     struct stat info;
     if (fstat(folder->descriptor, &info)) return false;
@@ -55,7 +55,7 @@ static bool may_follow(const mst_folder *folder, const struct stat *link) {
     return !shared || link->st_uid == geteuid() || link->st_uid == info.st_uid;
 }
 
-/* Replaces *AT, the path of the link NAME of FOLDER, by the path that it leads to. */
+/* Replaces *AT, the path of the link NAME of FOLDER, by the path to which it leads. */
 static mst_status file_follow_link(const mst_folder *folder, const char *name, char **at) {
     char to[PATH_MAX];
     const ssize_t size = readlinkat(folder->descriptor, name, to, sizeof to - 1);
@@ -68,10 +68,10 @@ static mst_status file_follow_link(const mst_folder *folder, const char *name, c
     return MST_OK;
 }
 
-/* Follows the symbolic links that the path *AT ends in: *AT becomes the path of the file that is to be replaced, and
- * OUT its folder. Links in the path of the folder are resolved by the system. OUT is closed after a failure. */
+/* Follows the symbolic links in which the path *AT ends. *AT becomes the path of the file that is to be replaced, and
+ * OUT its folder. The system resolves links in the path of the folder. After a failure OUT is closed. */
 static mst_status open_target(char **at, mst_folder *out) {
-    enum { MOST_LINKS = 40 }; /* as Linux */
+    enum { MOST_LINKS = 40 }; /* the same as Linux */
     for (int links = 0; links <= MOST_LINKS; links++) {
         const char *name;
         struct stat info;
@@ -113,7 +113,8 @@ static bool may(mst_file_call call, size_t *size) {
     return code == 0;
 }
 
-/* A write that fails after a part of its bytes still writes that part, as a full disk does. */
+/* Writes some of SIZE bytes. A write that a test makes fail after some bytes still writes those bytes, as on a full
+ * disk. */
 static ssize_t write_some(int file, uint64_t offset, const char *data, size_t size) {
     size_t wanted = size;
     if (may(MST_FILE_WRITE, &wanted)) return pwrite(file, data, wanted, (off_t)offset);
@@ -139,7 +140,7 @@ static int unlink_file(int folder, const char *name) {
     return may(MST_FILE_UNLINK, NULL) ? unlinkat(folder, name, 0) : -1;
 }
 
-/* The status of NAME; a link is not followed. */
+/* Gets the status of NAME; a link is not followed. */
 static int look_at(int folder, const char *name, struct stat *info) {
     return may(MST_FILE_LOOK, NULL) ? fstatat(folder, name, info, AT_SYMLINK_NOFOLLOW) : -1;
 }
@@ -163,15 +164,15 @@ bool mst_file_is_side_name(const char *name) {
            strspn(name + prefix, side_digits) == MST_FILE_SIDE_SIZE - 1 - prefix;
 }
 
-/* Locks the new FILE. False if another process has claimed it first, and removes it. */
+/* Locks the new FILE. False if another process has claimed it first, which then removes it. */
 static bool lock_new(int file) {
     struct stat info;
     if (flock(file, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) return false;
     return fstat(file, &info) || info.st_nlink > 0;
 }
 
-/* A new file in FOLDER with an unused name; returns its descriptor, or -1. MODE as in open: the system applies the
- * process' umask. */
+/* Makes a file in FOLDER with an unused name, and returns its descriptor; -1 after a failure. MODE is as for open: the
+ * system applies the process' umask. */
 static int create_side(int folder, mode_t mode, char side[MST_FILE_SIDE_SIZE]) {
     enum { TRIES = 100 };
     if (!may(MST_FILE_CREATE, NULL)) return -1;
@@ -187,7 +188,8 @@ static int create_side(int folder, mode_t mode, char side[MST_FILE_SIDE_SIZE]) {
     return -1;
 }
 
-/* Fills OUT, which has folder and path. The new file gets the permissions of the file that it replaces. */
+/* Makes the side file of OUT, whose folder and path are set. The new file gets the permissions of the file that it
+ * replaces. */
 static mst_status file_create(mst_file *out) {
     const char *name = out->path + folder_length(out->path);
     struct stat old;
@@ -223,7 +225,7 @@ mst_status mst_file_create_in(const mst_folder *folder, const char *name, mst_fi
     return status;
 }
 
-/* Tells the disk to begin with the bytes written so far, so that the sync at the end has less to wait for. */
+/* Tells the system to begin writing the bytes so far to the disk, so that the sync at the end has less to wait for. */
 static void begin_writing_back(mst_file *file) {
     enum { PIECE = 32 << 20 };
     if (file->size - file->begun < PIECE) return;
@@ -237,7 +239,7 @@ mst_status mst_file_put(mst_file *file, uint64_t offset, const void *data, size_
     while (size) {
         const ssize_t wrote = write_some(file->descriptor, offset, bytes, size);
         if (wrote < 0 && errno == EINTR) continue;
-        if (wrote == 0) errno = ENOSPC; /* nothing is written: no reason to go on trying */
+        if (wrote == 0) errno = ENOSPC; /* nothing was written: trying again would not help */
         if (wrote <= 0) return write_fail(file->path);
         bytes += wrote;
         size -= (size_t)wrote;
@@ -266,7 +268,7 @@ void mst_file_abandon(mst_file *file) {
     forget(file);
 }
 
-/* Some file systems cannot sync a folder: what matters is that the file is whole. */
+/* Errors are ignored: some file systems cannot sync a folder, and the file itself is complete. */
 static void sync_folder(int folder) {
     const int file = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (file < 0) return;
@@ -274,7 +276,7 @@ static void sync_folder(int folder) {
     close(file);
 }
 
-/* Closing the file at the end releases its lock. By then it has its name. */
+/* The file is closed last, which releases its lock. By then it has its name. */
 mst_status mst_file_commit(mst_file *file) {
     const char *name = file->path + folder_length(file->path);
     const int folder = file->folder.descriptor;
@@ -284,7 +286,7 @@ mst_status mst_file_commit(mst_file *file) {
         return status;
     }
     sync_folder(folder);
-    close(file->descriptor); /* all was synced: nothing is left that could fail */
+    close(file->descriptor); /* all was synced, so closing cannot lose anything */
     forget(file);
     return MST_OK;
 }
@@ -317,7 +319,7 @@ mst_status mst_file_remove_in(const mst_folder *folder, const char *name) {
     return remove_fail(folder, name);
 }
 
-/* Some kinds of network file systems lock only what is open for writing. */
+/* Opens the file for writing, because some network file systems lock only such files. */
 int mst_file_claim(const mst_folder *folder, const char *name) {
     const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     struct stat info;

@@ -55,7 +55,7 @@ static mst_status open_failed(const char *path) {
     return MST_FAIL(MST_IO, "the folder '%s' cannot be opened: %s", path, strerror(errno));
 }
 
-/* Opens with O_PATH, so that a folder that may be written to, but not listed, is enough. */
+/* Opens a folder with O_PATH, so that a folder that may be written to, but not listed, can be opened. */
 static mst_status open_at(int parent, const char *name, int flags, char *path, mst_folder *out) {
     *out = (mst_folder){.path = NULL};
     if (!path) return MST_NO_MEMORY("for the path of a folder");
@@ -92,7 +92,7 @@ mst_status mst_folder_open_in(const mst_folder *parent, const char *name, mst_fo
 
 mst_status mst_folder_open_of(const char *path, mst_folder *out, const char **name) {
     const char *slash = strrchr(path, '/');
-    const size_t length = slash ? (size_t)(slash - path) : 0; /* "/x" is in "/" */
+    const size_t length = slash ? (size_t)(slash - path) : 0; /* the folder of "/x" is "/" */
     *name = slash ? slash + 1 : path;
     char *folder = strndup(path, length ? length : slash != NULL);
     return open_at(AT_FDCWD, folder && *folder ? folder : ".", 0, folder, out);

@@ -1,4 +1,4 @@
-/** Names made of parts. */
+/** Joins parts into one name. */
 #ifndef MUSTER_BASE_JOIN_H
 #define MUSTER_BASE_JOIN_H
 

@@ -18,7 +18,7 @@ json_t *mst_json_read_value(const char *text, json_error_t *error) {
     return json_loads(text, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, error);
 }
 
-/* The number of a character of SIZE bytes, at most three. */
+/* The code point of a character of SIZE bytes, at most three. */
 static unsigned code_of(const char *data, size_t size) {
     const unsigned char *c = (const unsigned char *)data;
     if (size == 1) return c[0];
@@ -26,7 +26,7 @@ static unsigned code_of(const char *data, size_t size) {
     return (c[0] & 0xfu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
 }
 
-/* Outside of strings JSON has no such characters, and each has at most three bytes. */
+/* Such characters occur only in strings of JSON, and each has at most three bytes. */
 char *mst_json_line(const json_t *value, size_t flags) {
     enum { CODE = sizeof "\\u009b" - 1 };
     char *text = value ? json_dumps(value, flags) : NULL;

@@ -27,7 +27,7 @@ static mst_library libraries[NUM_LIBRARIES] = {
 static void library_versions_fill(void) {
     const dnnl_version_t *dnnl = dnnl_version();
     snprintf(text[0], VERSION_SIZE, "%d.%d.%d", dnnl->major, dnnl->minor, dnnl->patch);
-    /* ISA-L cannot be asked at run time; hwloc only tells the version of its interface */
+    /* ISA-L has no version at run time; hwloc has only the version of its interface */
     snprintf(text[1], VERSION_SIZE, "%d.%d.%d", ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION, ISAL_PATCH_VERSION);
     snprintf(text[2], VERSION_SIZE, "%s", jansson_version_str());
     snprintf(text[3], VERSION_SIZE, "%s", HWLOC_VERSION);

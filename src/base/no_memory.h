@@ -4,8 +4,8 @@
 
 #include "muster/status.h"
 
-/** Records MST_OUT_OF_MEMORY, "cannot get memory for a plan", and gives its code. Takes what the memory is for, with
- *  the arguments of its format:
+/** Records MST_OUT_OF_MEMORY, "cannot get memory for a plan", and returns its code. The argument says what the memory
+ *  is for; it is a format and its arguments:
  *
  *      if (!plan) return MST_NO_MEMORY("for a plan");
  *      if (!list) return MST_NO_MEMORY("for %d devices", count);

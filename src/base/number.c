@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIGITS_F32 = 9, DIGITS_F64 = 17 }; /* always enough to read a value back */
+enum { DIGITS_F32 = 9, DIGITS_F64 = 17 }; /* digits with which every value reads back exactly */
 
 static pthread_once_t made = PTHREAD_ONCE_INIT;
 static locale_t c_locale;
@@ -20,8 +20,8 @@ static void make_locale(void) {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* Gives the calling thread the C locale, and returns the one that it had. If there is no memory for the C locale
- * (glibc needs none) the thread keeps its own. */
+/* Gives the calling thread the C locale, and returns its former locale. If there is no memory for the C locale (glibc
+ * needs none), the thread keeps its own. */
 static locale_t enter_c_locale(void) {
     pthread_once(&made, make_locale);
     return c_locale ? uselocale(c_locale) : uselocale((locale_t)0);
@@ -32,7 +32,7 @@ static bool reads_back(const char *text, double value, int most) {
     return strtof(text, NULL) == (float)value;
 }
 
-/* VALUE with the fewest digits, at most MOST, that read back. */
+/* Prints VALUE with the fewest digits, at most MOST, that read back as the same value. */
 static char *number_print(double value, int most, char *text) {
     if (!isfinite(value) || value == 0) {
         snprintf(text, MST_NUMBER_TEXT, "%g", value);
@@ -43,7 +43,7 @@ static char *number_print(double value, int most, char *text) {
     do snprintf(text, MST_NUMBER_TEXT, "%.*e", digits, value);
     while (++digits < most && !reads_back(text, value, most));
     const int exponent = atoi(strchr(text, 'e') + 1);
-    /* as %g chooses between its two forms */
+    /* the rule by which %g chooses between its two forms */
     if (exponent >= -4 && (exponent < 6 || exponent < digits))
         snprintf(text, MST_NUMBER_TEXT, "%.*f", digits > exponent ? digits - 1 - exponent : 0, value);
     uselocale(before);
@@ -58,7 +58,7 @@ char *mst_number_print_f64(double value, char *text) {
     return number_print(value, DIGITS_F64, text);
 }
 
-/* Whether a number was read from TEXT up to END, with nothing before or after it. */
+/* Whether the number read from TEXT ends at END, with nothing before or after it. */
 static bool is_all_read(const char *text, const char *end) {
     return end != text && !*end && !isspace((unsigned char)*text);
 }
@@ -75,14 +75,14 @@ bool mst_number_parse_f32(const char *text, float *out) {
     return true;
 }
 
-/* Parses digits with a sign before and a point among them, in a tenth of strtod's time. False if TEXT is another number
- * or none, or if the result might differ. It is exact if the digits as a whole number are at most 2^53, and f64 holds
- * the power of ten that divides them: the division then rounds once, as strtod does. W. D. Clinger, How to read
- * floating point numbers accurately, 1990. */
+/* Parses digits with an optional sign and point, in a tenth of strtod's time. False if TEXT is anything else, or if the
+ * result might differ from strtod's. The result is exact if the digits as a whole number are at most 2^53, and f64
+ * holds the power of ten by which it is divided: then only the division rounds, as in strtod. W. D. Clinger, How to
+ * read floating point numbers accurately, 1990. */
 static bool parse_plain(const char *text, double *out) {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    enum { MOST_DIGITS = 19 /* below 2^64 */ };
+    enum { MOST_DIGITS = 19 /* a number of so many digits is below 2^64 */ };
     const uint64_t exact = (uint64_t)1 << DBL_MANT_DIG;
     const char *at = text + (*text == '-' || *text == '+');
     uint64_t whole = 0;

@@ -7,10 +7,11 @@
 #include "base/no_memory.h"
 #include "base/signal_mask.h"
 
-/* Makes sure that the thread's first call of OpenMP gets its memory; without it libgomp ends the process. Small blocks
- * of each size are taken and given back. The C library keeps them for this thread: no other can take them. */
+/* Makes sure that memory is available for the thread's first call of OpenMP: without it libgomp ends the process.
+ * Allocates and frees small blocks of each size. The C library keeps them for this thread, so no other thread can take
+ * them. */
 static bool has_room(void) {
-    enum { STEP = 16, COUNT = 32 /* 16 to 512 bytes; libgomp takes 216 */ };
+    enum { STEP = 16, COUNT = 32 /* blocks of 16 to 512 bytes; libgomp takes 216 */ };
     static _Thread_local bool known;
     void *volatile block[COUNT];
     if (known) return true;

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-static _Atomic uint64_t forks; /* between the first process that asked and this one */
+static _Atomic uint64_t forks; /* number of forks between the first process that asked and this one */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void count_fork(void) {

@@ -8,13 +8,13 @@
 
 #include "base/no_memory.h"
 
-/* For all threads together: oneDNN takes 74 KB for a product on most processors, 2 MB on the oldest. The C library may
- * ask the system for 1 MB at once. */
+/* Bytes of the reserve for all threads together: oneDNN takes 74 KB for a product on most processors, 2 MB on the
+ * oldest. The C library may ask the system for 1 MB at once. */
 enum { RESERVE = 8 << 20 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of taking it */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held while the reserve is taken or freed */
 static _Atomic int64_t users;
-static void *_Atomic block; /* NULL: there are no users, or it has been spent */
+static void *_Atomic block; /* NULL: there are no users, or the reserve has been spent */
 
 static mst_status reserve_take(void) {
     void *data = mmap(NULL, RESERVE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

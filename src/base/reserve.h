@@ -1,7 +1,7 @@
-/** Memory in reserve, for work that must not fail: a library that is called while variables are written (behind the
- *  gate of a step) asks for memory of its own. The process keeps some untouched memory for that moment; if the library
- *  gets none, the reserve goes back to the system and the call is made again. No step begins to write before there is a
- *  reserve again.
+/** Memory in reserve, for work that must not fail. A library that is called while variables are written (behind the
+ *  gate of a step) allocates memory of its own. The process keeps some untouched memory for this case. If the library
+ *  gets no memory, the reserve is freed and the call is made again. No step begins to write before there is a reserve
+ *  again.
  */
 #ifndef MUSTER_BASE_RESERVE_H
 #define MUSTER_BASE_RESERVE_H
@@ -10,15 +10,15 @@
 
 #include "muster/status.h"
 
-/** Adds a user; the first one makes the process take the reserve. MST_OUT_OF_MEMORY if it cannot be had. */
+/** Adds a user. The first user makes the process allocate the reserve. MST_OUT_OF_MEMORY if that is not possible. */
 MST_CHECKED mst_status mst_reserve_retain(void);
-/** Removes a user; with the last one the reserve is given back. */
+/** Removes a user. The last user's removal frees the reserve. */
 void mst_reserve_release(void);
-/** Gives the reserve back to the system, for the caller or another thread that is about to ask for memory. */
+/** Frees the reserve for the caller, or another thread, that is about to allocate memory. */
 void mst_reserve_spend(void);
-/** Takes the reserve again if there are users and it has been spent. MST_OUT_OF_MEMORY if it cannot be had. */
+/** Allocates the reserve again if there are users and it has been spent. MST_OUT_OF_MEMORY if that is not possible. */
 MST_CHECKED mst_status mst_reserve_renew(void);
-/** Whether the reserve is there: taken, and not spent since. */
+/** Whether the reserve is there: allocated, and not spent since. */
 bool mst_reserve_is_there(void);
 
 #endif

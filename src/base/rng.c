@@ -1,9 +1,9 @@
-/* Philox4x32-10 (rng.h says how its counter is used) and the distributions that are made of its words.
+/* Philox4x32-10 (rng.h says how its counter is used) and the distributions that are computed from its words.
  *
- * Arrays are filled in chunks: first blocks of words, LANES of them side by side so that the compiler makes vector
- * instructions of the ten rounds, then numbers made of the words. An element of a truncated normal that is out of
- * bounds is drawn again alone, with the next attempt; such elements are collected until LANES of them can be drawn
- * together. However a sequence is cut into chunks and calls, its elements have the same bits. */
+ * Arrays are filled in chunks: first blocks of words, then numbers computed from the words. LANES blocks are computed
+ * side by side, so that the compiler vectorises the ten rounds. An element of a truncated normal that is out of bounds
+ * is drawn again with the next attempt. Such elements are collected until LANES of them can be drawn together. The
+ * bits of an element do not depend on how a sequence is cut into chunks and calls. */
 #include "base/rng.h"
 
 #include <stdbool.h>
@@ -14,12 +14,12 @@
 enum {
     ROUNDS = 10,
     LANES = 32 /* loops of 16 gcc unrolls and leaves scalar */,
-    CHUNK = 64,   /* blocks made at a time */
-    PAIRS = LANES /* of normals of f32 made at a time */
+    CHUNK = 64,   /* blocks computed at a time */
+    PAIRS = LANES /* pairs of f32 normals computed at a time */
 };
 
-/* Constants of Philox4x32 in the paper: multipliers, and what is added to the key in each round (the golden ratio and
- * sqrt(3) - 1). */
+/* The constants of Philox4x32 in the paper: the multipliers, and the numbers that are added to the key in each round
+ * (the golden ratio and sqrt(3) - 1). */
 #define MULTIPLY_0 0xD2511F53u
 #define MULTIPLY_1 0xCD9E8D57u
 #define WEYL_0 0x9E3779B9u
@@ -40,7 +40,7 @@ void mst_rng_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t o
     out[3] = d;
 }
 
-/* LANES blocks side by side: the compiler makes the inner loops vector instructions. */
+/* Computes LANES blocks side by side: the compiler vectorises the inner loops. */
 MST_SIMD static void philox_lanes(const uint32_t key[2], const uint32_t first[LANES], const uint32_t second[LANES],
                                   uint64_t step, uint32_t *restrict out) {
     uint32_t a[LANES], b[LANES], c[LANES], d[LANES];
@@ -68,7 +68,7 @@ MST_SIMD static void philox_lanes(const uint32_t key[2], const uint32_t first[LA
     }
 }
 
-/* Words 0 and 1 of the counter: 48 bits of the block's number, 16 of the attempt. */
+/* Words 0 and 1 of the counter have 48 bits of the block's number, and 16 bits of the attempt. */
 static uint32_t low_word(uint64_t block) {
     return (uint32_t)block;
 }
@@ -122,7 +122,7 @@ mst_rng mst_rng_make(uint64_t seed, uint64_t stream, uint64_t step) {
     return (mst_rng){.key = {(uint32_t)key, (uint32_t)(key >> 32)}, .step = step};
 }
 
-/* ---- reals ---- */
+/* ---- real numbers ---- */
 
 MST_SIMD static void units_f32(const uint32_t *word, int64_t n, float *out) {
     _Pragma("omp simd") for (int64_t i = 0; i < n; i++) out[i] = mst_rng_unit_f32(word[i]);
@@ -146,12 +146,13 @@ void mst_rng_fill_uniform_f64(const mst_rng *rng, uint64_t first, int64_t n, dou
     }
 }
 
-/* PAIRS pairs of standard normals of f32 from as many pairs of words. All are made by the same vector functions, which
- * may differ from the plain ones in the last bit: so a number does not depend on how many are made with it. */
+/* Computes PAIRS pairs of standard normals in f32 from as many pairs of words. All go through the same vector
+ * functions, which may differ from the plain ones in the last bit. So a number does not depend on how many others are
+ * computed with it. */
 MST_SIMD static void normals_f32(const uint32_t *word, float *out) {
     float radius[PAIRS], angle[PAIRS], even[PAIRS], odd[PAIRS];
     for (int i = 0; i < PAIRS; i++) {
-        /* all 32 bits of the first, so that the tail reaches 6.6 standard deviations */
+        /* uses all 32 bits of the first word, so that the tail reaches 6.6 standard deviations */
         radius[i] = ((float)word[2 * i] + 1.0f) * 0x1p-32f;
         angle[i] = 6.28318530717958648f * mst_rng_unit_f32(word[2 * i + 1]);
     }
@@ -201,14 +202,14 @@ void mst_rng_fill_normal_f64(const mst_rng *rng, uint64_t first, int64_t n, doub
     }
 }
 
-/* Draws the N elements AT of OUT, which begins with element FIRST, again until within bounds. */
+/* Draws the N elements OUT[AT[i]] again until they are within the bounds. FIRST is the number of element OUT[0]. */
 static void redraw_f32(const mst_rng *rng, uint64_t first, const int64_t *at, int n, float *out) {
     int64_t left[LANES];
     memcpy(left, at, (size_t)n * sizeof *left);
     for (uint32_t attempt = 1; n > 0; attempt++) {
         uint32_t low[LANES], high[LANES], block[4 * LANES], word[2 * PAIRS];
         float normal[2 * PAIRS];
-        for (int i = 0; i < LANES; i++) { /* unused places repeat the first one */
+        for (int i = 0; i < LANES; i++) { /* unused lanes repeat the first element */
             const uint64_t number = (first + (uint64_t)left[i < n ? i : 0]) / 4;
             low[i] = low_word(number);
             high[i] = high_word(number, attempt);
@@ -226,7 +227,7 @@ static void redraw_f32(const mst_rng *rng, uint64_t first, const int64_t *at, in
     }
 }
 
-/* About 1 in 22 is outside, so only those elements are redrawn, many at a time. */
+/* About 1 in 22 elements is outside the bounds. So only these are drawn again, many at a time. */
 void mst_rng_fill_truncated_f32(const mst_rng *rng, uint64_t first, int64_t n, float *out) {
     int64_t at[LANES];
     int outside = 0;
@@ -260,8 +261,8 @@ static uint64_t bits_of(const uint32_t *word, uint64_t index) {
     return (uint64_t)word[2 * (index % 2)] << 32 | word[2 * (index % 2) + 1];
 }
 
-/* Of the 2^64 draws the lowest 2^64 mod RANGE are refused, which leaves a multiple of RANGE. As they are fewer than
- * RANGE, most draws need no division to be accepted. */
+/* Whether a draw is accepted. Of the 2^64 possible draws the lowest 2^64 mod RANGE are refused, which leaves a multiple
+ * of RANGE. These are fewer than RANGE, so most draws are accepted without a division. */
 static bool accept(uint64_t bits, uint64_t range) {
     return bits >= range || bits >= (UINT64_MAX - range + 1) % range;
 }
@@ -283,7 +284,7 @@ uint64_t mst_rng_below(uint64_t seed, uint64_t stream, uint64_t index, uint64_t 
 void mst_rng_shuffle(int64_t *index, int64_t n, uint64_t seed, uint64_t stream) {
     const mst_rng rng = mst_rng_make(seed, stream, 0);
     uint32_t word[4 * CHUNK];
-    int64_t have = n; /* draws of elements from here on are in word */
+    int64_t have = n; /* the array `word` has the draws of elements from here on */
     for (int64_t i = n - 1; i > 0; i--) {
         if (i < have) {
             have = i / (2 * CHUNK) * (2 * CHUNK);

@@ -1,11 +1,11 @@
-/** From double to the integer types, defined for every value, unlike a C cast. */
+/** Conversions from double to integer types that are defined for every value, unlike a C cast. */
 #ifndef MUSTER_BASE_SATURATE_H
 #define MUSTER_BASE_SATURATE_H
 
 #include <math.h>
 #include <stdint.h>
 
-/** The nearest integer towards zero that the type holds; 0 for NaN. */
+/** X rounded towards zero, then limited to the range of the type; 0 for NaN. */
 static inline int32_t mst_saturate_i32(double x) {
     if (isnan(x)) return 0;
     return x <= -0x1p31 ? INT32_MIN : x >= 0x1p31 ? INT32_MAX : (int32_t)x;

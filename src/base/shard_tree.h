@@ -1,7 +1,7 @@
 /** The fixed binary tree in which sums over shards are added, so that their bits depend only on the number of shards.
  *
- *  The left part of a node has the largest power of two below the number of its shards, the right part has the rest.
- *  Every sum is left + right. Of 7 shards:
+ *  The left part of a node has as many shards as the largest power of two below the number of its shards. The right
+ *  part has the rest. Every sum is left + right. The tree of 7 shards:
  *
  *              0..6
  *            /      \
@@ -32,10 +32,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Most sums that are on the stack at once, for any number of shards. */
+/** The most sums that are on the stack at once, for any number of shards. */
 enum { MST_SHARD_LEVELS = 32 };
 
-/** Shards FIRST to FIRST + COUNT - 1; in the functions below a node of the tree over NUM_SHARDS. */
+/** Shards FIRST to FIRST + COUNT - 1. In the functions below it is a node of the tree over NUM_SHARDS. */
 typedef struct mst_shards {
     int32_t first, count;
 } mst_shards;
@@ -48,14 +48,14 @@ static inline bool mst_shards_is_right(mst_shards s, int32_t num_shards) {
 /** The parent of S, which is not the root. */
 static inline mst_shards mst_shards_parent(mst_shards s, int32_t num_shards) {
     if (mst_shards_is_right(s, num_shards)) {
-        const int32_t first = s.first & (s.first - 1); /* without the lowest bit */
+        const int32_t first = s.first & (s.first - 1); /* FIRST without its lowest 1 bit */
         return (mst_shards){first, s.first + s.count - first};
     }
     const int32_t right = s.first + s.count, rest = num_shards - right;
     return (mst_shards){s.first, s.count + (rest < s.count ? rest : s.count)};
 }
 
-/** The largest node that begins at FIRST and ends at END or before. */
+/** The largest node that begins at FIRST and ends at or before END. */
 static inline mst_shards mst_shards_within(int32_t first, int32_t end, int32_t num_shards) {
     mst_shards s = {first, 1};
     while (s.first + s.count < num_shards && !mst_shards_is_right(s, num_shards)) {
@@ -66,7 +66,8 @@ static inline mst_shards mst_shards_within(int32_t first, int32_t end, int32_t n
     return s;
 }
 
-/** The most sums on the stack at once while NODES are added up: all nodes of the tree, from left to right. */
+/** The most sums that are on the stack at once while NODES are added up. NODES are consecutive nodes of the tree, and
+ *  cover it from left to right. */
 static inline int32_t mst_shards_levels(const mst_shards *nodes, int32_t num_nodes, int32_t num_shards) {
     int32_t height = 0, most = 0;
     for (int32_t i = 0; i < num_nodes; i++) {

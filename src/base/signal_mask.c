@@ -3,9 +3,9 @@
 #include <pthread.h>
 #include <stdint.h>
 
-static _Thread_local int64_t depth;   /* calls of mst_signals_block without their mst_signals_unblock */
-static _Thread_local sigset_t before; /* the mask of the thread before the first of them */
-static _Thread_local bool never;      /* the thread handles no signals anyway */
+static _Thread_local int64_t depth;   /* number of calls of mst_signals_block without their mst_signals_unblock */
+static _Thread_local sigset_t before; /* the thread's mask before the first of these calls */
+static _Thread_local bool never;      /* the thread never handles signals */
 
 void mst_signals_most(sigset_t *out) {
     const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};

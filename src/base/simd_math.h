@@ -1,18 +1,18 @@
 /** Functions of <math.h> on f32 that the compiler can call for a whole vector.
  *
- *  glibc has vector versions of expf and its kin in libmvec (part of libm: the linker finds it by itself), good to 4
- *  units in the last place, with infinities, NaN and numbers below the normal ones as the plain functions have them.
- *  <math.h> shows them to the compiler under -ffast-math only, which the law of one answer rules out; so they are
- *  declared again here. In a function marked MST_SIMD a loop of them becomes vector instructions: 8 to 35 times as many
- *  elements a second on AVX-512 as the plain functions give, 5 to 20 times on AVX2 (AMD EPYC, family 26). For other
- *  compilers, libraries and processors nothing is declared, and the loops call the plain functions.
+ *  glibc has vector versions of expf and similar functions in libmvec (part of libm: the linker finds it by itself).
+ *  Their error is at most 4 units in the last place. Infinities, NaN and denormal numbers are handled like in the plain
+ *  functions. <math.h> declares them only under -ffast-math, which would make results depend on the compiler. So they
+ *  are declared again here. In a function marked MST_SIMD a loop of them is vectorised. Compared with the plain
+ *  functions this gives 8 to 35 times as many elements per second on AVX-512, 5 to 20 times on AVX2 (AMD EPYC, family
+ *  26). For other compilers, libraries and processors nothing is declared, and the loops call the plain functions.
  *
- *  A vector function may differ from the plain one in the last bits. If that would show, as in the rest of a loop,
- *  all elements must go through the same one, in whole blocks: mst_block_of fills the last.
+ *  A vector function may differ from the plain one in the last bits. If this matters, all elements must go through the
+ *  same function in whole blocks, also those at the end of a loop: mst_block_of fills up the last block.
  *
- *  Weighed against oneDNN's eltwise primitives (no cos, tan, erfc, log1p, ...; state to prepare for each node; and no
- *  help to softmax and random numbers) and SLEEF (one more library for the same speed). f64 stays with the plain
- *  functions: finite differences need all its digits. */
+ *  Two alternatives were rejected. oneDNN's eltwise primitives have no cos, tan, erfc, log1p and others, need a state
+ *  for each node, and do not help softmax and random numbers. SLEEF is one more library for the same speed. f64 uses
+ *  the plain functions, because finite differences need all its digits. */
 #ifndef MUSTER_BASE_SIMD_MATH_H
 #define MUSTER_BASE_SIMD_MATH_H
 
@@ -46,10 +46,10 @@ __attribute__((simd("notinbranch"))) float powf(float, float);
 #endif
 #endif
 
-enum { MST_BLOCK = 32 /* gcc unrolls loops of 16 and leaves them scalar */ };
+enum { MST_BLOCK = 32 /* gcc unrolls loops of 16, and does not vectorise them */ };
 
-/** Elements AT to AT + MST_BLOCK of the COUNT of SRC. If SRC ends before, or stays at one element (VARIES is false),
- *  they are put in BLOCK, with the last one repeated. */
+/** Elements AT to AT + MST_BLOCK - 1 of SRC, which has COUNT. If SRC ends before that, the elements are copied to
+ *  BLOCK, and the last one is repeated. If VARIES is false, SRC has one element, which is repeated. */
 static inline const float *mst_block_of(const float *src, bool varies, int64_t at, int64_t count, float *block) {
     if (varies && count - at >= MST_BLOCK) return src + at;
     for (int64_t j = 0; j < MST_BLOCK; j++) block[j] = src[!varies ? 0 : at + j < count ? at + j : count - 1];

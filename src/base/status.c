@@ -14,7 +14,7 @@ static _Thread_local struct {
     char node[NAME_SIZE];
     char device[NAME_SIZE];
     char task[NAME_SIZE];
-    uint64_t count; /* of errors recorded */
+    uint64_t count; /* number of errors recorded */
 } record;
 
 const mst_error_info *mst_error(void) {
@@ -33,7 +33,7 @@ const char *mst_status_name(mst_status code) {
     return (unsigned)code < MST_NUM_STATUS ? name[code] : "unknown";
 }
 
-/* A message is one line, and contains names and contents of files: a terminal must not act on these. */
+/* Sets the message. It is one line, and may contain names and contents of files, which a terminal must not obey. */
 static void set_message(const char message[MESSAGE_SIZE]) {
     memcpy(record.message, message, MESSAGE_SIZE);
     mst_make_plain(record.message);

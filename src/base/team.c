@@ -1,10 +1,11 @@
-/* Per job, the caller cuts the items into runs of GRAIN items and gives each member a block of neighbouring runs. Two
- * timelines (base/timeline.h) carry the signals:
+/* For each job the caller cuts the items into runs of GRAIN items, and gives each member a block of neighbouring runs.
+ * Two timelines (base/timeline.h) carry the signals:
  *
- *      begun   number of jobs given out: the caller advances it, members wait for the next
- *      done    number of runs done, of all jobs: members add to it, the caller waits until all of its job are in it
+ *      begun   number of jobs started: the caller advances it, members wait for the next one
+ *      done    number of runs done in all jobs: members add to it, the caller waits until all runs of its job are
+ *      counted
  *
- * A member takes runs from its own block first and then from those of the others, each with one compare-and-swap. The
+ * A member takes runs first from its own block and then from other blocks, each with one compare-and-swap. The
  * caller is a member too, so a job ends even if no other thread gets a core. */
 #include "base/team.h"
 
@@ -26,42 +27,42 @@ typedef struct member {
     pthread_t thread;
 } member;
 
-/* A member's runs of a job, which lie side by side, in a cache line of their own. A member does its own first, so that
- * it touches the same part of an array from job to job, and then helps with those of the others. `ticket` holds the
- * number of the job (upper 32 bits) and the runs that no member has taken yet (lower 32). A member that wakes late
- * takes nothing of a job that is over: no block of that job has runs left. */
+/* A member's runs of a job: neighbouring runs. Each block has a cache line of its own. A member takes its own runs
+ * first, so that it touches the same part of an array from job to job, and then helps with those of others. The upper
+ * 32 bits of `ticket` are the number of the job, the lower 32 bits the number of runs that no member has taken yet. A
+ * member that wakes late takes no run of a finished job, because no block of that job has runs left. */
 typedef struct block {
     _Alignas(64) _Atomic uint64_t ticket;
     uint32_t first, count; /* runs */
-    int64_t n, grain;      /* the job: N items in runs of GRAIN */
+    int64_t n, grain;      /* the job has N items, in runs of GRAIN */
     mst_team_body body;
     void *context;
 } block;
 
-/* Whether the others help or hinder: a core that is busy with another program delays a member, and a run that all wait
- * for. Over some milliseconds of jobs, the time that they took is compared with the time that the caller would have
- * needed alone, judged by its own runs. If that is less, the caller works alone for a while, the longer the more often
- * that happens. */
+/* Whether the other members help. If a core is busy with another program, its member is late, and all wait for its run.
+ * The time that jobs took is summed over some milliseconds. It is compared with the time that the caller would have
+ * needed alone, estimated from its own runs. If the caller alone would be faster, it works alone for a while. This
+ * pause grows each time that this happens. */
 typedef struct judgement {
     int64_t spent; /* nanoseconds of jobs since the last judgement */
-    double alone;  /* that the caller would have needed for them */
-    int64_t pause; /* nanoseconds for which it works alone after the next judgement against the others */
-    int64_t until; /* when it works with them again */
+    double alone;  /* nanoseconds that the caller alone would have needed for them */
+    int64_t pause; /* nanoseconds for which the caller works alone after the next judgement against the others */
+    int64_t until; /* time at which it works with them again */
 } judgement;
 
-static const double WORTH = 1.05; /* the clock and the measure of runs are not more exact */
+static const double WORTH = 1.05; /* smaller differences are within the noise of the measurement */
 enum { JUDGED_AFTER = 4 * 1000 * 1000, LEAST_PAUSE = 16 * 1000 * 1000, MOST_PAUSE = 256 * 1000 * 1000 };
 
 struct mst_team {
-    mst_timeline begun;                /* number of jobs given out */
-    mst_timeline done;                 /* number of runs done, of all jobs */
-    _Alignas(64) uint64_t runs_before; /* of all jobs before this one */
+    mst_timeline begun;                /* number of jobs started */
+    mst_timeline done;                 /* number of runs done in all jobs */
+    _Alignas(64) uint64_t runs_before; /* number of runs of all jobs before this one */
     judgement judgement;
     atomic_bool failed;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects failed_run and failure */
     int64_t failed_run;
-    mst_failure failure; /* of failed_run */
-    /* fixed */
+    mst_failure failure; /* the error of failed_run */
+    /* constant after creation */
     int size, started;
     bool spin;
     mst_team_begin begin;
@@ -81,7 +82,7 @@ static void keep_failure(mst_team *team, int64_t run, mst_status status) {
     pthread_mutex_unlock(&team->lock);
 }
 
-/* The next run of the block in job JOB; false if there is none left. */
+/* Takes the next run of the block for job JOB; false if there is none left. */
 static bool team_take(block *b, uint32_t job, uint32_t *run) {
     uint64_t ticket = atomic_load_explicit(&b->ticket, memory_order_acquire);
     do {
@@ -91,7 +92,7 @@ static bool team_take(block *b, uint32_t job, uint32_t *run) {
     return true;
 }
 
-/* The runs that it did. */
+/* Does runs of the job as member NUMBER, and returns how many it did. */
 static uint64_t share(mst_team *team, uint32_t job, int number) {
     const uint64_t errors = mst_error_count();
     uint64_t done = 0;
@@ -117,7 +118,8 @@ static void *work(void *context) {
     if (team->begin && team->begin(team->begin_context, self->number)) return NULL;
     for (uint64_t job = 0;;) {
         mst_timeline_wait(&team->begun, job + 1, MST_NEVER, team->spin);
-        job = mst_timeline_value(&team->begun); /* first: with the last number `quit` is visible */
+        job = mst_timeline_value(&team->begun); /* read before `quit`: the thread that sees the last number also sees
+                                                   `quit` */
         if (atomic_load(&team->quit)) return NULL;
         share(team, (uint32_t)job, self->number);
     }
@@ -193,7 +195,7 @@ static mst_status run_alone(int64_t n, int64_t grain, mst_team_body body, void *
     return MST_OK;
 }
 
-/* A job of RUNS took from BEGUN to NOW. The caller worked until WORKED and did OWN runs. */
+/* Judges a job of RUNS runs that took from BEGUN to NOW. The caller worked until WORKED and did OWN of the runs. */
 static void judge(judgement *j, int64_t begun, int64_t worked, int64_t now, uint64_t runs, uint64_t own) {
     j->spent += now - begun;
     j->alone += (double)(worked - begun) * (double)runs / (double)(own ? own : 1);

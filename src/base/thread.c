@@ -9,7 +9,7 @@
 int mst_thread_start(pthread_t *out, void *(*run)(void *context), void *context) {
     sigset_t most, before;
     mst_signals_most(&most);
-    pthread_sigmask(SIG_SETMASK, &most, &before); /* the new thread takes the mask of the calling one */
+    pthread_sigmask(SIG_SETMASK, &most, &before); /* a new thread gets the mask of the thread that starts it */
     const int error = pthread_create(out, NULL, run, context);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;

@@ -12,7 +12,7 @@
 #include "base/signal_mask.h"
 #include "base/wake.h"
 
-/* About 50 microseconds: in most steps two devices differ by less, and waking costs more. */
+/* About 50 microseconds. In most steps two devices differ by less, and waking a thread takes longer. */
 enum { SPINS = 2000 };
 
 static void pause_spin(void) {
@@ -21,10 +21,11 @@ static void pause_spin(void) {
 #endif
 }
 
-/* Bits of the state that say that a thread sleeps: on the state itself, on the event. The value is above them. */
+/* Bits of the state. SLEEPS: a thread sleeps on the state itself. POLLS: a thread sleeps on the event. The value is
+ * above these bits. */
 enum { SLEEPS = 1, POLLS = 2, VALUE_SHIFT = 2 };
 
-/* The kernel compares 32 bits: the low ones of the state. */
+/* The address of the low 32 bits of the state, which the kernel compares. */
 static uint32_t *futex_word(mst_timeline *timeline) {
     uint32_t *word = (uint32_t *)(void *)&timeline->state;
     return word + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
@@ -34,14 +35,15 @@ static void wake(mst_timeline *timeline) {
     syscall(SYS_futex, futex_word(timeline), FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* What belongs to a timeline, to be read before an advance. */
+/* Members of a timeline, to be read before an advance: after it the timeline may have been freed. */
 typedef struct followers {
     mst_timeline *also;
     int event;
 } followers;
 
-/* What follows an advance that found the state BEFORE. The timeline may have been freed: the kernel uses only its
- * address. If that belongs to another timeline now, sleepers of that one wake, look, and sleep again. */
+/* Wakes threads after an advance that found the state BEFORE. The timeline may have been freed; the kernel uses only
+ * its address. If the address belongs to another timeline now, threads that sleep on that one wake, look, and sleep
+ * again. */
 static void tell(mst_timeline *timeline, uint64_t before, followers f) {
     if (before & SLEEPS) wake(timeline);
     if (before & POLLS && f.event) mst_wake(f.event - 1);
@@ -62,11 +64,12 @@ uint64_t mst_timeline_add(mst_timeline *timeline, uint64_t count) {
     return value;
 }
 
-/* The longest sleep in one go: a clock that a test has replaced (mst_clock_replace) may pass the deadline at any time,
- * and does not wake this thread. A thread that waits within a step handles pending signals at the same interval. */
+/* The longest sleep at a time. A clock that a test has replaced (mst_clock_replace) may pass the deadline at any time,
+ * and does not wake this thread. A thread that waits within a step also handles pending signals at this interval. */
 enum { LONGEST_NANOSECONDS = 100 * 1000 * 1000 };
 
-/* How long to sleep, into *LIMIT; NULL in *OUT: until it is woken. False if DEADLINE has come. */
+/* Sets *LIMIT to how long to sleep, and *OUT to LIMIT; *OUT is NULL if the thread sleeps until it is woken. False if
+ * DEADLINE has passed. */
 static bool limit_sleep(int64_t deadline, struct timespec *limit, const struct timespec **out) {
     *limit = (struct timespec){.tv_nsec = LONGEST_NANOSECONDS};
     *out = deadline == MST_NEVER && !mst_signals_wait() ? NULL : limit;
@@ -76,7 +79,7 @@ static bool limit_sleep(int64_t deadline, struct timespec *limit, const struct t
     return left > 0;
 }
 
-/* Sleeps while the state is SEEN; false if DEADLINE has come. */
+/* Sleeps while the state is SEEN. False if DEADLINE has passed. */
 static bool sleep_on(mst_timeline *timeline, uint64_t seen, int64_t deadline) {
     struct timespec limit;
     const struct timespec *most;
@@ -87,7 +90,7 @@ static bool sleep_on(mst_timeline *timeline, uint64_t seen, int64_t deadline) {
     return true;
 }
 
-/* An advance takes the bit away and wakes all; those whose value has not come set it again. */
+/* An advance clears the bit SLEEPS and wakes all sleepers. Those whose value has not been reached set it again. */
 bool mst_timeline_wait(mst_timeline *timeline, uint64_t value, int64_t deadline, bool spin) {
     for (int i = 0; i < (spin ? SPINS : 1); i++) {
         if (mst_timeline_value(timeline) >= value) return true;
@@ -104,7 +107,8 @@ bool mst_timeline_wait(mst_timeline *timeline, uint64_t value, int64_t deadline,
     return seen >> VALUE_SHIFT >= value;
 }
 
-/* The next advance of the timeline wakes the thread that sleeps on its event. False: the value has come. */
+/* Lets the next advance of the timeline wake the thread that sleeps on its event. False: the value has been reached
+ * already. */
 static bool listen_to(const mst_timeline_due *due) {
     uint64_t seen = atomic_load(&due->timeline->state);
     while (seen >> VALUE_SHIFT < due->value)
@@ -125,10 +129,10 @@ bool mst_timeline_poll(const mst_timeline_due *due, int n, int fd, int64_t deadl
         in_time = limit_sleep(deadline, &limit, &most);
         if (in_time && ppoll(fds, 2, most, NULL) == 0) mst_signals_let_in();
         if ((fds[0].revents & POLLIN) && read(event, &count, sizeof count) < 0) {
-            /* nothing is lost: it is readable still */
+            /* the event could not be read to 0; it only stays readable */
         }
     }
-    /* if this thread itself advances one of them, no thread is to be woken */
+    /* clear the bits, so that an advance by this thread itself wakes no thread */
     for (int i = 0; i < num_listened; i++) atomic_fetch_and(&due[i].timeline->state, ~(uint64_t)POLLS);
     return in_time;
 }

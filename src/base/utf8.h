@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/** Bytes, 1 to 4, of the character that begins at DATA, with LENGTH > 0 bytes left; 0 if there is none. A longer form
- *  than the shortest, or half of a pair of UTF-16, is no character. */
+/** The number of bytes, 1 to 4, of the character that begins at DATA, of which LENGTH > 0 bytes are left; 0 if there is
+ *  no valid character. A form longer than the shortest one, or half of a UTF-16 pair, is not valid. */
 size_t mst_utf8_size(const char *data, size_t length);
 
 #endif

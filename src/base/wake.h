@@ -1,4 +1,4 @@
-/** Waking of threads that poll an eventfd. */
+/** Wakes threads that poll an eventfd. */
 #ifndef MUSTER_BASE_WAKE_H
 #define MUSTER_BASE_WAKE_H
 
@@ -9,7 +9,7 @@
 static inline void mst_wake(int fd) {
     const uint64_t one = 1;
     if (write(fd, &one, sizeof one) < 0) {
-        /* its counter is full: it is readable already */
+        /* its counter is at its maximum, so it is readable already */
     }
 }
 

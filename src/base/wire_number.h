@@ -1,4 +1,4 @@
-/** Numbers as they are sent: little-endian, with a given number of bytes. */
+/** Numbers in messages: little-endian, with a given number of bytes. */
 #ifndef MUSTER_BASE_WIRE_NUMBER_H
 #define MUSTER_BASE_WIRE_NUMBER_H
 
@@ -10,7 +10,7 @@ static inline unsigned char *mst_put_number(unsigned char *at, uint64_t value, i
     return at;
 }
 
-/** Reads BYTES bytes at *AT, which is set to the place after them. */
+/** Reads a number of BYTES bytes at *AT, and moves *AT after them. */
 static inline uint64_t mst_get_number(const unsigned char **at, int bytes) {
     uint64_t value = 0;
     for (int i = 0; i < bytes; i++) value |= (uint64_t) * (*at)++ << 8 * i;

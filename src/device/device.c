@@ -1,7 +1,7 @@
 /* Parses a specification of devices, "cpu:2/3,gpu:0", into a table of devices. Visible devices are chosen from the
- * whole list, and the rest are numbered anew. The cores of a device are a range of the cores that this process may
- * use: where a count of devices divides them, each has an equal share; where there are more devices than cores, none
- * is bound. */
+ * whole list, and numbered again from 0. The cores of a device are a range of the cores that this process may use. If
+ * the specification gives a count of devices, each gets an equal share of the cores. If there are more devices than
+ * cores, no device is bound to cores. */
 #include "device/device.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 #include "base/no_memory.h"
 #include "module/module.h"
 
-enum { MOST_DEVICES = 4096, MOST_THREADS = 4096 }; /* each is a thread: more is a slip of the hand */
+enum { MOST_DEVICES = 4096, MOST_THREADS = 4096 }; /* more devices or threads than that are a typing error */
 
 static mst_status parse_count(const char *spec, char **rest, int most, int *out) {
     const char *text = *rest;
@@ -87,7 +87,7 @@ static mst_status device_parse(const char *spec, int64_t memory_limit, mst_devic
     return status;
 }
 
-/* Keeps the devices at the places that VISIBLE names, in its order. */
+/* Keeps only the devices at the places that VISIBLE names, in its order. */
 static mst_status keep_visible(mst_devices *devices, const char *visible, bool *taken) {
     mst_device *kept = calloc((size_t)devices->count + 1, sizeof *kept);
     if (!kept) return MST_NO_MEMORY("for %d devices", devices->count);

@@ -1,4 +1,4 @@
-/* The host's memory as a domain, copies between domains, and copies by several threads. */
+/* The host's memory as a domain, copies between domains, and copies with several threads. */
 #include "device/domain.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static const mst_domain_type host_type = {.size = sizeof(mst_domain_type),
 
 mst_domain mst_domain_host = {.type = &host_type};
 
-/* Copies through a buffer in host memory, as the two domain types cannot copy to each other. */
+/* Copies through a buffer in host memory, because the two types of domains cannot copy to each other. */
 static mst_status copy_by_host(mst_domain *to, char *dst, mst_domain *from, const char *src, size_t bytes) {
     enum { CHUNK = 1 << 16 };
     char chunk[CHUNK];
@@ -50,8 +50,8 @@ mst_status mst_domain_copy(mst_domain *to, void *dst, mst_domain *from, const vo
     return copy_by_host(to, dst, from, src, bytes);
 }
 
-/* Two or three cores saturate a memory channel; machines with more cores have more channels. Starting a thread costs as
- * much as copying a few hundred kB. */
+/* Two or three cores saturate a memory channel; machines with more cores have more channels. Starting a thread takes as
+ * long as copying a few hundred kB. */
 enum { MOST_COPIERS = 8, BYTES_PER_COPIER = 8 << 20 };
 
 mst_status mst_copy_parallel(int64_t bytes, int64_t n, mst_team_body body, void *context) {
@@ -60,7 +60,7 @@ mst_status mst_copy_parallel(int64_t bytes, int64_t n, mst_team_body body, void 
     if (threads > n) threads = n;
     if (threads > 1 && threads > mst_num_cores()) threads = mst_num_cores();
     mst_team *team = NULL;
-    /* If threads cannot be started, the team is NULL: then mst_team_run runs all of it on the caller. */
+    /* If threads cannot be started, the team is NULL. Then mst_team_run runs everything on the caller. */
     if (threads > 1) (void)!mst_team_create((int)threads, false, NULL, NULL, &team);
     const mst_status status = mst_team_run(team, n, 1, body, context);
     mst_team_destroy(team);

@@ -1,8 +1,8 @@
-/** Memory domains: whose memory an address is.
+/** Memory domains: the memory to which an address belongs.
  *
- *  A device computes in one domain. Inside a domain every address is good for every device of it, and a value that goes
- *  from one device to another moves no bytes. Between domains what crosses is copied. The host's own memory is a domain
- *  too, which is always there: feeds, fetches and snapshots are in it.
+ *  A device computes in one domain. Every device of a domain can use every address in it. So a value that goes from one
+ *  device of a domain to another is not copied. A value that goes to another domain is copied. The host's own memory is
+ *  a domain too, and always there: feeds, fetches and snapshots are in it.
  */
 #ifndef MUSTER_DEVICE_DOMAIN_H
 #define MUSTER_DEVICE_DOMAIN_H
@@ -16,24 +16,25 @@
 
 typedef struct mst_domain mst_domain;
 
-/** What memory of one kind can do. No pointer may be NULL. */
+/** A type of memory. No pointer may be NULL. */
 typedef struct mst_domain_type {
-    uint32_t size; /**< of this struct, as its author knew it */
+    uint32_t size; /**< size of this struct in the header with which the type was compiled */
     const char *name;
-    bool host; /**< memory that this process may read and write at any time */
-    /** BYTES of zeros, aligned to 64, not touched yet: the first thread that writes a page decides where it lies. */
+    bool host; /**< whether this process may read and write the memory at any time */
+    /** Allocates BYTES of zeros, aligned to 64 and not touched yet: the first thread that writes to a page decides
+     *  where it lies. */
     mst_status (*alloc)(mst_domain *domain, size_t bytes, void **out);
     /** Frees what `alloc` gave. */
     void (*free)(mst_domain *domain, void *data, size_t bytes);
-    /** Copies between this domain and host memory, or another domain of its type; TO or FROM is this domain. Returns
-     *  when the bytes are there. */
+    /** Copies between this domain and host memory, or another domain of this type. TO or FROM is this domain. Returns
+     *  when the bytes have arrived. */
     mst_status (*copy)(mst_domain *to, void *dst, mst_domain *from, const void *src, size_t bytes);
 } mst_domain_type;
 
-/** Lives as long as the process. */
+/** A domain lives as long as the process. */
 struct mst_domain {
     const mst_domain_type *type;
-    int index; /**< among the domains of its type */
+    int index; /**< number among the domains of its type */
 };
 
 extern mst_domain mst_domain_host;
@@ -41,8 +42,8 @@ extern mst_domain mst_domain_host;
 /** Copies BYTES from one domain to another, or inside one. */
 MST_CHECKED mst_status mst_domain_copy(mst_domain *to, void *dst, mst_domain *from, const void *src, size_t bytes);
 
-/** BODY over items 0 to N - 1, one by one, which copy or read BYTES in all: by several threads where the bytes are so
- *  many that it is worth starting them. As mst_team_run in all else. */
+/** Calls BODY for items 0 to N - 1, one by one. Together they copy or read BYTES. Several threads share the items if
+ *  there are so many bytes that starting threads pays. Otherwise like mst_team_run. */
 MST_CHECKED mst_status mst_copy_parallel(int64_t bytes, int64_t n, mst_team_body body, void *context);
 
 #endif

@@ -1,5 +1,5 @@
-/* The system gives memory that is not there, and ends the process when it is used: so large blocks are compared with
- * the memory of the machine first. */
+/* The system grants memory that does not exist, and ends the process when the memory is used. So large allocations are
+ * first compared with the memory of the machine. */
 #include "base/byte_count.h"
 #include "device/device.h"
 

@@ -1,4 +1,4 @@
-/* Cores, caches and binding, as hwloc sees them. */
+/* Cores, caches and binding of threads, by hwloc. */
 #include <hwloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,18 +14,20 @@
 #include "device/quota.h"
 #include "tensor/buffer.h"
 
-/* hwloc does not look whether it gets memory, and may wait for ever or crash without it: these are asked for before. */
+/* hwloc does not check its allocations, and may hang or crash without memory. So we first check that this many bytes
+ * are available. */
 enum { MOST_OF_A_TOPOLOGY = 8 << 20, MOST_OF_A_BINDING = 1 << 20 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool is_loaded;
 static hwloc_topology_t topology; /* NULL: hwloc does not know this machine */
-static hwloc_cpuset_t allowed;    /* what this process is bound to (taskset), at most all */
-static atomic_bool has_bound;     /* a thread to cores, so that topology and allowed are there */
-static double quota;              /* cores' worth of time, of a container; 0: no limit */
-static int64_t memory_quota;      /* bytes, of a container; 0: no limit */
+static hwloc_cpuset_t allowed;    /* cores to which this process is bound (taskset), or all */
+static atomic_bool has_bound;     /* a thread was bound to cores, so topology and allowed are set */
+static double quota;              /* limit of a container on processor time, in cores; 0: no limit */
+static int64_t memory_quota;      /* limit of a container in bytes; 0: no limit */
 
-/* Without these files, as in some sandboxes, hwloc prints an error when it looks for cores on Linux. */
+/* Whether Linux' files about processors are there. Without them, as in some sandboxes, hwloc prints an error when it
+ * looks for cores. */
 static bool has_cpu_files(void) {
     return access("/sys/devices/system/cpu/cpu0/topology", R_OK | X_OK) == 0 ||
            access("/sys/bus/cpu/devices/cpu0/topology", R_OK | X_OK) == 0;
@@ -36,7 +38,7 @@ static void load(void) {
     quota = mst_cpu_quota(groups, membership);
     memory_quota = mst_memory_quota(groups, membership);
     if (hwloc_topology_init(&topology)) return;
-    /* only what is used: devices on buses take most of the time of a full discovery */
+    /* finds only what is used: finding devices on buses takes most of the time of a full discovery */
     hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
     hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
     hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
@@ -73,7 +75,7 @@ static hwloc_topology_t get(void) {
 int mst_num_cores(void) {
     if (!get() || !allowed) return 1;
     int cores = hwloc_get_nbobjs_inside_cpuset_by_type(topology, allowed, HWLOC_OBJ_CORE);
-    /* a container may allow single hardware threads and no whole core */
+    /* a container may allow single hardware threads but no whole core */
     if (cores < 1) cores = hwloc_bitmap_weight(allowed);
     if (quota > 0 && cores > (int)(quota + 0.5)) cores = (int)(quota + 0.5);
     return cores > 0 ? cores : 1;
@@ -149,7 +151,7 @@ static void read_cpu_name(mst_machine *out) {
     if (file) fclose(file);
 }
 
-/* The memory of the machine, or of its container if that has less. */
+/* The memory of the machine, or of its container if that is less. */
 static int64_t memory_here(void) {
     const int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     const bool limited = get() && memory_quota > 0 && (bytes <= 0 || memory_quota < bytes);

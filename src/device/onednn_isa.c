@@ -10,16 +10,16 @@
 #include <cpuid.h>
 #endif
 
-static atomic_bool fixed; /* what oneDNN uses */
+static atomic_bool fixed; /* oneDNN's instruction set cannot change any more */
 
-/* oneDNN is supported from version 2.6 on; later versions know more instruction sets. */
+/* oneDNN is supported from version 2.6 on. Later versions know more instruction sets. */
 #define KNOWS_FP16 (DNNL_VERSION_MAJOR >= 3 || DNNL_VERSION_MINOR >= 7)
 #define KNOWS_TWO_NAMES (DNNL_VERSION_MAJOR > 3 || (DNNL_VERSION_MAJOR == 3 && DNNL_VERSION_MINOR >= 5))
 
 typedef struct set {
     dnnl_cpu_isa_t isa;
     const char *name;
-    const char *other_name; /* of newer versions, which accept both; NULL: none */
+    const char *other_name; /* name in newer versions, which accept both; NULL: none */
 } set;
 
 #if KNOWS_TWO_NAMES
@@ -28,7 +28,7 @@ typedef struct set {
 #define OR(name) NULL
 #endif
 
-/* From the largest to the smallest, as oneDNN looks for them. */
+/* From the largest set to the smallest, the order in which oneDNN tries them. */
 static const set sets[] = {
 #if DNNL_VERSION_MAJOR >= 3
     {dnnl_cpu_isa_avx512_core_amx_fp16, "AVX512_CORE_AMX_FP16", OR("AVX10_1_512_AMX_FP16")},
@@ -56,7 +56,7 @@ static const set no_set = {dnnl_cpu_isa_default, "DEFAULT", NULL};
 static const set no_set = {dnnl_cpu_isa_all, "ALL", NULL};
 #endif
 
-/* ---- what the processor has ---- */
+/* ---- instructions of the processor ---- */
 
 #if defined(__x86_64__)
 
@@ -70,7 +70,7 @@ static bool has_tile_registers(void) {
 }
 
 static bool has_set(dnnl_cpu_isa_t isa) {
-    /* bits in the registers of CPUID leaf 7: d, then a and d of subleaf 1 */
+    /* bits in registers of CPUID leaf 7: here of register d, on the next line of a and d of subleaf 1 */
     enum { FP16 = 1 << 23, AMX_BF16 = 1 << 22, AMX = 3 << 24 };
     enum { VNNI_OF_AVX = 1 << 4, BF16 = 1 << 5, AMX_FP16 = 1 << 21 };
     enum { INT8_AND_CONVERT = 3 << 4 };
@@ -112,14 +112,14 @@ static bool has_set(dnnl_cpu_isa_t isa) {
 
 #endif
 
-/* The largest within BITS that the processor has. */
+/* The largest set within BITS that the processor has. */
 static dnnl_cpu_isa_t largest_set(uint64_t bits) {
     for (int i = 0; i < SETS; i++)
         if (((uint64_t)sets[i].isa & ~bits) == 0 && has_set(sets[i].isa)) return sets[i].isa;
     return no_set.isa;
 }
 
-/* ---- what is allowed ---- */
+/* ---- instructions that are allowed ---- */
 
 const char *mst_onednn_isa_name(uint64_t bits, char *text, int size) {
     const set *found = &no_set;
@@ -129,7 +129,7 @@ const char *mst_onednn_isa_name(uint64_t bits, char *text, int size) {
     return text;
 }
 
-/* By the environment, which oneDNN reads in the same way. */
+/* The instructions that the environment allows. oneDNN reads the same variables in the same way. */
 static uint64_t allowed_bits(void) {
     const char *value = getenv("ONEDNN_MAX_CPU_ISA");
     if (!value) value = getenv("DNNL_MAX_CPU_ISA");
@@ -151,7 +151,8 @@ void mst_onednn_fix_isa(void) {
 
 bool mst_onednn_limit_isa(uint64_t bits) {
     const dnnl_cpu_isa_t most = largest_set(allowed_bits() & bits);
-    const bool is_set = dnnl_set_max_cpu_isa(most) == dnnl_success; /* once for each process, and before all else */
+    const bool is_set = dnnl_set_max_cpu_isa(most) == dnnl_success; /* it can be set once per process, before any other
+                                                                       call */
     atomic_store(&fixed, true);
     return is_set || dnnl_get_effective_cpu_isa() == most;
 }

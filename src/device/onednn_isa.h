@@ -1,18 +1,20 @@
-/** The instructions that oneDNN uses, the same for the whole process. It fixes them when it is first asked for them, or
- *  first used; before that they can be set, once. So oneDNN is not asked here as long as they may have to change. */
+/** The instruction set that oneDNN uses, which is the same for the whole process. It becomes fixed when oneDNN is first
+ *  asked for it, or first used. Before that it can be set once. So these functions do not ask oneDNN while the set may
+ *  still have to change. */
 #ifndef MUSTER_DEVICE_ONEDNN_ISA_H
 #define MUSTER_DEVICE_ONEDNN_ISA_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/** A bit for each part of the set that oneDNN uses, or will: what the processor has and DNNL_MAX_CPU_ISA allows. */
+/** The parts of the instruction set that oneDNN uses or will use, as bits: those that the processor has and
+ *  DNNL_MAX_CPU_ISA allows. */
 uint64_t mst_onednn_isa(void);
-/** What that set is called: "AVX512_CORE". */
+/** The name of that set: "AVX512_CORE". */
 const char *mst_onednn_isa_name(uint64_t bits, char *text, int size);
-/** OneDNN is used from now on. */
+/** Notes that oneDNN is used from now on, so its instruction set is fixed. */
 void mst_onednn_fix_isa(void);
-/** From now on oneDNN uses the largest set that is within BITS. False: it uses another one already. */
+/** Makes oneDNN use the largest set that is within BITS. False: it already uses another one. */
 bool mst_onednn_limit_isa(uint64_t bits);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct resource {
 static double cpu_limit(const char *folder) {
     char text[TEXT_SIZE], period_text[TEXT_SIZE];
     double quota = 0, period = 0;
-    read_text(folder, "cpu.max", text); /* "50000 100000", "max 100000" */
+    read_text(folder, "cpu.max", text); /* for example "50000 100000" or "max 100000" */
     if (sscanf(text, "%lf %lf", &quota, &period) != 2) {
         read_text(folder, "cpu.cfs_quota_us", text); /* "-1": no limit */
         read_text(folder, "cpu.cfs_period_us", period_text);
@@ -34,10 +34,10 @@ static double cpu_limit(const char *folder) {
 }
 
 static double memory_limit(const char *folder) {
-    static const double NONE = 1e18; /* version 1 has the largest number of pages where there is no limit */
+    static const double NONE = 1e18; /* without a limit, version 1 has a number near the largest possible */
     char text[TEXT_SIZE];
     double bytes;
-    read_text(folder, "memory.max", text); /* "100663296", "max" */
+    read_text(folder, "memory.max", text); /* for example "100663296" or "max" */
     if (!*text) read_text(folder, "memory.limit_in_bytes", text);
     return sscanf(text, "%lf", &bytes) == 1 && bytes > 0 && bytes < NONE ? bytes : 0;
 }
@@ -49,8 +49,8 @@ static double least(double a, double b) {
     return a < b ? a : b;
 }
 
-/* The least quota of group PATH below ROOT and of the groups that contain it. Where the process sees only its own
- * part of the tree, PATH may not exist. */
+/* The least quota of group PATH below ROOT and of the groups that contain it. If the process sees only its own part of
+ * the tree, PATH may not exist. */
 static double least_quota(const resource *r, const char *root, const char *path) {
     char folder[PATH_SIZE];
     double quota = r->limit(root);
@@ -63,7 +63,8 @@ static double least_quota(const resource *r, const char *root, const char *path)
     return quota;
 }
 
-/* Lines are "0::/path" for version 2, "4:cpu,cpuacct:/path" for version 1. */
+/* The least quota by one line of the file of memberships: "0::/path" for version 2, "4:cpu,cpuacct:/path" for version
+ * 1. */
 static double quota_of_line(const resource *r, const char *groups, char *line) {
     char root[PATH_SIZE];
     char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;

@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-/** Cores' worth of time that this process may use, 0.5 for half a core; 0 where nothing limits it.
+/** The processor time that this process may use, in cores: 0.5 is half a core; 0: there is no limit.
  *
- *  The least limit of its control group and all groups around it: cpu.max of version 2, cpu.cfs_quota_us and
- *  cpu.cfs_period_us of version 1 (Linux, Documentation/admin-guide/cgroup-v2.rst and scheduler/sched-bwc.rst).
- *  GROUPS is where they are mounted, "/sys/fs/cgroup"; MEMBERSHIP the file that says in which ones the process is,
+ *  It is the least limit of its control group and all groups that contain it: cpu.max of version 2, cpu.cfs_quota_us
+ *  and cpu.cfs_period_us of version 1 (Linux, Documentation/admin-guide/cgroup-v2.rst and scheduler/sched-bwc.rst).
+ *  GROUPS is the folder of control groups, "/sys/fs/cgroup"; MEMBERSHIP is the file with those of the process,
  *  "/proc/self/cgroup". */
 double mst_cpu_quota(const char *groups, const char *membership);
 /** Bytes of memory that the processes of its control group may use together, with the same arguments; 0 if there is no

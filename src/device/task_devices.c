@@ -1,6 +1,5 @@
-/* The devices of several tasks as one list. Of those of other tasks only the type and the name are known, and which of
- * them share a memory domain: each of these domains has a stand-in here, which is compared with others and never
- * used. */
+/* The devices of several tasks as one list. For devices of other tasks only the type, the name, and which of them share
+ * a memory domain are known. Each of these domains has a stand-in here, which is only compared with other domains. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +43,7 @@ mst_device_description mst_device_describe(const mst_devices *devices, int i) {
     memcpy(out.name, devices->device[i].text, sizeof out.name);
     if (devices->device[i].domain == &mst_domain_host) return out;
     while (devices->device[out.domain].domain != devices->device[i].domain) out.domain++;
-    out.domain++; /* the first device in the domain, counted from 1 */
+    out.domain++; /* number of the domain: its first device, counted from 1 */
     return out;
 }
 
@@ -53,7 +52,7 @@ static mst_status find_type(const char *name, const mst_device_type **out) {
     return mst_module_for_device_type(name, strlen(name), out);
 }
 
-/* Reads a description of a device of TASK, whose domains are those from DOMAIN on. */
+/* Reads the description of a device of TASK. The domains of this task begin at DOMAIN. */
 static mst_status describe(const mst_device_description *from, int32_t task, mst_domain *domain, int32_t most,
                            mst_device *out) {
     char text[MST_DEVICE_TEXT];
@@ -92,7 +91,7 @@ static mst_status join_own(const mst_devices *own, const mst_task_devices *task,
     return MST_OK;
 }
 
-/* A task has as many domains as devices, and that of the host. */
+/* Adds the devices of another task. It has room for as many domains as devices, and one for the host's memory. */
 static mst_status join_other(const mst_task_devices *task, int32_t number, mst_domain *domain, mst_devices *out) {
     for (int32_t i = 0; i <= task->count; i++)
         domain[i] = (mst_domain){.type = i ? &memory_of_another_task : &host_of_another_task, .index = i};

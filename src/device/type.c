@@ -1,4 +1,4 @@
-/* The types of devices: the library's own, and what modules have registered. */
+/* The types of devices: the library's own, and those that modules have registered. */
 #include <pthread.h>
 #include <string.h>
 #include <strings.h>

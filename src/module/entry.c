@@ -1,11 +1,12 @@
-/* The entry of a module of this tree, linked into each. Code of such a module is written as any other, also because the
- * static library has it in it: what it calls of the library is forwarded here, by the table that the library gives. */
+/* The entry of a module of this tree; each such module is linked with it. Code of a module is written like any other
+ * code, because the static library contains it too. Its calls of library functions are forwarded here, by the table
+ * that the library gives. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "module/module.h"
 
-/* The linker's other name for mst_module_NAME (cmake/modules.cmake). */
+/* The name that the linker gives to mst_module_NAME here (cmake/modules.cmake). */
 extern const mst_module mst_module_here;
 extern __attribute__((visibility("default"))) const mst_module *mst_module_query(uint32_t host_abi);
 

@@ -1,7 +1,7 @@
 /* Finds and loads modules. A name is looked for among the modules linked into the library, then as a file in the
- * folders that module.h lists. What was loaded, or why it could not be, is kept for whoever asks again; only that
- * there is no file is not kept, since it may be there next time. One lock serializes all of it, since a module
- * registers types as it is loaded. */
+ * folders that module.h lists. The result of loading, a module or an error, is kept for later calls. Only a missing
+ * file is not remembered, because it may be there next time. One lock serializes all of this, because a module
+ * registers types while it is loaded. */
 #include "module/module.h"
 
 #include <ctype.h>
@@ -18,11 +18,11 @@
 #include "base/failure.h"
 #include "base/no_memory.h"
 
-/* Made by the build: the modules that are linked into this library, ended by NULL, and all that Muster has. */
+/* Made by the build: the modules that are linked into this library (ends with NULL), and all modules of Muster. */
 extern const mst_module *const mst_module_table[];
 extern const mst_module_info mst_module_info_table[];
 
-/* A module that was looked at. */
+/* A module that was found, loaded or not. */
 typedef struct known {
     char *name;
     const mst_module *module;
@@ -42,7 +42,7 @@ static mst_registrar registrar = {.size = sizeof(mst_registrar),
 
 enum { PATH_SIZE = 4096 };
 
-/* Where a module is, or which of the folders could not be looked into. */
+/* The path of a module that was found, or the folder that could not be read. */
 typedef struct search {
     char path[PATH_SIZE];
     int error; /* errno of the first folder that could not be read */
@@ -60,7 +60,8 @@ static bool is_in(search *s, const char *folder, size_t length, const char *name
     return false;
 }
 
-/* The path of the library, or of the program that has it in it, whose name alone would not say where it is. */
+/* Finds the path of the library, or of the program that contains it. The bare name of a program would not say where it
+ * is. */
 static bool find_self(char *path, size_t size) {
     Dl_info info;
     struct link_map *map;
@@ -71,7 +72,7 @@ static bool find_self(char *path, size_t size) {
     return length > 0;
 }
 
-/* The folder of the library, "." where it is not known. */
+/* The folder of the library; "." if it is not known. */
 static void find_own_folder(char *folder, size_t size) {
     char *slash = find_self(folder, size) ? strrchr(folder, '/') : NULL;
     if (slash)
@@ -87,7 +88,8 @@ static bool find_beside(search *s, const char *name) {
     return is_in(s, folder, strlen(folder), name) || is_in(s, own, strlen(own), name);
 }
 
-/* Looks for the file of module NAME. secure_getenv: the environment of a setuid program is not trusted. */
+/* Looks for the file of module NAME. secure_getenv is used because the environment of a setuid program is not
+ * trusted. */
 static bool find_file(const char *name, search *s) {
     const char *folders = secure_getenv("MUSTER_MODULE_PATH");
     *s = (search){.error = 0};
@@ -105,7 +107,7 @@ static const mst_module_info *info_of(const char *name) {
     return NULL;
 }
 
-/* The error of a missing module: where it was looked for, and what to install. */
+/* The error for a missing module. It says where it was looked for, and what to install. */
 static mst_status missing(const char *name) {
     const mst_module_info *info = info_of(name);
     char own[PATH_SIZE / 2], places[2 * PATH_SIZE];
@@ -149,7 +151,7 @@ const mst_module_info *mst_module_infos(void) {
 
 /* ---- loading ---- */
 
-/* The libraries that a module needs may be missing. */
+/* Opens a module. This fails if a library that the module needs is missing. */
 static mst_status open_library(const char *name, const char *path, void **out) {
     const mst_module_info *info = info_of(name);
     if ((*out = dlopen(path, RTLD_NOW | RTLD_LOCAL))) return MST_OK;
@@ -171,8 +173,8 @@ static mst_status query_module(const char *path, void *library, const mst_module
     return MST_OK;
 }
 
-/* A library whose `load` has been called stays even where that failed: a table of it may be in use, and its file's
- * name is in the error. */
+/* Loads a module from a file. A library whose `load` was called stays open even if that failed: one of its tables may
+ * be in use, and the error has the name of its file. */
 static mst_status load_file(const char *name, const char *path, const mst_module **out) {
     void *library;
     MST_TRY(open_library(name, path, &library));
@@ -185,7 +187,7 @@ static mst_status load_file(const char *name, const char *path, const mst_module
     return MST_OK;
 }
 
-/* Keeps the module of a name, or why it could not be loaded, for whoever asks again. */
+/* Loads the module of a name. Keeps it, or the reason why it could not be loaded, for later calls. */
 static mst_status load(const char *name, const char *path, known *entry) {
     entry->module = find_linked(name);
     mst_status status = MST_OK;
@@ -205,7 +207,9 @@ static mst_status need(const char *name, const mst_module **out) {
             *out = modules[i].module;
             return mst_failure_restore(&modules[i].failure);
         }
-    if (!find_linked(name)) MST_TRY(module_find(name, &where)); /* it may be there next time */
+    if (!find_linked(name))
+        MST_TRY(module_find(name, &where)); /* a missing module is not remembered: it may be there
+                                                                   next time */
     MST_TRY(mst_grow(&modules, sizeof *modules, num_modules + 1, &capacity));
     known *added = &modules[num_modules];
     if (!(added->name = strdup(name))) return MST_NO_MEMORY("for a module");
@@ -227,7 +231,8 @@ mst_status mst_module_need(const char *name) {
     return need_alone(name, &module);
 }
 
-/* Checks the version too: the tables that an interface points to may change with every version of Muster. */
+/* The version must match too, because the tables to which an interface points may change with every version of
+ * Muster. */
 mst_status mst_module_interface(const char *name, const void **out) {
     const mst_module *module;
     MST_TRY(need_alone(name, &module));

@@ -1,5 +1,5 @@
-/** Modules: shared libraries libmuster-<name>.so that bring what not every program needs, such as types of devices or
- *  codecs of pictures with the libraries that they use. They are loaded when first asked for.
+/** Modules: shared libraries libmuster-<name>.so with parts that not every program needs, such as types of devices or
+ *  picture codecs, with the libraries that these use. A module is loaded when it is first needed.
  *
  *  A module is looked for in these places, in this order:
  *
@@ -7,25 +7,25 @@
  *  - the folder "muster" beside the library, where `cmake --install` puts Muster's own;
  *  - the folder of the library, where the build puts them.
  *
- *  "The library" is the program itself where that is linked with it statically. A static library has Muster's own
- *  codecs in it (mst_module_table), and loads no file for them.
+ *  If a program is linked with the library statically, "the library" is the program itself. A static library contains
+ *  Muster's own codecs (mst_module_table), and loads no files for them.
  *
- *  The only symbol of a module is mst_module_query; what it needs of the library it gets in a table, so that it loads
- *  into any program that has the library in it, statically linked or not. To write one: a `mst_module` in read-only
- *  memory, mst_module_query that returns it, and `load`, which registers what there is (test/module/island.c is an
- *  example). A module of this tree is a line in CMakeLists.txt and code that is written as any other
- *  (module/entry.c). */
+ *  The only symbol of a module is mst_module_query. A module gets the functions that it needs from the library in a
+ *  table. So it loads into any program that contains the library, statically linked or not. To write a module, define a
+ *  `mst_module` in read-only memory, mst_module_query that returns it, and `load`, which registers its contents
+ *  (test/module/island.c is an example). A module of this tree is a line in CMakeLists.txt and code that is written
+ *  like any other code (module/entry.c). */
 #ifndef MUSTER_MODULE_MODULE_H
 #define MUSTER_MODULE_MODULE_H
 
 #include "device/device.h"
 
-/** Version of the interface between library and modules: changes with any of the tables. */
+/** Version of the interface between library and modules. It changes whenever one of the tables changes. */
 enum { MST_MODULE_ABI = 5 };
 
-/** What the library gives to a module. No pointer is NULL. */
+/** The functions that the library gives to a module. No pointer is NULL. */
 typedef struct mst_registrar {
-    uint32_t size; /**< of this struct */
+    uint32_t size; /**< size of this struct */
     mst_status (*device_type)(const mst_device_type *type);
     /** As mst_error_set: `return registrar->error_set(MST_IO, __FILE__, __LINE__, "...")`. */
     mst_status (*error_set)(mst_status code, const char *file, int line, const char *format, ...);
@@ -34,40 +34,39 @@ typedef struct mst_registrar {
 } mst_registrar;
 
 typedef struct mst_module {
-    uint32_t abi, size;         /**< MST_MODULE_ABI, and of this struct */
-    const char *name, *version; /**< version: of a module with an interface, that of Muster */
+    uint32_t abi, size;         /**< abi: MST_MODULE_ABI; size: that of this struct */
+    const char *name, *version; /**< version: for a module with an interface, the version of Muster */
     mst_status (*load)(
-        const mst_registrar *registrar); /**< REGISTRAR stays valid. NULL: there is nothing to register */
+        const mst_registrar *registrar); /**< REGISTRAR stays valid. NULL: there is nothing to register. */
     /** Functions for the part of Muster that asks for the module by its name: an mst_codec (format/image.h), a
      *  plot_painter (cli/plot/plot.h). NULL: none. */
     const void *interface;
 } mst_module;
 
-/** What a module defines: its description, or NULL where it does not know this ABI. */
+/** The function that a module defines. Returns the module's description; NULL: it does not know this ABI. */
 typedef const mst_module *(*mst_module_query_function)(uint32_t host_abi);
 
-/** Loads the module of a name, once. MST_NOT_FOUND where there is none; MST_UNAVAILABLE where there is none and a
- * folder could not be read, or, also when asked again, where it could not be loaded. */
+/** Loads the module of a name, once. MST_NOT_FOUND if there is none. MST_UNAVAILABLE if there is none and a folder
+ *  could not be read, or if it could not be loaded, now or in an earlier call. */
 MST_CHECKED mst_status mst_module_need(const char *name);
 
-/** The type of device of a name, from the module of that name, which is loaded if it has not been. */
+/** Sets OUT to the type of device of a name, from the module of this name. Loads the module if necessary. */
 MST_CHECKED mst_status mst_module_for_device_type(const char *name, size_t length, const mst_device_type **out);
 
-/** Loads one of Muster's own modules and gives its interface. MST_UNAVAILABLE where it is not there, with what to
- *  install, or where it cannot be loaded, is another module, or is of another version of Muster. Exported for the
- *  command. */
+/** Loads one of Muster's own modules and gives its interface. MST_UNAVAILABLE if it is missing (the error says what to
+ *  install), cannot be loaded, is another module, or belongs to another version of Muster. Exported for the command. */
 MST_API MST_CHECKED mst_status mst_module_interface(const char *name, const void **out);
 
-/** One of Muster's own modules, as this build knows it. */
+/** One of Muster's own modules, as known when the library was built. */
 typedef struct mst_module_info {
     const char *name, *used_for;
-    const char *library, *package; /**< what it needs, and the package of Debian that has it */
-    const char *version;           /**< of the library that it was built with; "": the module was not built */
+    const char *library, *package; /**< the library that it needs, and the Debian package with this library */
+    const char *version;           /**< version of the library with which the module was built; "": it was not built */
 } mst_module_info;
 
-/** Muster's own modules, ended by one without a name. Exported for the command. */
+/** Muster's own modules; the list ends with one without a name. Exported for the command. */
 MST_API const mst_module_info *mst_module_infos(void);
-/** Whether a module of this name is linked in or can be found; loads nothing. Exported for the command. */
+/** Whether a module of this name is linked in or can be found. Loads nothing. Exported for the command. */
 MST_API bool mst_module_is_here(const char *name);
 
 #endif

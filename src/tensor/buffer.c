@@ -24,7 +24,7 @@ mst_status mst_buffer_alloc(size_t size, void **out) {
     *out = NULL;
     size_t rounded = mst_align(size ? size : 1);
     if (rounded < size) return no_memory(size);
-    /* Large blocks on large pages: a training step reads megabytes, and page table misses cost time. */
+    /* Large blocks get large pages: a training step reads megabytes, and misses of the page table take time. */
     size_t alignment = rounded >= HUGE_PAGE ? HUGE_PAGE : MST_ALIGNMENT;
     if (alignment == HUGE_PAGE) rounded = (rounded + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     if (rounded < size || !(*out = aligned_alloc(alignment, rounded))) return no_memory(size);
@@ -37,7 +37,7 @@ void mst_buffer_free(void *buffer) {
     free(buffer);
 }
 
-/* The C library takes blocks of this size untouched from the system; smaller ones may have been used before. */
+/* From this size on the C library gets untouched blocks from the system. Smaller blocks may have been used before. */
 enum { OWN_PAGES = 256 * 1024 };
 
 static size_t pages_size(size_t size) {
@@ -52,7 +52,7 @@ mst_status mst_pages_alloc(size_t size, void **out) {
     if (bytes < size || bytes + spare < bytes) return no_memory(size);
     char *data = mmap(NULL, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) return no_memory(size);
-    if (spare) { /* gives back what lies before and after the aligned part */
+    if (spare) { /* frees the pages before and after the aligned part */
         const size_t before = (HUGE_PAGE - (uintptr_t)data % HUGE_PAGE) % HUGE_PAGE;
         if (before) munmap(data, before);
         if (spare > before) munmap(data + before + bytes, spare - before);

@@ -13,13 +13,13 @@ size_t mst_align(size_t size);
 MST_CHECKED mst_status mst_buffer_alloc(size_t size, void **out);
 void mst_buffer_free(void *buffer);
 
-/** SIZE bytes of zeros that no thread has touched yet, aligned to a cache line: the thread that first writes to them
- *  decides in which memory of the machine they are. Large ones are in large pages. */
+/** Allocates SIZE bytes of zeros, aligned to a cache line, that no thread has touched yet. The thread that first writes
+ *  to a page decides in which memory of the machine it lies. Large blocks are in large pages. */
 MST_CHECKED mst_status mst_pages_alloc(size_t size, void **out);
-/** MST_OUT_OF_MEMORY if SIZE bytes cannot be had now: called before a library that ends the process, or crashes, if it
- *  gets no memory. */
+/** MST_OUT_OF_MEMORY if SIZE bytes are not available now. Call it before a library that ends the process, or crashes,
+ *  if it gets no memory. */
 MST_CHECKED mst_status mst_memory_probe(size_t size);
-/** SIZE is that of the allocation; DATA may be NULL. */
+/** Frees memory of mst_pages_alloc; SIZE is the size allocated. DATA may be NULL. */
 void mst_pages_free(void *data, size_t size);
 
 #endif

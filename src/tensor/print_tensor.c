@@ -16,19 +16,19 @@
 
 enum {
     LINE_WIDTH = 75,
-    MOST_ELEMENTS = 1000, /* elements of a tensor that is shown whole */
-    EDGE_ITEMS = 3,       /* shown at each end of a longer axis of larger tensors */
-    MOST_DIGITS = 8,      /* after the point */
-    WORD_SIZE = 64        /* bytes that hold an element, and the rest of a line */
+    MOST_ELEMENTS = 1000, /* a tensor with at most this many elements is shown whole */
+    EDGE_ITEMS = 3,       /* elements shown at each end of a long axis of a larger tensor */
+    MOST_DIGITS = 8,      /* most digits after the point */
+    WORD_SIZE = 64        /* bytes enough for an element with the rest of its line */
 };
 
-/* How all elements that are shown are written: "  1.25", "1.5e+10", " True". */
+/* The common form of all elements that are shown: "  1.25", "1.5e+10", " True". */
 typedef struct form {
-    double largest, smallest; /* magnitudes of the finite ones that are not 0; 0: there are none */
+    double largest, smallest; /* magnitudes of the finite elements that are not 0; 0: there are none */
     bool exponent;
-    int digits, exponent_digits; /* after the point and in the exponent, if there is one */
+    int digits, exponent_digits; /* digits after the point, and in the exponent if there is one */
     int before, behind; /* most characters before and after the point; without a point all count as before it */
-    int special;        /* characters of the longest of nan, inf, -inf */
+    int special;        /* length of the longest of nan, inf, -inf that occurs */
 } form;
 
 typedef struct printer {
@@ -37,8 +37,8 @@ typedef struct printer {
     bool shortened;
     form form;
     FILE *file;
-    char line[LINE_WIDTH + 2 * WORD_SIZE]; /* begun and not written yet */
-    int column;                            /* its length */
+    char line[LINE_WIDTH + 2 * WORD_SIZE]; /* the line that has begun and is not written yet */
+    int column;                            /* length of `line` */
 } printer;
 
 /* ---- elements ---- */
@@ -59,7 +59,7 @@ static bool reads_back(const printer *p, const char *text, double value) {
     }
 }
 
-/* The fewest digits after the point with which VALUE reads back as it is, at most MOST_DIGITS. */
+/* The fewest digits after the point, at most MOST_DIGITS, with which VALUE reads back exactly. */
 static int digits_of(const printer *p, double value) {
     char text[WORD_SIZE];
     int digits = 0;
@@ -70,7 +70,7 @@ static int digits_of(const printer *p, double value) {
     return digits;
 }
 
-/* "1.5e+05" as "1.5e+005" if the exponent of another element has three digits. */
+/* Changes "1.5e+05" to "1.5e+005" if the exponent of another element has three digits. */
 static void widen_exponent(const printer *p, char *text) {
     char *digits = strchr(text, 'e') + 2;
     if (p->form.exponent_digits > (int)strlen(digits)) {
@@ -89,16 +89,16 @@ static void write_float(const printer *p, double value, char *text) {
         widen_exponent(p, text);
     } else {
         int used = snprintf(text, WORD_SIZE, "%#.*f", digits_of(p, value), value);
-        while (text[used - 1] == '0') text[--used] = '\0'; /* what was cut off */
+        while (text[used - 1] == '0') text[--used] = '\0'; /* removes zeros at the end */
     }
 }
 
-/* "'abc'", or "'abc...'" if it takes more than a word. */
+/* Writes a string as "'abc'", or "'abc...'" if it is too long. */
 static void write_string(const printer *p, int64_t i, char *text) {
     const mst_string string = mst_tensor_get_string(p->tensor, i);
     char part[MST_ESCAPE_TEXT];
     const char *more = "...'";
-    const int room = WORD_SIZE - 1 - (int)strlen(more); /* characters that leave room for MORE */
+    const int room = WORD_SIZE - 1 - (int)strlen(more); /* most characters that leave room for MORE */
     int used = snprintf(text, WORD_SIZE, "'"), whole = used;
     for (size_t k = 0; k < string.length;) {
         k += mst_escape(string.data + k, string.length - k, part);
@@ -120,20 +120,20 @@ static void write_element(const printer *p, int64_t i, char *text) {
         write_string(p, i, text);
     else if (mst_tensor_dtype(p->tensor) == MST_BOOL)
         snprintf(text, WORD_SIZE, "%s", mst_tensor_get(p->tensor, i) != 0 ? "True" : "False");
-    else if (mst_tensor_dtype(p->tensor) == MST_I64) /* not all of them are doubles */
+    else if (mst_tensor_dtype(p->tensor) == MST_I64) /* not every i64 is exact as a double */
         snprintf(text, WORD_SIZE, "%" PRId64, ((const int64_t *)mst_tensor_data(p->tensor))[i]);
     else
         snprintf(text, WORD_SIZE, "%.0f", mst_tensor_get(p->tensor, i));
 }
 
-/* ---- the form of all ---- */
+/* ---- the common form ---- */
 
-/* The index after I along an axis of N: elements in the middle are left out. */
+/* The index after I that is shown along an axis of N elements. Elements in the middle may be skipped. */
 static int64_t next_shown(const printer *p, int64_t i, int64_t n) {
     return p->shortened && n > 2 * EDGE_ITEMS && i == EDGE_ITEMS - 1 ? n - EDGE_ITEMS : i + 1;
 }
 
-/* VISIT for each element that is shown; FIRST is the first of those from AXIS on. */
+/* Calls VISIT for each element that is shown, along the axes from AXIS on. FIRST is the number of the first element. */
 static void for_shown(printer *p, int axis, int64_t first, void (*visit)(printer *p, int64_t i)) {
     if (axis == p->shape.ndim) {
         visit(p, first);
@@ -184,7 +184,7 @@ static void choose_form(printer *p) {
     if (f->before < room) f->before = room;
 }
 
-/* An element with the spaces that make all of them as wide; strings have none. */
+/* Writes an element with spaces, so that all elements have the same width. Strings get no spaces. */
 static void write_word(const printer *p, int64_t i, char *word) {
     char text[WORD_SIZE];
     write_element(p, i, text);
@@ -204,7 +204,7 @@ static void indent(printer *p, int spaces) {
     p->column = snprintf(p->line, sizeof p->line, "%*s", spaces, "");
 }
 
-/* Adds a word to the line, or to a new one if it is full; rows of numbers begin at column NDIM. */
+/* Adds a word to the line, or to a new line if this one is full. New lines are indented by NDIM columns. */
 static void add_word(printer *p, const char *word) {
     const int ndim = p->shape.ndim;
     if (p->column > ndim && p->column + (int)strlen(word) > LINE_WIDTH - ndim) {
@@ -298,7 +298,8 @@ mst_status mst_tensor_print(const mst_tensor *tensor, char **text) {
     if (MST_IS_NULL(tensor) || MST_IS_NULL(text)) return MST_INVALID;
     size_t size;
     *text = NULL;
-    const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* the point, whatever the program's locale */
+    const locale_t plain =
+        newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* a decimal point in any locale of the program */
     if (!plain) return MST_NO_MEMORY("to print a tensor");
     printer p = {.tensor = tensor, .shape = mst_tensor_shape(tensor), .file = open_memstream(text, &size)};
     bool failed = !p.file;

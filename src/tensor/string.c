@@ -38,7 +38,7 @@ void mst_tensor_take_string(mst_tensor *tensor, int64_t i, char *data, size_t le
     *string = (mst_string){.data = data, .length = length};
 }
 
-/* Through a copy of the bytes: they may be those of the element that is set. */
+/* Sets element I to a copy of VALUE's bytes. The copy is made first, because VALUE may be the element itself. */
 static mst_status set(mst_tensor *tensor, int64_t i, mst_string value) {
     char *data = NULL;
     if (value.length) {

@@ -5,20 +5,20 @@
 #include "base/arena.h"
 #include "muster/tensor.h"
 
-/** False if the elements of TENSOR are strings that it does not own: they cannot be set. */
+/** Whether TENSOR can be set: false if its elements are strings that it does not own. */
 bool mst_tensor_owns(const mst_tensor *tensor);
 /** Sets element I of TENSOR, which owns its strings, to LENGTH bytes at DATA, a block of malloc() that TENSOR takes
  *  over (NULL if LENGTH is 0). */
 void mst_tensor_take_string(mst_tensor *tensor, int64_t i, char *data, size_t length);
 /** Sets all elements of TENSOR, which owns its strings, to copies of those at VALUE. */
 MST_CHECKED mst_status mst_tensor_copy_strings(mst_tensor *tensor, const mst_string *value);
-/** Error if an element of TENSOR, which may be of any dtype, is a string with a length but no bytes. */
+/** Fails if an element of TENSOR, which may have any dtype, is a string with a length but no bytes. */
 MST_CHECKED mst_status mst_tensor_check_strings(const mst_tensor *tensor);
 /** Replaces the bytes of COUNT strings by copies in ARENA, each with a zero byte after it. */
 MST_CHECKED mst_status mst_strings_keep(mst_arena *arena, mst_string *string, int64_t count);
 /** Whether two tensors of one dtype and shape have the same elements. */
 bool mst_tensor_same(const mst_tensor *a, const mst_tensor *b);
-/** Bytes of the elements and, for strings, of the bytes that they refer to. */
+/** Bytes of the elements and, for strings, of the bytes to which they refer. */
 size_t mst_tensor_all_bytes(const mst_tensor *tensor);
 
 #endif

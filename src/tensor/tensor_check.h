@@ -1,14 +1,14 @@
-/** Checks of a tensor's dtype and shape, and large tensors whose memory nobody has touched yet. */
+/** Checks of a tensor's dtype and shape, and large tensors in untouched memory. */
 #ifndef MUSTER_TENSOR_TENSOR_CHECK_H
 #define MUSTER_TENSOR_TENSOR_CHECK_H
 
 #include "muster/tensor.h"
 
-/** Error unless there can be a tensor of DTYPE and SHAPE: a dtype that is one, at most MST_MAX_NDIM dimensions, none of
- *  them negative, and no more elements than can be addressed. *COUNT is their number. */
+/** Fails unless a tensor can have DTYPE and SHAPE: a valid dtype, at most MST_MAX_NDIM dimensions, none of them
+ *  negative, and no more elements than can be addressed. *COUNT is the number of elements. */
 MST_CHECKED mst_status mst_tensor_check(mst_dtype dtype, mst_shape shape, int64_t *count);
-/** A tensor of zeros, as mst_tensor_create makes it; a large one in memory that nobody has touched, for a reader that
- *  fills it at once. */
+/** Makes a tensor of zeros like mst_tensor_create. A large tensor is in memory that no thread has touched, for a reader
+ *  that fills it at once. */
 MST_CHECKED mst_status mst_tensor_create_untouched(mst_dtype dtype, mst_shape shape, mst_tensor **out);
 
 #endif
