@@ -4,7 +4,7 @@
 
 #include "tensor/buffer.h"
 
-/* A thread's workspace is a stack of sums that wait for others, and after it a place in each source. */
+/* A thread's workspace is a stack of sums that wait for others, and then a place in each source. */
 static size_t stack_bytes(const mst_row_merge *m) {
     const int32_t levels = mst_shards_levels(m->leaf, m->num_leaves, m->num_shards);
     return mst_align((size_t)levels * (size_t)m->columns * mst_dtype_size(m->dtype));

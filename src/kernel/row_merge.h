@@ -1,8 +1,9 @@
 /** Sums of sparse gradients, row by row, in the fixed tree over shards (base/shard_tree.h): the work of the op
  *  merge_rows (kernel/cpu/update_merge_rows.c), and of tasks that exchange rows (collective/row_exchange.h).
  *
- *  A sparse gradient is its rows and their numbers. It has each row once, ascending, so one walk over all sources finds
- *  the rows of the sum; then the sum of each is made. A row that a source does not have is 0. */
+ *  A sparse gradient consists of rows and their indices. It has each row once, in ascending order. So one walk over all
+ *  sources finds the rows of the sum, and then the sum of each row is computed. A row that a source does not have is 0.
+ *  */
 #ifndef MUSTER_KERNEL_ROW_MERGE_H
 #define MUSTER_KERNEL_ROW_MERGE_H
 
@@ -12,18 +13,18 @@
 /** The sparse gradients that are added up. */
 typedef struct mst_row_merge {
     mst_dtype dtype; /**< f32 or f64 */
-    int64_t columns; /**< elements of a row */
+    int64_t columns; /**< number of elements of a row */
     int32_t num_shards;
     int32_t num_leaves;
-    const mst_shards *leaf; /**< [num_leaves]: the shards of each leaf, from left to right; the leaves are the parts
-                             *   of one node of the tree over num_shards */
-    const mst_array *src;   /**< [2 * num_leaves]: of each leaf two arrays, its rows, and in i64 how many there are,
-                             *   followed by their numbers. Only `data` of the arrays is read */
+    const mst_shards *leaf; /**< [num_leaves]: the shards of each leaf, from left to right. Together the leaves make up
+                                 one node of the tree over num_shards */
+    const mst_array *src;   /**< [2 * num_leaves]: two arrays for each leaf: its rows; and in i64 their number, followed
+                                 by their indices. Only `data` of the arrays is read */
 } mst_row_merge;
 
-/** Bytes of workspace that a thread needs; `src` is not read. */
+/** Bytes of workspace that a thread needs. Does not read `src`. */
 size_t mst_row_merge_workspace(const mst_row_merge *merge);
-/** Writes the numbers of the rows from FIRST_ROW to END_ROW - 1 that some source has; returns how many there are. */
+/** Writes the indices of the rows from FIRST_ROW to END_ROW - 1 that some source has; returns how many there are. */
 int64_t mst_row_merge_list(const mst_row_merge *merge, int64_t first_row, int64_t end_row, void *workspace,
                            int64_t *number);
 /** Writes the sums of the rows NUMBER[begin] to NUMBER[end - 1] to rows BEGIN to END - 1 of OUT. */

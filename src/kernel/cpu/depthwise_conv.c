@@ -1,5 +1,6 @@
-/* Depthwise convolutions of 3x3, row by row. The output of a batch norm before one is made for a row, used, and never
- * in memory as a whole. What comes after the convolution is done while a row is in the cache. */
+/* Depthwise convolutions with windows of 3x3, row by row. If the source is the output of a batch norm, each row of it
+ * is computed when it is needed, so the output is never in memory as a whole. The statistics of a batch norm after the
+ * convolution are computed while a row is in the cache. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -16,14 +17,16 @@
 typedef struct depthwise_conv_state {
     mst_conv conv;
     mst_row_ring source;
-    int terms; /* source with the terms of the batch norm before; 0: there is none */
-    /* A part is some examples, or a band of rows of one if there are fewer than threads: a row has the same bits in
-     * any part. */
+    int terms; /* number of the source with the terms of the batch norm before; 0: there is none */
+    /* A part is some examples. If there are fewer examples than threads, it is a band of rows of one example. A row has
+     * the same bits in any part. */
     int64_t chunk, bands, band_rows, parts;
-    /* Of conv2d_statistics: parts of the batch norm after it in a part; 0: some do not lie in one. */
+    /* For conv2d_statistics: how many parts of the following batch norm lie in a part; 0: some parts of it lie in
+     * several. */
     mst_batch_rows rows;
     int64_t measured_of_part;
-    /* The workspace: for each thread its ring, blocks to fill it, and a row for rounding; then the sums. */
+    /* Places in the workspace. For each thread it has the ring, blocks to fill it, and a row for rounding. After that
+     * come the sums. */
     size_t blocks, row, thread_step, sums;
 } depthwise_conv_state;
 
@@ -64,7 +67,7 @@ static mst_batch_statistics statistics_of(const mst_kernel_args *a) {
     return statistics;
 }
 
-/* Memory at offset AT of THREAD's share of the workspace. */
+/* Memory at offset AT in THREAD's share of the workspace. */
 static float *workspace_at(const mst_kernel_args *a, int thread, size_t at) {
     return (float *)(void *)((char *)a->workspace +
                              (size_t)thread * ((const depthwise_conv_state *)a->state)->thread_step + at);
@@ -78,15 +81,15 @@ static mst_status measure_parts(void *context, int64_t begin, int64_t end, int t
     return MST_OK;
 }
 
-/* What a thread works with. */
+/* The memory and progress of one thread. */
 typedef struct depthwise_conv_work {
     mst_row_ring source;
     float *blocks, *row;
-    mst_batch_statistics statistics; /* of the following batch norm: where its parts lie in a part */
-    int64_t measured;                /* of these parts */
+    mst_batch_statistics statistics; /* of the following batch norm, if its parts lie in a part */
+    int64_t measured;                /* how many of these parts are measured */
 } depthwise_conv_work;
 
-/* Measures those parts of the following batch norm that row Y of EXAMPLE completes. */
+/* Measures the parts of the following batch norm that row Y of EXAMPLE completes. */
 static void measure_row(const mst_kernel_args *a, depthwise_conv_work *k, int64_t example, int64_t y) {
     const depthwise_conv_state *s = a->state;
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
@@ -95,7 +98,7 @@ static void measure_row(const mst_kernel_args *a, depthwise_conv_work *k, int64_
     k->measured = whole;
 }
 
-/* Rows BEGIN to END - 1 of EXAMPLE. */
+/* Computes rows BEGIN to END - 1 of EXAMPLE. */
 static void convolve(const mst_kernel_args *a, depthwise_conv_work *k, int64_t example, int64_t begin, int64_t end) {
     const depthwise_conv_state *s = a->state;
     const mst_window *h = &s->conv.window[0];
@@ -105,7 +108,7 @@ static void convolve(const mst_kernel_args *a, depthwise_conv_work *k, int64_t e
     const mst_batch_limits limits = mst_batch_limits_for(s->terms ? o->activation : MST_BATCH_LINEAR);
     const mst_kept_array src = mst_kept_array_of(&a->src[0]), dst = mst_kept_array_of(&a->dst[0]);
     const float *weights = a->src[1].data, *zeros = mst_row_ring_row(&k->source, -1);
-    int64_t read = begin * h->stride - h->before; /* row of the source that is normalized next */
+    int64_t read = begin * h->stride - h->before; /* next row of the source to normalize */
     if (read < 0) read = 0;
     for (int64_t y = begin; y < end; y++) {
         const int64_t first = (example * h->out + y) * count;

@@ -1,6 +1,6 @@
-/* Gradients of depthwise convolutions of 3x3, row by row. All of this is made of a row while it is in the cache: the
- * gradient of the output, if it follows from that of the next batch norm; what the convolution reads; both gradients;
- * what these add to the sums of the batch norm before. */
+/* Gradients of depthwise convolutions with windows of 3x3, row by row. All of the following is computed for a row while
+ * it is in the cache: the gradient of the output, if a batch norm follows; the row that the convolution reads, if a
+ * batch norm comes before; both gradients; and their contribution to the sums of the batch norm before. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,18 +20,19 @@ enum { SRC = MST_CONV2D_GRADS_SRC, WEIGHTS = MST_CONV2D_GRADS_WEIGHTS, GRADIENT 
 typedef struct depthwise_grads_state {
     mst_conv conv;
     mst_row_ring source, gradient;
-    int of_src, of_weights; /* outputs; -1: is not made; of_src is 0 otherwise */
-    int terms;              /* source with the terms of the batch norm before; 0: there is none */
-    bool norm_behind, sums; /* whether a batch norm follows, and whether the sums of the one before are made */
-    int64_t chunk, parts;   /* examples of a part; the same on any number of threads */
-    mst_batch_rows rows;    /* of the batch norm before, if there are sums */
-    int64_t sums_of_part;   /* its parts in a part; 0: some do not lie in one */
-    /* The workspace: for each thread its rings, blocks to fill them, a row for rounding, and a part that is added up.
-     * Then what each part adds to the gradient of the weights, and the sums. */
+    int of_src, of_weights; /* numbers of the outputs; -1: not computed. of_src is 0 or -1 */
+    int terms;              /* number of the source with the terms of the batch norm before; 0: there is none */
+    bool norm_behind,
+        sums;             /* whether a batch norm follows, and whether the sums of the batch norm before are computed */
+    int64_t chunk, parts; /* chunk: examples of a part, the same on any number of threads */
+    mst_batch_rows rows;  /* rows of the batch norm before, if its sums are computed */
+    int64_t sums_of_part; /* how many parts of that batch norm lie in a part; 0: some parts of it lie in several */
+    /* Places in the workspace. For each thread it has the rings, blocks to fill them, a row for rounding, and a part
+     * that is added up. After that come the contributions of the parts to the gradient of the weights, and the sums. */
     size_t gradient_ring, blocks, row, added, thread_step, weights_at, sums_at;
 } depthwise_grads_state;
 
-/* Which outputs OP has, and which of its sources have terms. */
+/* Finds which outputs the node has, and which of its sources has terms. */
 static void find_outputs(depthwise_grads_state *s, const mst_infer *c) {
     const bool both = c->op == &mst_op_conv2d_grads;
     const bool weights_only = both && ((const mst_conv2d_grads_options *)c->options)->weights_only;
@@ -83,7 +84,7 @@ static mst_batch_sums sums_of(const mst_kernel_args *a) {
     return sums;
 }
 
-/* Memory at offset AT of THREAD's share of the workspace. */
+/* Memory at offset AT in THREAD's share of the workspace. */
 static float *workspace_at(const mst_kernel_args *a, int thread, size_t at) {
     return (float *)(void *)((char *)a->workspace +
                              (size_t)thread * ((const depthwise_grads_state *)a->state)->thread_step + at);
@@ -101,16 +102,16 @@ static mst_status add_up_parts(void *context, int64_t begin, int64_t end, int th
     return MST_OK;
 }
 
-/* What a thread works with. */
+/* The memory and progress of one thread. */
 typedef struct depthwise_grads_work {
     mst_row_ring source, gradient;
     float *blocks, *row, *parts;
-    float *dweights;     /* what the part adds to the gradient of the weights */
-    mst_batch_sums sums; /* where parts of the batch norm before lie in a part */
-    int64_t added_up;    /* of these parts */
+    float *dweights;     /* contribution of the part to the gradient of the weights */
+    mst_batch_sums sums; /* sums of the batch norm before, if its parts lie in a part */
+    int64_t added_up;    /* how many of these parts are added up */
 } depthwise_grads_work;
 
-/* Adds up those parts of the batch norm before that row Y of EXAMPLE completes. */
+/* Adds up the parts of the batch norm before that row Y of EXAMPLE completes. */
 static void add_up_row(const mst_kernel_args *a, depthwise_grads_work *k, int64_t example, int64_t y) {
     const depthwise_grads_state *s = a->state;
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
@@ -119,7 +120,7 @@ static void add_up_row(const mst_kernel_args *a, depthwise_grads_work *k, int64_
     k->added_up = whole;
 }
 
-/* Row Y of EXAMPLE of what the convolution reads, to the ring. */
+/* Reads row Y of EXAMPLE of the convolution's source into the ring. */
 static void read_source(const mst_kernel_args *a, const depthwise_grads_work *k, int64_t example, int64_t y) {
     const depthwise_grads_state *s = a->state;
     const int activation = !s->terms        ? MST_BATCH_LINEAR
@@ -129,7 +130,7 @@ static void read_source(const mst_kernel_args *a, const depthwise_grads_work *k,
                       mst_batch_limits_for(activation), example, y, k->blocks);
 }
 
-/* Row Y of EXAMPLE of the gradient of the output, to the ring. */
+/* Reads row Y of EXAMPLE of the output's gradient into the ring. */
 static void read_gradient(const mst_kernel_args *a, const depthwise_grads_work *k, int64_t example, int64_t y) {
     const mst_row_ring *ring = &k->gradient;
     const int64_t count = ring->width * ring->channels, first = (example * ring->height + y) * count;
@@ -145,13 +146,13 @@ static void read_gradient(const mst_kernel_args *a, const depthwise_grads_work *
                            mst_kept_array_from(gradient, first), count, ring->channels, to, k->blocks);
 }
 
-/* One example, row after row of the source. A row of the output adds to the gradient of the weights when the last row
- * of the source that it reads is there. */
+/* Computes the gradients of one example, row after row of the source. A row of the output adds to the gradient of the
+ * weights as soon as the last row of the source that it reads is in the ring. */
 static void differentiate(const mst_kernel_args *a, depthwise_grads_work *k, int64_t example) {
     const depthwise_grads_state *s = a->state;
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
     const int64_t count = w->in * s->conv.in_channels, reach = MST_DEPTHWISE_SIZE - 1 - h->before;
-    int64_t read = 0, weighed = 0; /* rows of the output */
+    int64_t read = 0, weighed = 0; /* numbers of rows of the output */
     for (int64_t y = 0; y < h->in; y++) {
         for (; read < h->out && read * h->stride <= y + h->before; read++) read_gradient(a, k, example, read);
         if (s->of_weights >= 0) read_source(a, k, example, y);
@@ -188,7 +189,7 @@ static mst_status differentiate_parts(void *context, int64_t begin, int64_t end,
     return MST_OK;
 }
 
-/* The gradients of the weights that all parts have made, in their order. */
+/* Adds up the gradients of the weights of all parts, in the order of the parts. */
 MST_SIMD static void join_weights(const float *restrict of_parts, int64_t parts, int64_t count, float *restrict dst) {
     memcpy(dst, of_parts, (size_t)count * sizeof *dst);
     for (int64_t part = 1; part < parts; part++)

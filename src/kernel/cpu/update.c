@@ -1,8 +1,9 @@
 /* update: a device's part of an optimizer step, unit by unit (op/state/update.h).
  *
- * Units are shared out among the devices of the group by elements, and among the threads of a device by runs. In a
- * unit, gradients that are products or rows are made whole, in the thread's workspace; then everything else is done in
- * tiles that stay in the first-level cache, from the sum over shards to the copies of the new weight. */
+ * Units are divided among the devices of the group by elements, and among the threads of a device by runs. If the
+ * gradient is a product or rows, the gradient of the whole unit is first computed in the thread's workspace. All other
+ * work, from the sum over shards to the copies of the new weight, is done in tiles that stay in the first-level
+ * cache. */
 #include "op/state/update.h"
 
 #include <stdlib.h>
@@ -23,16 +24,16 @@
 
 enum { TILE = 1024, LANES = 64 };
 
-/* What is prepared of one variable. */
+/* What is prepared for one variable. */
 typedef struct variable {
-    int64_t count, unit, units; /* elements, elements of a unit, units */
-    int64_t first_unit;         /* of all */
-    int64_t before;             /* elements of the variables before it */
-    int64_t columns;            /* of a product or sparse gradient: elements of a row */
-    int64_t width;              /* the same of the sources of a sparse gradient, with squares */
-    bool rows_only;        /* of a sparse gradient: a step leaves rows without a gradient as they are (rows_only) */
-    int32_t levels;        /* buffers that a sum over its leaves takes */
-    mst_product **product; /* by leaf */
+    int64_t count, unit, units; /* numbers of elements, of elements in a unit, of units */
+    int64_t first_unit;         /* number of its first unit among all units */
+    int64_t before;             /* number of elements of the variables before it */
+    int64_t columns;            /* for a product or a sparse gradient: elements of a row */
+    int64_t width;              /* for a sparse gradient: elements of a row of its sources, including squares */
+    bool rows_only;             /* for a sparse gradient: a step does not change rows without a gradient */
+    int32_t levels;             /* number of buffers that a sum over its leaves needs */
+    mst_product **product;      /* by leaf */
 } variable;
 
 typedef struct update_state {
@@ -40,9 +41,9 @@ typedef struct update_state {
     const mst_rule *rule;
     variable *variables;
     int64_t units, elements;
-    size_t buffer, scratchpad; /* bytes of a thread's workspace: for whole units, and those that oneDNN asks for */
+    size_t buffer, scratchpad; /* bytes of a thread's workspace: for whole units, and for oneDNN's scratchpad */
     int num_threads;
-    int64_t *order; /* sharded: the units, those of this task's part first; else NULL */
+    int64_t *order; /* with sharded state: all units, beginning with those of this task's part; else NULL */
     int64_t num_own;
 } update_state;
 
@@ -52,25 +53,28 @@ typedef struct update {
     const mst_kernel_args *args;
     const mst_array *src;
     const double *scalar;
-    bool sums, only_adds; /* gradients of several steps make an update; this step only adds its own to those before */
-    int64_t first, end;   /* units of this device; sharded: in `order` */
+    bool sums, only_adds; /* sums: an update uses the gradients of several steps; only_adds: this step only adds its
+                             gradient to the sum */
+    int64_t first, end;   /* units of this device are FIRST to END - 1; with sharded state, places in `order` */
 } update;
 
-/* A unit of a variable, and the workspace of the thread that makes it. */
+/* A unit of a variable, and the workspace of the thread that computes it. */
 typedef struct unit {
     int64_t begin, count;
-    int64_t elements; /* of its gradient: less than `count` if rows are left out */
-    int32_t *place;   /* by row of a sparse gradient: where the row begins in buffers of the gradient, -1 */
+    int64_t elements; /* elements of its gradient: fewer than `count` if some rows have none */
+    int32_t *place;   /* by row of a sparse gradient: where the row begins in buffers of the gradient; -1: the row has
+                         no gradient */
     void *pad;
     int thread;
 } unit;
 
-/* Source of leaf I of a variable's gradient: the first one if it has two. */
+/* The number of the source with leaf I of a variable's gradient. If the leaf has two sources, it is the first. */
 static int32_t leaf_source(const mst_update_variable *v, int32_t piece, int32_t i) {
     return v->piece[piece].source + (v->kind == MST_GRADIENT_DENSE ? i : 2 * i);
 }
 
-/* Whether this step leaves rows without a gradient as they are. The sum over several steps is dense. */
+/* Whether this step does not change rows without a gradient. A step that uses the sum over several steps changes all
+ * rows. */
 static bool rows_only(const update *u, const variable *known) {
     return known->rows_only && u->sums == u->only_adds;
 }
@@ -90,8 +94,8 @@ static void round_copy(uint16_t *copy, const void *master, int64_t count) {
     round_floats(copy, master, count);
 }
 
-/* The values to compute with: those of the master. If the master, rounded, is not the weight, the weight was
- * assigned since the last step, and its value counts. OUT may be the master. */
+/* The values to compute with are those of the master. If the rounded master differs from the weight, the weight was
+ * assigned since the last step, and its value is used. OUT may be the master. */
 MST_SIMD static void join_floats(float *out, const uint16_t *copy, const float *master, int64_t count) {
     for (int64_t i = 0; i < count; i++)
         out[i] = mst_bf16_of(master[i]) == copy[i] ? master[i] : mst_bf16_value(copy[i]);
@@ -101,17 +105,17 @@ static void join_master(void *out, const uint16_t *copy, const void *master, int
     join_floats(out, copy, master, count);
 }
 
-/* ---- sparse gradients: sum_rows gives the values [n, width] and numbers [1 + n] of the rows, the number of numbers
- * first, ascending ---- */
+/* ---- sparse gradients: sum_rows gives the values of the rows, [n, width], and [1 + n]: n, then their ascending
+ * indices ---- */
 
-/* The part of row ROW that lies in the unit. */
+/* Finds the part of row ROW that lies in the unit. */
 static void row_part(const variable *known, const unit *x, int64_t row, int64_t *at, int64_t *size) {
     const int64_t first = row * known->columns, end = first + known->columns, unit_end = x->begin + x->count;
     *at = first > x->begin ? first : x->begin;
     *size = (end < unit_end ? end : unit_end) - *at;
 }
 
-/* Entries FROM to TO - 1 of the list are those of rows FIRST to LAST. */
+/* Finds the entries FROM to TO - 1 of the list that are rows FIRST to LAST. */
 static void find_rows(const mst_array *list, int64_t first, int64_t last, int64_t *from, int64_t *to) {
     const int64_t *number = (const int64_t *)list->data + 1, count = number[-1];
     int64_t low = 0, high = count;
@@ -126,7 +130,7 @@ static void find_rows(const mst_array *list, int64_t first, int64_t last, int64_
     *to = low;
 }
 
-/* Assigns places in the buffers to those rows of the unit that are computed; returns the number of their elements. */
+/* Gives places in the buffers to the rows of the unit that are computed. Returns the number of their elements. */
 static int64_t place_rows(const update *u, int32_t k, const unit *x) {
     const mst_update_variable *v = &u->state->options->variable[k];
     const variable *known = &u->state->variables[k];
@@ -153,7 +157,7 @@ static int64_t place_rows(const update *u, int32_t k, const unit *x) {
 
 /* ---- preparing ---- */
 
-/* Whether leaves I and K are products of one shape. */
+/* Whether leaves I and K are products of the same shapes. */
 static bool same_product(const mst_infer *c, const mst_update_variable *v, int32_t i, int32_t k) {
     const int32_t x = leaf_source(v, 0, i), y = leaf_source(v, 0, k);
     return mst_shape_equal(c->src[x].shape, c->src[y].shape) &&
@@ -197,8 +201,8 @@ static void update_release(void *context) {
     free(s);
 }
 
-/* This task's part is shared out among devices and threads separately: its units take longer than those that other
- * tasks send. */
+/* Orders the units so that this task's part is divided among devices and threads separately: its units take longer than
+ * those for which other tasks send new weights. */
 static mst_status order_units(update_state *s) {
     const mst_update_options *o = s->options;
     int64_t count = 0;
@@ -273,7 +277,7 @@ static mst_status update_prepare(const mst_infer *c, int num_threads, void **out
 
 /* ---- running ---- */
 
-/* The variable that unit U is of. */
+/* The number of the variable to which unit U belongs. */
 static int32_t find_variable(const update_state *s, int64_t u) {
     int32_t low = 0, high = s->options->num_variables;
     while (high - low > 1) {
@@ -283,14 +287,15 @@ static int32_t find_variable(const update_state *s, int64_t u) {
     return low;
 }
 
-/* Elements before unit U, of all variables. */
+/* The number of elements before unit U, over all variables. */
 static int64_t elements_before(const update_state *s, int64_t u) {
     if (u >= s->units) return s->elements;
     const variable *v = &s->variables[find_variable(s, u)];
     return v->before + (u - v->first_unit) * v->unit;
 }
 
-/* The first unit of part PART: the one that begins nearest to where parts of the same number of elements would. */
+/* The first unit of part PART. It is the one that begins nearest to where the part would begin if all parts had the
+ * same number of elements. */
 static int64_t first_of_part(const update_state *s, int part, int num_parts) {
     const int64_t wanted = (int64_t)((double)s->elements * part / num_parts);
     int64_t low = 0, high = s->units;
@@ -330,7 +335,7 @@ static mst_status run_ordered(void *context, int64_t begin, int64_t end, int thr
     return MST_OK;
 }
 
-/* The device's share of the units FROM to TO - 1 in order. */
+/* Runs the device's share of the units FROM to TO - 1 of the order. */
 static mst_status run_share(update *u, int64_t from, int64_t to) {
     const mst_kernel_args *a = u->args;
     u->first = from + mst_part_begin(to - from, a->num_parts, a->part);

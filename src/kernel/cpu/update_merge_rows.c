@@ -1,4 +1,4 @@
-/* merge_rows: sparse gradients added up row by row (op/state/update.h, kernel/row_merge.h). */
+/* merge_rows: adds up sparse gradients row by row (op/state/update.h, kernel/row_merge.h). */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -8,13 +8,13 @@
 
 typedef struct update_merge_rows_state {
     mst_row_merge merge;
-    size_t workspace; /* bytes of a thread */
+    size_t workspace; /* bytes for each thread */
 } update_merge_rows_state;
 
 typedef struct update_merge_rows_work {
     const mst_kernel_args *args;
     mst_row_merge merge;
-    const int64_t *number; /* of the rows of the sum */
+    const int64_t *number; /* indices of the rows of the sum */
 } update_merge_rows_work;
 
 static mst_status update_merge_rows_prepare(const mst_infer *c, int num_threads, void **out, size_t *bytes) {

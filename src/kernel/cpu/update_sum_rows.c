@@ -1,6 +1,6 @@
-/* sum_rows: the gradient of gather over rows, each row once (op/state/update.h). Row numbers are sorted, with the
- * places where they come from, by a radix sort, which keeps rows of one number in order; then each run of one number is
- * a sum. */
+/* sum_rows: the gradient of gather over rows, with each row once (op/state/update.h). A radix sort sorts the row
+ * indices with the places from which they come. It keeps rows with the same index in order. Then the rows of each run
+ * with the same index are added up. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,23 +10,23 @@
 #include "op/state/update.h"
 #include "tensor/buffer.h"
 
-/* A row of a source, with its number. */
+/* A row of a source, with its index. */
 typedef struct row {
     int64_t number;
     int32_t source;
-    int32_t at; /* in the source */
+    int32_t at; /* its place in the source */
 } row;
 
 typedef struct update_sum_rows_state {
-    int64_t most; /* rows of all sources */
+    int64_t most; /* most rows of all sources together */
 } update_sum_rows_state;
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
-/* What the workspace holds. */
+/* The arrays in the workspace. */
 typedef struct workspace {
     row *rows, *other;
-    int64_t *start; /* of the run of each number, and the end of the last */
+    int64_t *start; /* where the run of each index begins; then the end of the last run */
 } workspace;
 
 static size_t divide(const update_sum_rows_state *s, char *memory, workspace *out) {
@@ -64,7 +64,7 @@ static mst_status collect(const mst_kernel_args *a, int64_t num_rows, row *rows,
     return MST_OK;
 }
 
-/* Sorts by number, least significant digit first; the result is in *ROWS. */
+/* Sorts by index, least significant digit first. The result is in *ROWS. */
 static void sort(row **rows, row **other, int64_t count, int64_t num_rows) {
     for (int shift = 0; shift < 63 && (num_rows - 1) >> shift; shift += DIGIT_BITS) {
         int64_t first[DIGITS + 1] = {0};
@@ -83,7 +83,7 @@ static void sort(row **rows, row **other, int64_t count, int64_t num_rows) {
 typedef struct update_sum_rows_work {
     const mst_kernel_args *args;
     workspace space;
-    int64_t columns, width; /* of a row of the sources, and of dst */
+    int64_t columns, width; /* elements of a row of the sources, and of a row of dst */
     bool squares;
     double clip;
 } update_sum_rows_work;

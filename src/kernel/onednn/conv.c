@@ -1,5 +1,5 @@
 /* conv2d, conv3d and their gradients by oneDNN, in parts of the batch (kernel/onednn/base/conv_parts.h). If the source
- * is the output of a batch norm, each part makes its share of that output right before it is read. If a batch norm
+ * is the output of a batch norm, each part computes its share of that output right before reading it. If a batch norm
  * follows, each part is measured right after it is written. */
 #include <stdlib.h>
 
@@ -18,12 +18,12 @@
 
 typedef struct conv_state {
     mst_conv_parts parts;
-    int terms; /* source that has the terms of the batch norm of the source; 0: there is none */
-    /* The workspace: that of the parts; then for each thread its piece of the output of the batch norm, and blocks to
-     * make it. */
+    int terms; /* number of the source with the terms of the batch norm before; 0: there is none */
+    /* Places in the workspace. It has the workspace of the parts. Then for each thread it has a piece of the output of
+     * the batch norm before, and blocks to compute it. */
     size_t normalized, blocks, thread_step;
-    /* Of conv2d_statistics: parts of the batch norm after it in a part; 0: some do not lie in one. Their sums are the
-     * last of the workspace. */
+    /* For conv2d_statistics: how many parts of the following batch norm lie in a part; 0: some parts of it lie in
+     * several. Their sums are at the end of the workspace. */
     int64_t measured_of_part;
     size_t sums_bytes;
 } conv_state;
@@ -104,7 +104,7 @@ static mst_status conv_pack(void *context, int src, const mst_tensor *constant, 
     return MST_OK;
 }
 
-/* The source of part PART, in the workspace of the thread if it is the output of a batch norm. */
+/* The source of part PART. If it is the output of a batch norm, it is in the thread's workspace. */
 static void *part_source(const mst_kernel_args *a, int64_t part, int thread) {
     const conv_state *s = a->state;
     const mst_kept_array src =
@@ -144,7 +144,8 @@ static mst_status measure_parts(void *context, int64_t begin, int64_t end, int t
 static mst_status run_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_conv_parts *p = &((const conv_state *)a->state)->parts;
-    const bool transposed = is_transposed(a->op); /* its source is the operand that the others call the gradient */
+    const bool transposed = is_transposed(a->op); /* a transposed convolution reads the operand that the others call the
+                                                     gradient */
     const mst_kept_array dst = mst_kept_array_of(p->kind == MST_CONVOLUTION ? &a->dst[0] : &a->src[transposed ? 0 : 2]);
     void *weights = p->kind == MST_CONVOLUTION_WEIGHTS_GRAD ? a->dst[0].data : a->src[1].data;
     for (int64_t part = begin; part < end; part++) {

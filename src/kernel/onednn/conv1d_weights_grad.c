@@ -1,10 +1,10 @@
-/* conv2d_weights_grad of windows over the columns of a single row, which is that of conv1d, as a product of matrices:
+/* conv2d_weights_grad for windows over the columns of a single row, as conv1d has them, as a product of matrices:
  *
  *      dst[j, c, f] = sum over n, x of read[n, x, j, c] * gradient[n, x, f]
  *      read[n, x, j, c] = src[n, x s + j d - left, c]
  *
- * Without AVX-512 the convolution of oneDNN reaches half of the speed of its products there. The examples are cut into
- * parts as for a convolution. The products of the parts are added up in their order. */
+ * Without AVX-512 oneDNN's convolution reaches only half the speed of its products. The examples are cut into parts as
+ * for a convolution. The products of the parts are added up in the order of the parts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,14 +19,15 @@
 #include "tensor/buffer.h"
 
 enum { SRC, WEIGHTS, GRADIENT };
-enum { WHOLE, REST, NUM_SIZES }; /* parts of `chunk` examples, and the last one */
+enum { WHOLE, REST, NUM_SIZES }; /* WHOLE: parts of `chunk` examples; REST: the last part */
 
 typedef struct conv1d_weights_grad_state {
     mst_conv conv;
     mst_product *product[NUM_SIZES];
     int64_t parts, chunk;
-    int64_t width; /* of the matrix of what is read: window times channels */
-    /* The workspace: the products of the parts, then for each thread what a part reads, and what the product needs. */
+    int64_t width; /* width of the matrix `read`: window times channels */
+    /* Sizes and places in the workspace. It has the products of the parts. Then for each thread it has the matrix that
+     * a part reads, and the product's workspace. */
     size_t product_step, threads, read_bytes, thread_step;
 } conv1d_weights_grad_state;
 
@@ -83,7 +84,7 @@ static mst_status conv1d_prepare(const mst_infer *c, int num_threads, void **out
     return MST_OK;
 }
 
-/* The elements that the window at column X of a row reads. */
+/* Copies the elements that the window at column X of a row reads. */
 static void read_window(const mst_window *w, int64_t channels, const float *row, int64_t x, float *to) {
     const int64_t first = x * w->stride - w->before, last = first + (w->size - 1) * w->dilation;
     if (w->dilation == 1 && first >= 0 && last < w->in) {
@@ -127,7 +128,7 @@ MST_SIMD static void add_to(const float *restrict a, float *restrict sum, int64_
     for (int64_t i = 0; i < count; i++) sum[i] += a[i];
 }
 
-/* Elements BEGIN to END - 1 of the gradient: those of part 0 and part 1, then added to them those of part 2, ... */
+/* Adds up elements BEGIN to END - 1 of the gradient: first part 0 and part 1, then part 2, and so on. */
 static mst_status add_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const conv1d_weights_grad_state *s = a->state;

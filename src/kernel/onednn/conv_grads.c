@@ -1,6 +1,6 @@
-/* conv2d_grads by oneDNN: for each part of the batch it makes the gradient of the convolution's output and what the
- * convolution has read. From these it makes the gradients of the convolution, and what they add to the sums of the
- * batch norm before it. All that stays in the cache. */
+/* conv2d_grads by oneDNN. For each part of the batch it computes the gradient of the convolution's output, and the
+ * source that the convolution has read. From these it computes the gradients of the convolution, and their contribution
+ * to the sums of the batch norm before. All of this stays in the cache. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -14,13 +14,14 @@
 #include "tensor/buffer.h"
 
 typedef struct conv_grads_state {
-    mst_conv_parts weights, src; /* both of the same parts; src is all zero if the source has no gradient */
-    bool bf16;                   /* both read operands that are made for them in bf16 */
-    /* The workspace: those of both. Then for each thread, of the part that it works on: the gradient of the output,
-     * what the convolution reads, blocks to make these, and parts that are added up. */
+    mst_conv_parts weights, src; /* both have the same parts; src is all zeros if the source has no gradient */
+    bool bf16;                   /* both read operands that are computed for them in bf16 */
+    /* Sizes and places in the workspace. It has the workspaces of both. Then for each thread it has, of its present
+     * part: the gradient of the output, the source that the convolution reads, blocks to compute these, and parts that
+     * are added up. */
     size_t of_weights, scratch, scratch_step, read, blocks, added;
-    size_t sums;          /* after all that: of mst_batch_sums */
-    int64_t sums_of_part; /* parts of the batch norm in a part; 0: none lies in one */
+    size_t sums;          /* place of mst_batch_sums, at the end */
+    int64_t sums_of_part; /* how many parts of the batch norm lie in a part; 0: none lies in one */
 } conv_grads_state;
 
 static void conv_grads_release(void *context) {
@@ -38,7 +39,8 @@ static mst_status make_state(conv_grads_state *s, const mst_infer *c, int num_th
     MST_TRY(mst_conv_parts_make(&s->weights, MST_CONVOLUTION_WEIGHTS_GRAD, &conv, num_threads, 0, false, c->name));
     conv.made_bf16 = both && c->dst[0].dtype == MST_BF16;
     if (both) MST_TRY(mst_conv_parts_make(&s->src, MST_CONVOLUTION_SRC_GRAD, &conv, num_threads, 0, false, c->name));
-    if (both && s->src.parts != s->weights.parts) { /* one of them is not cut into parts, so neither is */
+    if (both && s->src.parts != s->weights.parts) { /* one of them is not cut into parts, so the other must not be
+                                                       either */
         mst_conv_parts *other = s->src.parts > s->weights.parts ? &s->src : &s->weights;
         const mst_convolution_kind kind = other->kind;
         conv.made_bf16 = conv.made_bf16 && other == &s->src;
@@ -81,7 +83,7 @@ static mst_status conv_grads_prepare(const mst_infer *c, int num_threads, void *
     return MST_OK;
 }
 
-/* The gradient of the output of the convolution in part PART, in SCRATCH. */
+/* Computes the gradient of the convolution's output in part PART, in SCRATCH. */
 static void differentiate(const mst_kernel_args *a, int64_t part, char *scratch) {
     const conv_grads_state *s = a->state;
     mst_batch_limits storage;
@@ -95,7 +97,8 @@ static void differentiate(const mst_kernel_args *a, int64_t part, char *scratch)
                            (float *)(void *)(scratch + s->blocks));
 }
 
-/* What the convolution reads in part PART, in SCRATCH if it is the output of a batch norm. */
+/* The source that the convolution reads in part PART. If it is the output of a batch norm, it is computed in
+ * SCRATCH. */
 static void *read_by(const mst_kernel_args *a, int64_t part, char *scratch) {
     const conv_grads_state *s = a->state;
     const mst_array *all = &a->src[MST_CONV2D_GRADS_SRC];
@@ -123,7 +126,7 @@ static void add_up_kept(const mst_kernel_args *a, int64_t begin, int64_t end, in
                     (float *)(void *)(scratch + s->added));
 }
 
-/* The parts of the batch norm that lie in part PART, whose gradients have just been made. */
+/* Adds up the parts of the batch norm that lie in part PART, whose gradients were just computed. */
 static void add_up_part(const mst_kernel_args *a, int64_t part, int thread) {
     const int64_t count = ((const conv_grads_state *)a->state)->sums_of_part, begin = part * count;
     const mst_batch_rows rows = mst_batch_rows_of(&a->src[MST_CONV2D_GRADS_SRC].shape);

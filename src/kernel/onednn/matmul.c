@@ -1,12 +1,12 @@
 /* matmul and fused_matmul by oneDNN.
  *
- * A product is cut along its longer side, or its batches, in the same way on any number of threads, so that they give
- * the same bits. The gradient of a weight (a transposed) is cut into runs of rows that fit in a cache.
+ * A product is cut along its longer side, or along its batches. The cut is the same on any number of threads, so they
+ * give the same bits. The gradient of a weight (with A transposed) is cut into runs of rows that fit into a cache.
  *
- * The factors are both of f32, or both of bf16 (plan/autocast.c); all else is f32.
+ * The factors are both f32 or both bf16 (plan/autocast.c); everything else is f32.
  *
- * The bias is part of the primitive. The activation is not: oneDNN's activations make 0 of NaN, so that a step that has
- * gone wrong looks right. It is a pass over the product while the product is in the cache. */
+ * The bias is part of the primitive. The activation is not, because oneDNN's activations turn NaN into 0, which hides
+ * that a step has gone wrong. The activation is a pass over the product while the product is in the cache. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -50,13 +50,17 @@ static int64_t least_of(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* The axis along which the product is cut, and the number of indices of a part. It is a function of the shape alone,
- * and the same on one thread, because the order in which oneDNN sums depends on the size of a part. Parts of these
- * sizes cost one thread 0 to 2 % of its time. */
+/* Chooses the axis along which the product is cut, and the number of indices in a part. Both depend only on the shape,
+ * because the order in which oneDNN sums depends on the size of a part. Parts of these sizes cost a single thread 0 to
+ * 2 % of its time. */
 static int64_t choose_chunk(const mst_infer *c, const mst_product_shape *p, bool transpose_a, int *axis) {
     enum { MOST_PARTS = 16, BATCHES = 8 };
-    enum { COLUMNS = 112, ROWS = 224 };    /* the least of a part: with few rows the other factor is packed too often */
-    enum { GROUP = 16 };                   /* rows or columns that the loops of oneDNN take at once */
+    enum {
+        COLUMNS = 112,
+        ROWS = 224
+    };                                     /* the least of a part: with fewer rows oneDNN packs the other factor too
+                                              often */
+    enum { GROUP = 16 };                   /* rows or columns that oneDNN's loops handle at once */
     static const double LEAST_FLOPS = 4e6; /* tens of microseconds on one core */
     const int64_t *dim = c->dst[0].shape.dim;
     const int last = p->ndim - 1;
@@ -103,7 +107,7 @@ static mst_status matmul_prepare(const mst_infer *c, int num_threads, void **out
     return MST_OK;
 }
 
-/* The right factor, if it is so large that rearranging it in each step takes noticeable time. */
+/* Packs the right factor if it is so large that rearranging it in each step would take noticeable time. */
 static mst_status pack(void *context, int src, const mst_tensor *constant, mst_tensor **packed, size_t *workspace) {
     enum { SMALL = 64 << 10 };
     matmul_state *s = context;
@@ -114,7 +118,7 @@ static mst_status pack(void *context, int src, const mst_tensor *constant, mst_t
     return MST_OK;
 }
 
-/* written so that NaN stays NaN */
+/* relu, written so that NaN stays NaN */
 MST_SIMD static void relu(float *x, int64_t count) {
     for (int64_t i = 0; i < count; i++) x[i] = x[i] < 0 ? 0 : x[i];
 }

@@ -1,4 +1,5 @@
-/* lstm, gru, simple_rnn and their gradients. oneDNN computes the product with the recurrent kernel in each step. */
+/* lstm, gru, simple_rnn and their gradients. oneDNN computes the product with the recurrent kernel in each time
+ * step. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -20,7 +21,7 @@ static mst_status step_product(const mst_recurrence *r, int64_t first, int64_t c
                            NULL, c);
 }
 
-/* Rows of A lie a whole sequence apart; each part has its own C. */
+/* Describes the product. Rows of A are a whole sequence apart; each part has its own C. */
 static mst_product_shape describe(const mst_recurrence *r) {
     mst_product_shape p = {.ndim = 2};
     int64_t inner, columns;

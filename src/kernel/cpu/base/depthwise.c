@@ -28,7 +28,7 @@ int64_t mst_depthwise_chunk(int64_t examples) {
     return (examples + MOST_PARTS - 1) / MOST_PARTS;
 }
 
-/* ---- rows that are kept ---- */
+/* ---- rings of rows ---- */
 
 static int64_t at_least_none(int64_t columns) {
     return columns > 0 ? columns : 0;
@@ -43,7 +43,8 @@ mst_row_ring mst_depthwise_source(const mst_conv *conv) {
                           .after = at_least_none((w->out - 1) * w->stride + SIZE - w->before - w->in)};
 }
 
-/* Column x of the source takes columns (x + before - k) / stride of the gradient, 0 <= k < SIZE, where that divides. */
+/* The gradient of column x of the source depends on columns (x + before - k) / stride of the gradient, 0 <= k < SIZE,
+ * if the division leaves no remainder. */
 mst_row_ring mst_depthwise_gradient(const mst_conv *conv) {
     const mst_window *w = &conv->window[1];
     return (mst_row_ring){.height = conv->window[0].out,
@@ -93,8 +94,8 @@ void mst_row_ring_read(const mst_row_ring *ring, mst_kept_array src, const float
 
 /* ---- the output, and the gradient of the source if the stride is 1 ---- */
 
-/* COUNT columns of the output, a constant: several together read each weight once. ROW are those of the window, from
- * the first column that is read on; weight k is at w + k NEXT. */
+/* Computes COUNT columns of the output. COUNT is a constant: several columns together read each weight only once. Each
+ * ROW begins at the first column that is read. Weight k is at w + k NEXT. */
 MST_BLOCK_LOOP convolve_columns(const float *restrict row0, const float *restrict row1, const float *restrict row2,
                                 const float *restrict w, int64_t next, int64_t n, int64_t stride, int64_t count,
                                 float *restrict dst) {
@@ -110,7 +111,7 @@ MST_BLOCK_LOOP convolve_columns(const float *restrict row0, const float *restric
     }
 }
 
-/* WIDTH columns; STRIDE is a constant. */
+/* Computes WIDTH columns of the output. STRIDE is a constant. */
 MST_BLOCK_LOOP convolve_row(const float *const row[SIZE], const float *w, int64_t next, int64_t width, int64_t n,
                             int64_t stride, float *dst) {
     enum { TOGETHER = 4 };
@@ -140,7 +141,7 @@ void mst_depthwise_row(const mst_conv *conv, const mst_row_ring *source, const f
     convolve(row, weights, conv->out_channels, conv->window[1].out, conv->out_channels, h->stride, dst);
 }
 
-/* One column of the output. W: what each element of the window is multiplied with. */
+/* Computes one column of the output. W are the weights of the elements of the window. */
 MST_SIMD static void convolve_column(const float *const tap[MST_DEPTHWISE_TAPS], const float *restrict w, int64_t n,
                                      float *restrict dst) {
     const float *restrict t0 = tap[0], *restrict t1 = tap[1], *restrict t2 = tap[2];
@@ -155,7 +156,7 @@ MST_SIMD static void convolve_column(const float *const tap[MST_DEPTHWISE_TAPS],
     }
 }
 
-/* Column X of the output, whose window may reach beyond both ends of the rows of the source. */
+/* Computes column X of the output. Its window may reach beyond both ends of the rows of the source. */
 static void convolve_end(const mst_conv *conv, const float *const row[SIZE], const float *zeros, const float *weights,
                          int64_t x, float *dst) {
     const mst_window *w = &conv->window[1];
@@ -171,7 +172,9 @@ static void convolve_end(const mst_conv *conv, const float *const row[SIZE], con
 void mst_depthwise_row_of(const mst_conv *conv, const float *example, const float *zeros, const float *weights,
                           int64_t y, float *dst) {
     const mst_window *h = &conv->window[0], *w = &conv->window[1];
-    const int64_t n = conv->in_channels, stride = w->stride, last = w->in + w->before - SIZE; /* of a whole window */
+    const int64_t n = conv->in_channels, stride = w->stride, last = w->in + w->before - SIZE; /* begin of the last
+                                                                                                 window inside the
+                                                                                                 source */
     int64_t begin = (w->before + stride - 1) / stride, end = last < 0 ? 0 : last / stride + 1;
     if (begin > w->out) begin = w->out;
     if (end > w->out) end = w->out;
@@ -189,9 +192,10 @@ void mst_depthwise_row_of(const mst_conv *conv, const float *example, const floa
 
 /* ---- the gradient of the source if the stride is 2 ---- */
 
-/* The gradients of column O of the output and of the one before it reach two columns of the source: 2 O - before by
- * weights 0 and 2 of a row, and the one after it by weight 1. Each of ROWS, a constant, rows of the gradient has its
- * row of weights. If EVEN or ODD is NULL that column is none. */
+/* Computes two columns of the source's gradient. EVEN, column 2 O - before, gets column O of the output's gradient
+ * times weight 0 of a row, plus column O - 1 times weight 2. ODD, the next column, gets column O times weight 1. Each
+ * of ROWS rows of the gradient has its row of weights; ROWS is a constant. If EVEN or ODD is NULL, this column does not
+ * exist. */
 MST_BLOCK_LOOP spread_column(const float *const *row, const float *const *w, int64_t rows, int64_t n, int64_t o,
                              float *restrict even, float *restrict odd) {
     const float *restrict g0 = row[0] + o * n, *restrict g1 = rows > 1 ? row[1] + o * n : g0;
@@ -210,7 +214,7 @@ MST_BLOCK_LOOP spread_column(const float *const *row, const float *const *w, int
         }
 }
 
-/* ROW are those of the gradient from column 0 on. */
+/* Each ROW is a row of the output's gradient, beginning at column 0. */
 MST_SIMD static void spread(const float *const row[2], const float *const w[2], int64_t rows, int64_t width, int64_t n,
                             int64_t before, float *dst) {
     for (int64_t o = before / 2; 2 * o - before < width; o++) {
@@ -223,7 +227,8 @@ MST_SIMD static void spread(const float *const row[2], const float *const w[2], 
     }
 }
 
-/* Row y of the source takes rows (y + before - k) / 2 of the gradient by row k of the weights, where that divides. */
+/* Computes row y of the source's gradient. Rows (y + before - k) / 2 of the output's gradient are multiplied by row k
+ * of the weights, if the division leaves no remainder. */
 static void spread_row(const mst_conv *conv, const mst_row_ring *gradient, const float *weights, int64_t y,
                        float *dst) {
     const mst_window *h = &conv->window[0], *w = &conv->window[1];
@@ -246,13 +251,13 @@ void mst_depthwise_source_row(const mst_conv *conv, const mst_row_ring *gradient
     const float *row[SIZE]; /* column x reads columns x + before - 2 to x + before of the gradient */
     for (int k = 0; k < SIZE; k++)
         row[k] = mst_row_ring_row(gradient, y + h->before - (SIZE - 1) + k) + w->before * gradient->channels;
-    const int64_t n = gradient->channels; /* weights from the last to the first */
+    const int64_t n = gradient->channels; /* the weights are read from the last to the first */
     convolve(row, weights + (MST_DEPTHWISE_TAPS - 1) * n, -n, w->in, n, 1, dst);
 }
 
 /* ---- the gradient of the weights ---- */
 
-/* LANES channels of one row of the weights. */
+/* Adds to LANES channels of one row of the weights' gradient. */
 MST_BLOCK_LOOP weigh_block(const float *restrict src, const float *restrict g, int64_t width, int64_t n, int64_t stride,
                            int64_t lanes, float *restrict w) {
     float s0[MST_LANES] = {0}, s1[MST_LANES] = {0}, s2[MST_LANES] = {0};

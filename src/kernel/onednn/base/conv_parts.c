@@ -27,11 +27,14 @@ void mst_conv_parts_free(mst_conv_parts *s) {
     free(s->calls);
 }
 
-/* ---- making ---- */
+/* ---- making parts ---- */
 
-enum { IN_CACHE = 1 << 17 }; /* elements of f32 that a core has in its second cache, beside others like them */
+enum {
+    IN_CACHE = 1 << 17
+}; /* number of f32 elements that fit into the second cache of a core beside other arrays of
+                                this size */
 
-/* Elements of the source or the output, whichever has more. */
+/* The number of elements of the source or of the output, whichever is greater. */
 static int64_t most_elements(const mst_conv *v) {
     const mst_window *d = &v->depth, *h = &v->window[0], *w = &v->window[1];
     const int64_t src = v->n * d->in * h->in * w->in * v->in_channels;
@@ -48,8 +51,8 @@ static double flops_of(const mst_conv *v) {
            (double)count_weights(v);
 }
 
-/* At most MOST parts, of at least LEAST_FLOPS: a power of two, as numbers of threads often are, and a function of the
- * shape. */
+/* The number of parts: at most MOST, each with at least LEAST_FLOPS. It is a power of two, as numbers of threads often
+ * are, and depends only on the shape. */
 static int64_t choose_count(const mst_conv *v, int64_t most, double least_flops) {
     const double flops = flops_of(v);
     const int64_t enough = flops < (double)most * least_flops ? (int64_t)(flops / least_flops) : most;
@@ -59,8 +62,9 @@ static int64_t choose_count(const mst_conv *v, int64_t most, double least_flops)
     return parts;
 }
 
-/* Parts for sixteen threads. More if these exceed the cache, as long as the gradients of the weights, one of each
- * part, are less than what they are made of. */
+/* The number of examples in a part. There are enough parts for sixteen threads. There are more if these do not fit into
+ * the cache, as long as the gradients of the weights, one for each part, are smaller than the arrays from which they
+ * are computed. */
 int64_t mst_conv_chunk(const mst_conv *v) {
     enum { PARTS = 16 };
     static const double LEAST_FLOPS = 4e6; /* tens of microseconds on one core */
@@ -78,8 +82,8 @@ bool mst_conv_grad_is_product(const mst_conv *v) {
            v->out_channels >= LEAST_FILTERS && mst_conv_chunk(v) * w->out >= LEAST_ROWS;
 }
 
-/* A convolution of single pixels, without zeros around, does not depend on examples. If one example is too large for
- * the cache of a core, it becomes several examples of fewer rows. */
+/* A convolution of single pixels without padding does not depend on where examples begin. If one example is too large
+ * for the cache of a core, it is turned into several examples of fewer rows. */
 static mst_conv cut_examples(const mst_conv *conv) {
     mst_conv v = *conv;
     mst_window *h = &v.window[0];
@@ -107,7 +111,7 @@ static dnnl_status_t get_primitives(mst_conv_parts *s, int64_t chunk) {
     return status;
 }
 
-/* Rows BEGIN to END - 1 of the output of H, as a convolution of its own. */
+/* The convolution of rows BEGIN to END - 1 of the output of H, as a window of its own. */
 static mst_window band_of(const mst_window *h, int64_t begin, int64_t end) {
     mst_window band = *h;
     const int64_t first = begin * h->stride - h->before;
@@ -119,11 +123,13 @@ static mst_window band_of(const mst_window *h, int64_t begin, int64_t end) {
     return band;
 }
 
-/* The one example in bands of rows: the first has the zeros above it, the last those below. False if there is one
- * band, if another has some of the zeros too, or if the first or the last reads nothing but zeros. */
+/* Whether a batch of one example can be cut into bands of rows; *ROWS is the number of rows of a band. The first band
+ * has the zeros above the example, the last band those below. False if there is only one band, if another band reads
+ * some of these zeros too, or if the first or the last band reads only zeros. */
 static bool choose_band(const mst_conv *v, int64_t *rows) {
     enum { MOST_BANDS = 16 };
-    static const double LEAST_FLOPS = 2e6, LEAST_FLOPS_DEPTHWISE = 5e5; /* some microseconds: one picture is urgent */
+    static const double LEAST_FLOPS = 2e6, LEAST_FLOPS_DEPTHWISE = 5e5; /* some microseconds: the result for a single
+                                                                           picture should come soon */
     const mst_window *h = &v->window[0];
     const double least = v->in_channels == v->groups ? LEAST_FLOPS_DEPTHWISE : LEAST_FLOPS;
     const int64_t most = h->out < MOST_BANDS ? h->out : MOST_BANDS;
@@ -154,7 +160,7 @@ static const mst_convolution *any_of(const mst_conv_parts *s) {
     return s->primitive[s->primitive[MST_CONV_WHOLE] ? MST_CONV_WHOLE : MST_CONV_REST];
 }
 
-/* All parts want the weights in one layout. */
+/* Whether all parts read the weights in the same layout. */
 static bool want_one_layout(const mst_conv_parts *s) {
     const mst_const_description first = mst_convolution_description(any_of(s), WEIGHTS);
     for (int i = 0; i < MST_CONV_SIZES; i++)
@@ -163,7 +169,8 @@ static bool want_one_layout(const mst_conv_parts *s) {
     return true;
 }
 
-/* The parts that are best, with one layout of the weights; if they want several, the batch is one part. */
+/* Makes the best parts that read the weights in the same layout. If their layouts differ, the whole batch is one
+ * part. */
 static dnnl_status_t choose_parts(mst_conv_parts *s, bool bands) {
     int64_t rows;
     bands = bands && !s->conv.bf16 && choose_band(&s->conv, &rows);
@@ -214,7 +221,7 @@ static dnnl_status_t make_parts(mst_conv_parts *s, int64_t chunk, bool bands) {
     return status;
 }
 
-/* The operand that is made. */
+/* The operand that the convolution or gradient writes. */
 static int made_by(const mst_conv_parts *s) {
     return s->kind == MST_CONVOLUTION ? DST : SRC;
 }
@@ -223,7 +230,7 @@ static int64_t step_of(const mst_conv_parts *s, int which) {
     return which == SRC ? s->src_step : s->dst_step;
 }
 
-/* The output is made in f32 and shall be bf16: a part makes it at the end of the scratchpad. */
+/* Prepares rounding: the operand is computed in f32 at the end of a part's scratchpad, and then rounded to bf16. */
 static void round_made(mst_conv_parts *s) {
     const size_t bytes = mst_align((size_t)step_of(s, made_by(s)) * sizeof(float));
     s->rounds_made = true;
@@ -232,7 +239,7 @@ static void round_made(mst_conv_parts *s) {
     s->workspace += (size_t)s->num_threads * bytes;
 }
 
-/* Bytes of what a part reads of source or output, rounded to bf16 here. */
+/* Bytes of operand WHICH, source or output, that a part rounds to bf16 before it reads it. */
 static size_t rounded_bytes(const mst_conv_parts *s, int which) {
     if (s->given_rounded[which]) return 0;
     if (which == made_by(s) && s->kind != MST_CONVOLUTION_WEIGHTS_GRAD) return 0;
@@ -241,12 +248,14 @@ static size_t rounded_bytes(const mst_conv_parts *s, int which) {
 
 mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind, const mst_conv *conv, int num_threads,
                                int64_t chunk, bool bands, const char *name) {
-    enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* a generous estimate of the bytes that oneDNN takes to make one */
+    enum {
+        MOST_OF_A_PRIMITIVE = 16 << 20
+    }; /* a generous estimate of the bytes that oneDNN needs to make a primitive */
     *parts = (mst_conv_parts){.kind = kind, .conv = *conv, .num_threads = num_threads};
     MST_TRY(mst_memory_probe(MOST_OF_A_PRIMITIVE));
     parts->calls = calloc((size_t)num_threads * MST_CONV_SIZES, sizeof *parts->calls);
     if (!parts->calls) return MST_NO_MEMORY("for a kernel");
-    const bool mixed = conv->made_bf16 && !conv->bf16; /* oneDNN has none */
+    const bool mixed = conv->made_bf16 && !conv->bf16; /* oneDNN has no such implementation */
     const dnnl_status_t status = mixed ? dnnl_unimplemented : make_parts(parts, chunk, bands);
     if (status) {
         mst_conv_parts_free(parts);
@@ -324,7 +333,7 @@ static mst_status failed(const mst_kernel_args *a, dnnl_status_t status) {
     return MST_FAIL(MST_INTERNAL, "%s '%s': oneDNN failed with status %d", a->op->name, a->name, (int)status);
 }
 
-/* Where the weights of part PART are for the primitive. */
+/* The memory with the weights of part PART for the primitive. */
 static void *weights_of(const mst_conv_parts *s, int64_t part, void *weights, void *workspace) {
     if (!s->weights_step) return weights;
     return (char *)workspace + (s->kind == MST_CONVOLUTION_WEIGHTS_GRAD ? (size_t)part * s->weights_step : 0);
@@ -336,13 +345,13 @@ mst_status mst_conv_parts_begin(const mst_conv_parts *parts, const mst_kernel_ar
     return failed(a, rearrange(parts, weights, workspace));
 }
 
-/* Elements of operand WHICH, source or output, in part PART. */
+/* The number of elements of operand WHICH, source or output, in part PART. */
 static int64_t elements_of(const mst_conv_parts *s, int which, int64_t part) {
     const int64_t examples = part == s->parts - 1 ? s->conv.n - part * s->chunk : s->chunk;
     return step_of(s, which) / s->chunk * examples;
 }
 
-/* Rounds source and output of part PART to bf16, into the workspace after SCRATCHPAD. DATA then points there. */
+/* Rounds source and output of part PART to bf16, into the workspace after SCRATCHPAD. Then DATA points there. */
 static void round_part(const mst_conv_parts *s, int64_t part, char *scratchpad, void **data) {
     char *to = scratchpad + s->rounded;
     for (int i = SRC; i <= DST; i += DST - SRC) {
@@ -354,9 +363,9 @@ static void round_part(const mst_conv_parts *s, int64_t part, char *scratchpad, 
     }
 }
 
-/* oneDNN writes the gradient of the source of a depthwise convolution one block of channels after the other. If that is
- * not in the cache, it would come from memory in an order that the processor cannot predict. So it is brought into the
- * cache before, from its first to its last line. */
+/* Brings the gradient of the source of a part into the cache, from its first to its last line. For a depthwise
+ * convolution oneDNN writes it one block of channels after the other. If it were not in the cache, it would be loaded
+ * in an order that the processor cannot predict. */
 static void fetch_part(const mst_conv_parts *s, int64_t part, void *src) {
     enum { LEAST_BYTES = 1 << 20 };
     const int64_t examples = part == s->parts - 1 ? s->conv.n - part * s->chunk : s->chunk;
@@ -393,7 +402,7 @@ typedef struct adding {
     void *workspace;
 } adding;
 
-/* Elements BEGIN to END - 1 of the gradient: those of part 0, then added to them those of part 1, ... */
+/* Adds up elements BEGIN to END - 1 of the gradient: first part 0, then part 1, and so on. */
 static mst_status add_parts(void *context, int64_t begin, int64_t end, int thread) {
     enum { BLOCK = 2048 };
     const adding *sum = context;

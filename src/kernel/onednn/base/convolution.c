@@ -1,5 +1,5 @@
 /* The table of oneDNN's convolution primitives, shared by shape in the whole process with a count of references. A new
- * one is run once, on zeros, before it is given out, like primitives of products (primitive.c). */
+ * primitive is run once, on zeros, before it is given out, like primitives of products (primitive.c). */
 #include "kernel/onednn/base/convolution.h"
 
 #include <pthread.h>
@@ -12,12 +12,12 @@
 
 enum { SRC = MST_CONVOLUTION_SRC, WEIGHTS = MST_CONVOLUTION_WEIGHTS, DST = MST_CONVOLUTION_DST };
 enum { OPERANDS = MST_CONVOLUTION_OPERANDS };
-enum { FIRST_AXIS = 3 }; /* of the weights, after groups, filters and channels */
+enum { FIRST_AXIS = 3 }; /* number of the first axis after groups, filters and channels in the weights */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static mst_convolution *table;
 
-/* The values that make the descriptor of a primitive. */
+/* The values of the windows for a primitive's descriptor. */
 typedef struct windows {
     dnnl_dims_t strides, dilations, before, after;
 } windows;
@@ -28,7 +28,7 @@ static windows windows_of(const mst_conv *conv) {
     for (int k = 0; k < MST_WINDOW_AXES + deep; k++) {
         const mst_window *window = deep && k == 0 ? &conv->depth : &conv->window[k - deep];
         w.strides[k] = window->stride;
-        w.dilations[k] = window->dilation - 1; /* oneDNN counts the elements between: dilation 0 is none */
+        w.dilations[k] = window->dilation - 1; /* oneDNN counts the elements in between: without dilation it is 0 */
         w.before[k] = window->before;
         w.after[k] = window->after;
     }
@@ -65,7 +65,7 @@ static dnnl_status_t describe_primitive(mst_convolution *c, const windows *w, dn
 
 #else
 
-/* The first sound implementation of DESC. */
+/* Finds the first implementation for DESC that computes correctly. */
 static dnnl_status_t find_sound(mst_convolution *c, const dnnl_convolution_desc_t *desc,
                                 dnnl_primitive_attr_t attributes) {
     dnnl_primitive_desc_iterator_t all;
@@ -108,7 +108,7 @@ static dnnl_status_t describe_primitive(mst_convolution *c, const windows *w, dn
 
 #endif
 
-/* A convolution of single pixels, in bf16. */
+/* Whether it is a convolution of single pixels in bf16. */
 static bool is_product(const mst_conv *v) {
     bool pixels = v->bf16 && v->groups == 1 && !mst_window_is_deep(&v->depth);
     for (int k = 0; k < MST_WINDOW_AXES; k++)
@@ -146,7 +146,7 @@ size_t mst_convolution_weights_bytes(const mst_convolution *convolution) {
     return dnnl_memory_desc_get_size(mst_convolution_description(convolution, WEIGHTS));
 }
 
-/* ---- making ---- */
+/* ---- making primitives ---- */
 
 static void destroy(mst_convolution *c) {
     for (int i = 0; i < OPERANDS; i++) mst_forget(&c->description[i]);
@@ -164,8 +164,8 @@ static dnnl_data_type_t type_of(const mst_convolution *c, int which) {
     return (which == made[c->kind] ? c->conv.made_bf16 : c->conv.bf16) ? dnnl_bf16 : dnnl_f32;
 }
 
-/* Source and output, and the weights: as they are, and in any layout. To oneDNN filters come first, before channels,
- * and groups before both. What has no depth begins with the rows. */
+/* Describes source, output and weights. The weights are described as they are given, and in any layout. oneDNN has
+ * filters before channels, and groups before both. If there is no depth, the axes of the windows begin with rows. */
 static dnnl_status_t describe_operands(mst_convolution *c) {
     const mst_conv *v = &c->conv;
     const mst_window *d = &v->depth, *h = &v->window[0], *w = &v->window[1];
@@ -191,7 +191,7 @@ static dnnl_status_t describe_operands(mst_convolution *c) {
     return status;
 }
 
-/* The same as matrices, and their product: source weights, gradient weights^T or source^T gradient. */
+/* Describes the operands as matrices, and their product: source weights, gradient weights^T or source^T gradient. */
 static dnnl_status_t describe_product(mst_convolution *c, dnnl_primitive_attr_t attributes) {
     const mst_conv *v = &c->conv;
     const int64_t in = v->in_channels, out = v->out_channels, pixels = v->n * v->window[0].in * v->window[1].in;
@@ -225,7 +225,7 @@ static dnnl_status_t make_reorder(mst_convolution *c) {
     return status ? status : dnnl_primitive_create(&c->reorder, c->reorder_descriptor);
 }
 
-/* oneDNN has a plain loop for convolutions that none of its fast code computes. */
+/* Whether oneDNN uses its plain loop, which computes convolutions for which it has no fast code. */
 static bool is_reference(const mst_convolution *c) {
     return mst_implementation_begins(c->descriptor, "ref");
 }
@@ -277,7 +277,7 @@ static dnnl_status_t run_first(const mst_convolution *c) {
         offset[i] = size;
         size += mst_align(dnnl_memory_desc_get_size(mst_convolution_description(c, i)));
     }
-    char *zeros = calloc(size, 1); /* from an aligned address below it, the first operand lies inside */
+    char *zeros = calloc(size, 1); /* rounded down to an aligned address, so that the first operand still lies inside */
     if (!zeros) return dnnl_out_of_memory;
     char *first = zeros - (uintptr_t)zeros % MST_ALIGNMENT;
     for (int i = 0; i <= OPERANDS; i++) data[i] = first + offset[i];
@@ -293,7 +293,7 @@ static dnnl_status_t create(mst_convolution_kind kind, const mst_conv *conv, mst
     c->kind = kind;
     c->conv = *conv;
     c->references = 1;
-    int before; /* a primitive is made for the number of threads that run it */
+    int before; /* a primitive is made for the number of threads that will run it */
     dnnl_status_t status = mst_openmp_begin(&before) ? dnnl_out_of_memory : dnnl_success;
     if (!status) status = mst_dnnl_engine() ? make(c) : dnnl_runtime_error;
     if (!status) status = run_first(c);

@@ -1,5 +1,5 @@
-/** Descriptions of arrays for oneDNN: what differs between versions 2 and 3 of its interface. mst_forget gives a
- *  description back; all zero stands for none. */
+/** Descriptions of arrays for oneDNN. They hide the differences between versions 2 and 3 of its interface. mst_forget
+ *  frees a description; all zeros stand for none. */
 #ifndef MUSTER_KERNEL_ONEDNN_BASE_DESCRIPTION_H
 #define MUSTER_KERNEL_ONEDNN_BASE_DESCRIPTION_H
 
@@ -33,13 +33,13 @@ static inline mst_const_description mst_as_given(const mst_description *d) {
     return *d;
 }
 
-/** Of a primitive that rearranges FROM to TO. */
+/** Describes a primitive that rearranges FROM to TO. */
 static inline dnnl_status_t mst_describe_reorder(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
                                                  mst_const_description from, mst_const_description to) {
     return dnnl_reorder_primitive_desc_create(out, from, engine, to, engine, NULL);
 }
 
-/** Of a primitive that makes C = A B, and adds BIAS unless that is NULL. */
+/** Describes a primitive that computes C = A B, and adds BIAS unless that is NULL. */
 static inline dnnl_status_t mst_describe_product(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
                                                  const mst_description *a, const mst_description *b,
                                                  const mst_description *bias, const mst_description *c,
@@ -47,7 +47,7 @@ static inline dnnl_status_t mst_describe_product(dnnl_primitive_desc_t *out, dnn
     return dnnl_matmul_primitive_desc_create(out, engine, *a, *b, bias ? *bias : NULL, *c, attributes);
 }
 
-/** The next implementation that oneDNN offers, in place of that of D. */
+/** Replaces the implementation of D by the next one that oneDNN offers. */
 static inline dnnl_status_t mst_describe_next(dnnl_primitive_desc_t d) {
     const dnnl_status_t status = dnnl_primitive_desc_next_impl(d);
     return status == dnnl_last_impl_reached ? dnnl_unimplemented : status;
@@ -119,7 +119,7 @@ static inline dnnl_status_t mst_describe_tagged(mst_description *out, dnnl_data_
     return mst_describe_dims_tagged(out, type, ndim, dims, tag);
 }
 
-/** In whatever layout a primitive likes best. */
+/** Describes an array in the layout that a primitive chooses. */
 static inline dnnl_status_t mst_describe_any(mst_description *out, dnnl_data_type_t type, int ndim,
                                              const dnnl_dim_t *dim) {
     return mst_describe_tagged(out, type, ndim, dim, dnnl_format_tag_any);

@@ -1,8 +1,9 @@
 /* The table of faults in implementations of oneDNN. The numbers at the end of each comment are the versions with the
  * fault. The faults were found by random shapes between guard pages and a comparison with plain loops
  * (test/kernel/overrun_test.c). In those versions no faults were found in reorders, or with SSE4.1 and AVX.
- * "Channels" are those of the input, in one group. A convolution that an implementation may not compute is computed by
- * the next one that oneDNN offers; in bf16, if there is none left, in f32 (kernel/onednn/base/conv_parts.c). */
+ * "Channels" are those of the input, in one group. If an implementation may not compute a convolution, the next one
+ * that oneDNN offers is used. If there is none left in bf16, it is computed in f32
+ * (kernel/onednn/base/conv_parts.c). */
 #include "kernel/onednn/base/implementation.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ static int64_t channels_of_group(const mst_conv *v) {
     return v->in_channels / v->groups;
 }
 
-/* Windows of one element, with a stride above 1 along some axis. */
+/* Whether windows have one element and a stride above 1 along some axis. */
 static bool takes_pixels_out(const mst_conv *v) {
     bool strided = false;
     for (int i = 0; i < MST_MOST_WINDOW_AXES; i++) {
@@ -25,8 +26,9 @@ static bool takes_pixels_out(const mst_conv *v) {
     return strided;
 }
 
-/* The pixels that are used are first copied to the scratchpad, a whole vector each. If a pixel has fewer channels than
- * a vector has elements, the last copies are written past the scratchpad, up to 425 kB. 2.6.3, 3.2, 3.7.2. */
+/* The implementation copies the pixels that it uses to the scratchpad, a whole vector for each. If a pixel has fewer
+ * channels than a vector has elements, the last copies are written past the scratchpad, up to 425 kB. 2.6.3, 3.2,
+ * 3.7.2. */
 static bool copies_less_than_8(const mst_conv *v) {
     enum { VECTOR = 8 };
     return takes_pixels_out(v) && channels_of_group(v) < VECTOR;
@@ -37,8 +39,8 @@ static bool copies_less_than_16(const mst_conv *v) {
     return takes_pixels_out(v) && channels_of_group(v) < VECTOR;
 }
 
-/* With an odd number of output channels, the last is multiplied together with the first one of the next pixel: the
- * gradient of the source is wrong. 2.6.3. */
+/* With an odd number of output channels, the last channel is multiplied together with the first one of the next pixel:
+ * the gradient of the source is wrong. 2.6.3. */
 static bool takes_odd_channels_back(const mst_conv *v) {
     return takes_pixels_out(v) && v->out_channels / v->groups % 2 != 0;
 }
@@ -89,7 +91,7 @@ static bool is_deep_in_bf16(const mst_conv *v) {
 
 typedef struct rule {
     mst_convolution_kind kind;
-    const char *beginning; /* of the implementation's name */
+    const char *beginning; /* beginning of the implementation's name */
     bool (*is_wrong)(const mst_conv *conv);
 } rule;
 

@@ -1,4 +1,5 @@
-/** Which implementations of oneDNN's convolutions and products are used: not all of those that it offers are sound. */
+/** Decides which implementations of oneDNN's convolutions and products are used: some of those that it offers have
+ *  faults. */
 #ifndef MUSTER_KERNEL_ONEDNN_BASE_IMPLEMENTATION_H
 #define MUSTER_KERNEL_ONEDNN_BASE_IMPLEMENTATION_H
 
@@ -16,7 +17,7 @@ typedef enum mst_convolution_kind {
 /** Whether the implementation of DESCRIPTOR stays inside its memory and computes the right result for CONV. */
 bool mst_implementation_is_sound(mst_convolution_kind kind, const mst_conv *conv,
                                  const_dnnl_primitive_desc_t descriptor);
-/** The same for the product SHAPE. */
+/** Whether the implementation of DESCRIPTOR computes the product SHAPE correctly. */
 bool mst_implementation_multiplies(const mst_product_shape *shape, const_dnnl_primitive_desc_t descriptor);
 /** Whether the name of the implementation of DESCRIPTOR begins with BEGINNING. */
 bool mst_implementation_begins(const_dnnl_primitive_desc_t descriptor, const char *beginning);

@@ -1,8 +1,8 @@
 /* The table of oneDNN's matmul primitives, shared by shape in the whole process with a count of references.
  *
- * A new primitive is run once, on zeros, before it is given out: oneDNN makes some of its code at the first run, and
- * ends the process if there is no memory for that. Products that an update makes while variables are written must
- * not fail at all: they go through dnnl_sgemm, which gives the same bits and returns if it gets no memory. */
+ * A new primitive is run once, on zeros, before it is given out: oneDNN makes some of its code in the first run, and
+ * ends the process if there is no memory for that. Products that an update computes while variables are written must
+ * not fail at all. They use dnnl_sgemm, which gives the same bits, and returns if it gets no memory. */
 #include "kernel/onednn/base/primitive.h"
 
 #include <pthread.h>
@@ -19,10 +19,10 @@ enum { A = MST_PRODUCT_A, B = MST_PRODUCT_B, BIAS = MST_PRODUCT_BIAS, C = MST_PR
 enum { BUCKETS = 512 };
 
 struct mst_primitive {
-    mst_product_shape shape; /* the key */
+    mst_product_shape shape; /* the key of the table */
     int64_t references;
     dnnl_primitive_t primitive;
-    dnnl_primitive_desc_t descriptor; /* it owns the scratchpad's description */
+    dnnl_primitive_desc_t descriptor; /* owns the scratchpad's description */
     bool sgemm;                       /* mst_primitive_is_sgemm */
     mst_description description[MST_PRODUCT_OPERANDS];
     struct mst_primitive *next;
@@ -33,14 +33,14 @@ static dnnl_engine_t engine;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static mst_primitive *table[BUCKETS];
 
-/* oneDNN keeps 1024 primitives that are not used any more, some 30 kB each. Primitives that plans share are in the
- * table here. A few others are worth keeping for plans that are made again. */
+/* By default oneDNN keeps 1024 primitives that are no longer used, about 30 kB each. Here the primitives that plans
+ * share are in the table. A few others are worth keeping for plans that are made again. */
 enum { MOST_KEPT = 64 };
 
 static void make_engine(void) {
     mst_onednn_fix_isa();
     if (dnnl_set_primitive_cache_capacity(MOST_KEPT) != dnnl_success) {
-        /* a build of oneDNN without a cache: nothing is kept */
+        /* this build of oneDNN has no cache, so it keeps nothing */
     }
     if (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success) engine = NULL;
 }
@@ -74,7 +74,7 @@ static bool choose_sgemm(const mst_primitive *p) {
     const bool transposed = s->ndim == 2 && s->stride[A][0] == 1 && s->stride[A][1] >= s->dim[A][0];
     if (!transposed || s->bf16 || s->has_bias || s->packed || s->stride[B][1] != 1 || s->stride[C][1] != 1)
         return false;
-    /* a transposed matrix of one column has rows of one element, that lie less than a row apart */
+    /* the rows of a transposed matrix of one column have one element, and are less than a row apart */
     if (s->stride[B][0] < s->dim[B][1] || s->stride[C][0] < s->dim[C][1]) return false;
     return s->dim[A][1] <= ROWS || s->stride[A][1] > s->dim[A][0] || mst_implementation_begins(p->descriptor, "gemm");
 }
@@ -89,7 +89,7 @@ dnnl_status_t mst_primitive_sgemm(const mst_primitive *primitive, const void *a,
                       c, s->stride[C][0]);
 }
 
-/* ---- making ---- */
+/* ---- making primitives ---- */
 
 static void destroy(mst_primitive *p) {
     for (int i = 0; i < MST_PRODUCT_OPERANDS; i++) mst_forget(&p->description[i]);
@@ -145,8 +145,8 @@ static dnnl_status_t primitive_run(const mst_primitive *p, void *const *data) {
     return status;
 }
 
-/* oneDNN makes the code of a primitive in part when it is run first, and ends the process if there is no memory for
- * it. So it is run here once, on zeros, while an error can still be returned to a caller. */
+/* Runs a new primitive once, on zeros. oneDNN makes a part of its code in the first run, and ends the process if there
+ * is no memory for that. Here an error can still be returned to a caller. */
 static dnnl_status_t run_first(const mst_primitive *p) {
     size_t offset[MST_PRODUCT_OPERANDS + 1], size = MST_ALIGNMENT;
     void *data[MST_PRODUCT_OPERANDS + 1];
@@ -155,7 +155,7 @@ static dnnl_status_t run_first(const mst_primitive *p) {
         if (i != BIAS || p->shape.has_bias)
             size += mst_align(dnnl_memory_desc_get_size(mst_primitive_description(p, i)));
     }
-    char *zeros = calloc(size, 1); /* from an aligned address below it, the first operand lies inside */
+    char *zeros = calloc(size, 1); /* rounded down to an aligned address, so that the first operand still lies inside */
     if (!zeros) return dnnl_out_of_memory;
     char *first = zeros - (uintptr_t)zeros % MST_ALIGNMENT;
     for (int i = 0; i <= MST_PRODUCT_OPERANDS; i++) data[i] = first + offset[i];
@@ -170,7 +170,7 @@ static dnnl_status_t create(const mst_product_shape *shape, mst_primitive **out)
     if (!p) return dnnl_out_of_memory;
     p->shape = *shape;
     p->references = 1;
-    int before; /* a primitive is made for the number of threads that run it */
+    int before; /* a primitive is made for the number of threads that will run it */
     dnnl_status_t status = mst_openmp_begin(&before) ? dnnl_out_of_memory : dnnl_success;
     if (!status) status = mst_dnnl_engine() ? make(p) : dnnl_runtime_error;
     if (!status) p->sgemm = choose_sgemm(p);
@@ -185,7 +185,7 @@ static dnnl_status_t create(const mst_product_shape *shape, mst_primitive **out)
 
 /* ---- the table ---- */
 
-/* SHAPE with zeros after its dimensions: the arrays of equal shapes have equal bytes. */
+/* Copies SHAPE to OUT with zeros after its dimensions, so that the arrays of equal shapes have equal bytes. */
 static void normalize(const mst_product_shape *shape, mst_product_shape *out) {
     memset(out, 0, sizeof *out);
     out->ndim = shape->ndim;

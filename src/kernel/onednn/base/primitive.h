@@ -1,5 +1,5 @@
-/** Matmul primitives of oneDNN, each for one thread, shared by all products of one shape in the process: to make one
- *  takes longer than to run a small one, and a step on many devices has thousands of the same. */
+/** Matmul primitives of oneDNN, each for one thread. All products of one shape in the process share a primitive. Making
+ *  one takes longer than running a small one, and a step on many devices has thousands of equal products. */
 #ifndef MUSTER_KERNEL_ONEDNN_BASE_PRIMITIVE_H
 #define MUSTER_KERNEL_ONEDNN_BASE_PRIMITIVE_H
 
@@ -10,24 +10,23 @@
 
 typedef struct mst_primitive mst_primitive;
 
-/** The CPU; NULL if oneDNN makes none. */
+/** oneDNN's engine for the CPU; NULL if oneDNN could not make it. */
 dnnl_engine_t mst_dnnl_engine(void);
-/** The primitive of SHAPE, with a reference for the caller. May be called by several threads at once. */
+/** Sets OUT to the primitive of SHAPE, with a reference for the caller. Several threads may call it at once. */
 dnnl_status_t mst_primitive_get(const mst_product_shape *shape, mst_primitive **out);
 /** Drops a reference; NULL is allowed. */
 void mst_primitive_release(mst_primitive *primitive);
 dnnl_primitive_t mst_primitive_handle(const mst_primitive *primitive);
-/** Description of operand WHICH, or of the scratchpad for MST_PRODUCT_OPERANDS. */
+/** The description of operand WHICH; for MST_PRODUCT_OPERANDS that of the scratchpad. */
 mst_const_description mst_primitive_description(const mst_primitive *primitive, int which);
-/** True if oneDNN's inner loop reads B in the layout that the primitive has for it, and would rearrange any other.
- */
+/** True if oneDNN's inner loop reads B in the primitive's layout, and would have to rearrange B in any other layout. */
 bool mst_primitive_reads_packed(const mst_primitive *primitive);
-/** True if the product is made by mst_primitive_sgemm, on this and every other occasion. */
+/** True if this product is always computed by mst_primitive_sgemm. */
 bool mst_primitive_is_sgemm(const mst_primitive *primitive);
-/** The same product by oneDNN's function dnnl_sgemm. It makes no objects and takes one buffer at most. If it gets no
- *  memory for that, it returns and has done nothing; an execution of the primitive would end the process. */
+/** Computes the product with oneDNN's function dnnl_sgemm. It makes no objects and allocates at most one buffer. If it
+ *  gets no memory, it returns an error and has done nothing; executing the primitive would end the process. */
 dnnl_status_t mst_primitive_sgemm(const mst_primitive *primitive, const void *a, const void *b, float *c);
-/** Rearranges B from the strides of SHAPE to the layout that PRIMITIVE has for it. */
+/** Rearranges B from the strides of SHAPE to PRIMITIVE's layout of B. */
 dnnl_status_t mst_primitive_pack(const mst_primitive *primitive, const mst_product_shape *shape, const void *b,
                                  void *packed);
 /** Bytes of scratchpad that each call needs. */

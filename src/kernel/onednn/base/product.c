@@ -1,6 +1,6 @@
-/* A product cut into parts of equal size but for the last: so two primitives at most, one for each size, and for
- * each of them a prepared call for every thread, whose addresses are set before it runs. A constant B can be packed:
- * each part's share of it is rearranged once into the layout that the primitive reads fastest. */
+/* A product in parts of equal size, except that the last may be smaller. So it needs at most two primitives, one for
+ * each size. For each of them every thread has a prepared call, whose addresses are set before it runs. A constant B
+ * can be packed: each part's share of it is rearranged once into the layout that the primitive reads fastest. */
 #include "kernel/onednn/base/product.h"
 
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 
 enum { A = MST_PRODUCT_A, B = MST_PRODUCT_B, BIAS = MST_PRODUCT_BIAS, C = MST_PRODUCT_C };
 enum { SCRATCHPAD = MST_PRODUCT_OPERANDS, NUM_ARGS };
-enum { WHOLE, REST, NUM_SIZES }; /* parts of CHUNK indices, and the last one */
+enum { WHOLE, REST, NUM_SIZES }; /* WHOLE: parts of CHUNK indices; REST: the last part */
 
-/* What one thread gives to a primitive. */
+/* A prepared call of a primitive by one thread. */
 typedef struct call {
     dnnl_stream_t stream;
     dnnl_memory_t memory[NUM_ARGS];
-    const void *data[NUM_ARGS]; /* address that the memory object was given last */
+    const void *data[NUM_ARGS]; /* the address that each memory object has now */
     dnnl_exec_arg_t args[NUM_ARGS];
     int num_args;
 } call;
@@ -30,7 +30,7 @@ struct mst_product {
     size_t scratchpad;
     int num_threads;
     int64_t parts, chunk;
-    /* elements from one index of the axis to the next; 0 if the operand does not have the axis */
+    /* elements from one index of the cut axis to the next; 0: the operand does not have the axis */
     int64_t step[MST_PRODUCT_OPERANDS];
     mst_product_shape shape;
     int axis;
@@ -39,7 +39,7 @@ struct mst_product {
 
 void mst_product_operand(mst_product_shape *p, int which, mst_shape shape, bool transposed) {
     int64_t *dim = p->dim[which], *stride = p->stride[which], step = 1;
-    const int lead = p->ndim - shape.ndim, last = p->ndim - 1; /* dimensions of 1 in front */
+    const int lead = p->ndim - shape.ndim, last = p->ndim - 1; /* dimensions of 1 are added in front */
     for (int i = 0; i < p->ndim; i++) dim[i] = i < lead ? 1 : shape.dim[i - lead];
     for (int i = last; i >= 0; i--) {
         stride[i] = step;
@@ -53,7 +53,7 @@ void mst_product_operand(mst_product_shape *p, int which, mst_shape shape, bool 
     stride[last - 1] = swapped_stride;
 }
 
-/* The calls of all threads for the parts of one size. */
+/* Makes the calls of all threads for the parts of one size. */
 static dnnl_status_t make_calls(mst_product *p, int size, bool has_bias) {
     static const int argument[NUM_ARGS] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_DST,
                                            DNNL_ARG_SCRATCHPAD};
@@ -71,7 +71,7 @@ static dnnl_status_t make_calls(mst_product *p, int size, bool has_bias) {
     return status;
 }
 
-/* Parts of COUNT indices of the axis. */
+/* The shape of a part of COUNT indices of the axis. */
 static mst_product_shape part_of(const mst_product *p, int64_t count) {
     mst_product_shape part = p->shape;
     for (int i = 0; i < MST_PRODUCT_OPERANDS; i++)
@@ -93,7 +93,7 @@ static int64_t factor_bytes(const mst_product *p, int64_t count) {
     return count * (int64_t)(p->shape.bf16 ? sizeof(uint16_t) : sizeof(float));
 }
 
-/* Indices of the last part. */
+/* The number of indices of the last part. */
 static int64_t rest_of(const mst_product *p) {
     return p->shape.dim[C][p->axis] - (p->parts - 1) * p->chunk;
 }
@@ -109,7 +109,10 @@ static dnnl_status_t make(mst_product *p) {
 mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t chunk, int num_threads,
                               const char *name, mst_product **out) {
     *out = NULL;
-    enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* generous: bytes that oneDNN takes to make one (the first: 6 MB) */
+    enum {
+        MOST_OF_A_PRIMITIVE = 16 << 20
+    }; /* a generous estimate of the bytes that oneDNN needs to make a primitive
+                                                (the first takes 6 MB) */
     MST_TRY(mst_memory_probe(MOST_OF_A_PRIMITIVE));
     MST_TRY(mst_reserve_retain());
     mst_product *p = calloc(1, sizeof *p);
@@ -160,7 +163,8 @@ static int64_t bytes_of_b(const mst_product *p, int size) {
     return (int64_t)dnnl_memory_desc_get_size(mst_primitive_description(p->primitive[size], B));
 }
 
-/* All parts read packed blocks that are not much larger than the matrix, and parts that share B read the same ones. */
+/* Whether packing B pays: all parts read packed blocks, these are not much larger than the matrix, and parts that share
+ * B read the same blocks. */
 static bool is_worth_packing(const mst_product *p) {
     int64_t bytes = 0;
     for (int i = 0; i < NUM_SIZES; i++) {
@@ -180,7 +184,7 @@ static bool is_worth_packing(const mst_product *p) {
     return bytes * 4 <= plain * 5;
 }
 
-/* The parts of a packed B lie side by side. */
+/* Packs B. The packed parts follow each other. */
 static mst_status pack(mst_product *p, const void *b, mst_tensor **packed) {
     enum { LINE = 64 };
     const int64_t parts = p->step[B] ? p->parts : 1;
