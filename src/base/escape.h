@@ -1,5 +1,5 @@
 /** Bytes as text that can be shown, between single quotes or on a line. Names from files and from other tasks are
- *  printed through here: control characters, some of them above ASCII, could control the terminal, and characters that
+ *  printed through here. Control characters, some of them above ASCII, could control the terminal. Characters that
  *  change the direction of text could make a name look like another one. */
 #ifndef MUSTER_BASE_ESCAPE_H
 #define MUSTER_BASE_ESCAPE_H

@@ -91,7 +91,7 @@ static mst_status open_target(char **at, mst_folder *out) {
     return write_fail(*at);
 }
 
-/* ---- the calls that change what is on the disk, which a test can make fail ---- */
+/* ---- calls that change or look at the disk, which a test can make fail ---- */
 
 static _Atomic(mst_file_fault) fault;
 

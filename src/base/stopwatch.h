@@ -1,4 +1,4 @@
-/** Measures how long something goes on in all. Time in which several threads do it at once counts once. */
+/** Measures for how long something is done in total. Time in which several threads do it at once counts once. */
 #ifndef MUSTER_BASE_STOPWATCH_H
 #define MUSTER_BASE_STOPWATCH_H
 

@@ -118,8 +118,7 @@ static void *work(void *context) {
     if (team->begin && team->begin(team->begin_context, self->number)) return NULL;
     for (uint64_t job = 0;;) {
         mst_timeline_wait(&team->begun, job + 1, MST_NEVER, team->spin);
-        job = mst_timeline_value(&team->begun); /* read before `quit`: the thread that sees the last number also sees
-                                                   `quit` */
+        job = mst_timeline_value(&team->begun); /* read before `quit`, which is set before the last number */
         if (atomic_load(&team->quit)) return NULL;
         share(team, (uint32_t)job, self->number);
     }

@@ -2,8 +2,8 @@
  *  semaphore.
  *
  *  A waiting thread spins for some microseconds and then sleeps in the operating system, on this timeline alone.
- *  Nothing is allocated, and a timeline cannot fail: a thread that could not do its work records the error in the frame
- *  (run/frame.h) and advances the timeline all the same, so that no thread waits for ever.
+ *  Nothing is allocated, and a timeline cannot fail. A thread that could not do its work records the error in the frame
+ *  (run/frame.h) and advances the timeline all the same. So no thread waits for ever.
  *
  *  A thread that has waited for the last value may free the timeline at once: a thread that advances it does not touch
  *  it any more once the value can be seen.

@@ -151,8 +151,7 @@ void mst_onednn_fix_isa(void) {
 
 bool mst_onednn_limit_isa(uint64_t bits) {
     const dnnl_cpu_isa_t most = largest_set(allowed_bits() & bits);
-    const bool is_set = dnnl_set_max_cpu_isa(most) == dnnl_success; /* it can be set once per process, before any other
-                                                                       call */
+    const bool is_set = dnnl_set_max_cpu_isa(most) == dnnl_success; /* once per process, before any other call */
     atomic_store(&fixed, true);
     return is_set || dnnl_get_effective_cpu_isa() == most;
 }

@@ -1,5 +1,5 @@
-/* Inference of one node: mst_node_infer calls the op's `infer` and checks the result, so that later code can rely on
- * valid dtypes, at most MST_MAX_NDIM dimensions, and sizes in bytes that fit 64 bits. Before it in this file are the
+/* Inference of one node: mst_node_infer calls the op's `infer` and checks the result. So later code can rely on valid
+ * dtypes, at most MST_MAX_NDIM dimensions, and sizes in bytes that fit 64 bits. Before it in this file are the
  * checks that ops call in their `infer` (mst_infer_want_dtype, mst_infer_broadcast, ...). Each fails with a message
  * that names the node and shows the dtype and shape of every source. A dimension of -1 is not known yet and agrees with
  * every size. */

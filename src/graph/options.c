@@ -135,9 +135,7 @@ static size_t field_size(mst_field_type type) {
         case MST_FIELD_TYPE_F64: return 8;
         case MST_FIELD_TYPE_SHAPE: return sizeof(mst_shape);
         case MST_FIELD_TYPE_AXES: return sizeof(mst_axes);
-        case MST_FIELD_TYPE_VALUE:
-            return sizeof(mst_node *); /* the index is compared separately, because padding
-                                                                 follows it */
+        case MST_FIELD_TYPE_VALUE: return sizeof(mst_node *); /* the index is compared separately: padding follows it */
         default: return sizeof(void *);
     }
 }

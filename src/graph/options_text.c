@@ -113,9 +113,7 @@ static bool is_left_out(const mst_field *field, const void *at) {
         case MST_FIELD_TYPE_I32: return *(const int32_t *)at == 0;
         case MST_FIELD_TYPE_I64: return *(const int64_t *)at == 0;
         case MST_FIELD_TYPE_U64: return *(const uint64_t *)at == 0;
-        case MST_FIELD_TYPE_F32:
-            return *(const float *)at == 0 && !signbit(*(const float *)at); /* -0 was given, so it
-                                                                                                    is printed */
+        case MST_FIELD_TYPE_F32: return *(const float *)at == 0 && !signbit(*(const float *)at); /* print -0 */
         case MST_FIELD_TYPE_F64: return *(const double *)at == 0 && !signbit(*(const double *)at);
         case MST_FIELD_TYPE_DTYPE: return *(const mst_dtype *)at == MST_NO_DTYPE;
         case MST_FIELD_TYPE_SHAPE: return false;

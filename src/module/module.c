@@ -207,9 +207,7 @@ static mst_status need(const char *name, const mst_module **out) {
             *out = modules[i].module;
             return mst_failure_restore(&modules[i].failure);
         }
-    if (!find_linked(name))
-        MST_TRY(module_find(name, &where)); /* a missing module is not remembered: it may be there
-                                                                   next time */
+    if (!find_linked(name)) MST_TRY(module_find(name, &where)); /* may be there next time */
     MST_TRY(mst_grow(&modules, sizeof *modules, num_modules + 1, &capacity));
     known *added = &modules[num_modules];
     if (!(added->name = strdup(name))) return MST_NO_MEMORY("for a module");

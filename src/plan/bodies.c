@@ -8,7 +8,7 @@
 #include "op/list.h"
 #include "tensor/buffer.h"
 
-/* ---- what is needed of a node ---- */
+/* ---- which outputs are needed ---- */
 
 /* Sets WANTED for each output of the body that is needed: an output of the node has uses, or a needed carry depends on
  * it. */
@@ -34,7 +34,8 @@ static mst_status find_wanted(const mst_plan *plan, const mst_plan_node *node, c
 
 static mst_status set_host(const mst_plan *plan, const mst_plan_node *node, mst_plan_body *body) {
     body->device = plan->host->devices->device[node->device];
-    body->device.domain = &mst_domain_host; /* nothing crosses inside a body, and its inputs are where its node is */
+    body->device.domain = &mst_domain_host; /* no value crosses between domains inside a body, and its inputs are in the
+                                               domain of its node */
     body->device.task = 0;
     body->devices = (mst_devices){.device = &body->device, .count = 1, .num_tasks = 1};
     MST_TRY(mst_names_set(&body->devices.index, body->device.text, 0));

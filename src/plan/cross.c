@@ -1,5 +1,5 @@
-/* cross: carries values between memory domains. A value that is used in other domains than its own gets a send, on the
- * device that makes it, and a receive in each of these domains, on a device that uses it.
+/* cross: carries values between memory domains. A value that is used in other domains than its own gets a send,
+ * on the device that makes it. Each of these other domains gets a receive, on a device that uses the value.
  *
  * The receive copies: it waits until the value is made, and copies it right before its first use. If only the first
  * rows of a value are in use (counted_by), only these are copied. Constants are not sent: each domain has a copy of

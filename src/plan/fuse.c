@@ -202,7 +202,7 @@ static mst_status fuse_batch_norm_grad(mst_plan *plan, mst_plan_node *node) {
     if (norm->op != &mst_op_fused_batch_norm || norm->src[0] != node->src[0] || norm->src[1] != node->src[1] ||
         norm->dst + 1 != node->src[2] || norm->dst + 2 != node->src[3])
         return MST_OK;
-    /* Writes behind the gate are ordered only with what a node read before this pass. */
+    /* Writes behind the gate were ordered only with respect to the variables that the node read before this pass. */
     if (node->region == MST_COMMIT && mst_plan_in_variable(plan, norm->src[2])) return MST_OK;
     relu->dead = true;
     return mst_plan_become(

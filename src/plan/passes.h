@@ -16,11 +16,11 @@
     PASS(distribute) /* makes copies of mirrored variables, and spreads updates over devices and memory domains */   \
     PASS(commit)     /* orders the writes: no state changes before everything that can fail is done */               \
     PASS(fuse)       /* replaces several nodes by one with a fused kernel */                                         \
-    PASS(norms)      /* keeps outputs of batch norms that only convolutions read out of memory */                    \
+    PASS(norms)      /* does not store outputs of batch norms that only convolutions read */                         \
     PASS(norm_grads) /* joins both gradients of a convolution and the gradient of the batch norm after it */         \
     PASS(recompute)  /* computes values of the forward pass again for the backward pass, to keep fewer of them */     \
     PASS(measure)    /* lets convolutions compute the statistics of the batch norms after them */                    \
-    PASS(residual)   /* lets batch norms add what is added to their outputs */                                       \
+    PASS(residual)   /* lets batch norms add the other summand at the end of a residual block */                     \
     PASS(narrow)     /* keeps in bf16 what only convolutions in bf16 read */                                         \
     PASS(select)     /* chooses the fastest kernel for each node */                                                  \
     PASS(layout)     /* puts constants into the layout that their kernel reads fastest */                             \

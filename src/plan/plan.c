@@ -2,8 +2,8 @@
  *
  * A plan consists of arrays of nodes, values, groups and states. They refer to each other by index, so the arrays can
  * grow while passes add to them. Only the functions mst_plan_add... append. A pass that makes nodes superfluous leaves
- * them in place: mst_plan_sweep marks nodes as dead that neither a fetch nor an effect needs, and mst_plan_sort puts
- * the live nodes into an order in which sources come first. A finished plan does not change, so threads share it
+ * them in place: mst_plan_sweep marks nodes as dead that neither a fetch nor an effect needs. mst_plan_sort puts the
+ * live nodes into an order in which sources come first. A finished plan does not change, so threads share it
  * without a lock. */
 #include "plan/plan.h"
 
@@ -110,7 +110,7 @@ mst_status mst_plan_add_effect(mst_plan *plan, int32_t node) {
     return MST_OK;
 }
 
-/* ---- what is known of nodes and values ---- */
+/* ---- properties of nodes and values ---- */
 
 bool mst_plan_shape_only(const mst_plan_node *node, int i) {
     return i < 32 && (node->op->shape_only >> i & 1u);

@@ -134,7 +134,7 @@ struct mst_plan {
     int num_feeds, num_fetches;
     const mst_feed *feed;   /**< feeds of the call that made the plan; used only in passes */
     const mst_value *fetch; /**< likewise */
-    int32_t *feed_value;    /**< value of each feed, -1 if nothing needs it */
+    int32_t *feed_value;    /**< by feed: its value; -1: no node needs it */
     int32_t *fetch_node;    /**< node of each fetch */
     int32_t *effect;        /**< nodes that must run although no fetch needs them, because they write state */
     int64_t num_effects, effect_capacity;

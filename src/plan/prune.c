@@ -11,8 +11,9 @@
 
 typedef struct importer {
     mst_plan *plan;
-    int32_t *feed_of;   /* by graph node: the feed of its first fed output; -1: none is fed */
-    int32_t *next_feed; /* by feed: another feed of the same node; -1: none */
+    int32_t *feed_of;   /* by graph node: first of the list of feeds of its outputs, linked by next_feed; -1: no output
+                           is fed */
+    int32_t *next_feed; /* by feed: next feed of an output of the same node; -1: none */
     uint8_t *needed;    /* by graph node: whether it is imported */
     uint8_t *ordered;   /* by graph node: whether it, or a node that it computes from, has control dependencies or
                            writes */

@@ -81,8 +81,8 @@ static void find_backward(recompute *r) {
     }
 }
 
-/* Finds the root of each value, and which values are kept: small ones, those that cannot be computed again, and those
- * that another device, a fetch or a node behind the gate reads. */
+/* Finds the root of each value, and which values are kept. Kept are small values, values that cannot be computed again,
+ * and values that another device, a fetch or a node behind the gate reads. */
 static void find_values(recompute *r) {
     const mst_plan *plan = r->plan;
     for (int64_t v = 0; v < plan->num_values; v++) {

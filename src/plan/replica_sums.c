@@ -28,8 +28,8 @@ static int by_number_and_shard(const void *a, const void *b) {
     return (x->shard > y->shard) - (x->shard < y->shard);
 }
 
-/* Sets COUNT to how many parts have the number of the first part. It is an error if they are not those of all shards,
- * or differ in shape or dtype. */
+/* Sets COUNT to the number of parts that have the same sum_replicas number as the first part. Fails if there is not one
+ * part for each shard of this task, or if parts differ in dtype or shape. */
 static mst_status find_group(const mst_plan *plan, const part *parts, int64_t left, int32_t *count) {
     const mst_sum_replicas_options *o = parts[0].options;
     const mst_plan_node *first = &plan->node[parts[0].node];

@@ -34,7 +34,7 @@ typedef struct scheduler {
     int32_t *uses_left;         /* by root value: live uses that have no place in the order yet */
     int32_t *root;              /* by value */
     bool *gone;                 /* by node: it has its place in the order */
-    int64_t *ready;             /* by node: when it became ready, -1 before */
+    int64_t *ready;             /* by node: when it became ready; -1: not ready yet */
     int32_t *user_start, *user; /* users of each node, one entry for each source */
     entry *heap;
     int64_t num_entries, heap_capacity;
@@ -146,7 +146,7 @@ static bool frees_memory(const scheduler *s, const mst_plan_node *node) {
     return any && bytes <= 0;
 }
 
-/* ---- going ---- */
+/* ---- placing nodes in the order ---- */
 
 static mst_status offer(scheduler *s, int32_t n) {
     const mst_plan_node *node = &s->plan->node[n];

@@ -68,9 +68,7 @@ static int64_t part_count(const mst_plan *plan, const mst_plan_sums *sums, int32
  * other tasks send is not known. */
 static mst_spec sum_spec(const mst_plan *plan, const mst_plan_sums *sums, int32_t v) {
     mst_spec spec = plan->value[sums->leaf[v * sums->num_leaves]].spec;
-    if (sums->num_rows)
-        spec.shape.dim[0] = sums->num_rows[v / 2] + v % 2; /* indices of rows have their number before
-                                                                              them */
+    if (sums->num_rows) spec.shape.dim[0] = sums->num_rows[v / 2] + v % 2; /* the indices follow their number */
     if (sums->begin) {
         const int64_t count = part_count(plan, sums, v, sums->kind == MST_EXCHANGE_GATHER);
         spec.shape = mst_shape_make(1, &count);

@@ -60,8 +60,8 @@ static bool set_has_device(const mst_update_set *s, int32_t device) {
     return s->device[0] == device;
 }
 
-/* The most gradients of one variable that a device would hold at once if they were stored: one sum for each level of
- * the tree over its shards, waiting for its right part, and the gradient that is being computed. */
+/* The most gradients of one variable that a device would hold at once if they were stored. There is one waiting sum for
+ * each level of the tree over its shards, and the gradient that is being computed. */
 static int64_t gradients_at_once(const mst_lowering *l, const mst_update_set *s) {
     const int64_t shards = (l->window.count + s->num_devices - 1) / s->num_devices;
     int64_t levels = 0;
@@ -69,8 +69,8 @@ static int64_t gradients_at_once(const mst_lowering *l, const mst_update_set *s)
     return levels + 1;
 }
 
-/* Whether the update computes the products of V itself. It does if that saves memory: the factors A and B of all
- * shards, which must then be kept until the update, are no larger than the gradients that are not stored. */
+/* Whether the update computes the products of V itself. It does so if that saves memory. The factors A and B of all
+ * shards must then be kept until the update, so they must be no larger than the gradients that need not be stored. */
 static bool are_products(const mst_lowering *l, const mst_variable_update *v) {
     const mst_update_set *s = &l->sets[v->set];
     const mst_plan_node *node;

@@ -13,8 +13,8 @@
  *      weights from b'                         weights from a'
  *
  * Behind the gate a task computes its part again, now in place: keeping new slots beside the old ones would take the
- * memory that sharding saves. So no state is written before all tasks have all new weights; after that no write can
- * fail.
+ * memory that sharding saves. So no state is written before all tasks have all new weights. After that no write
+ * can fail.
  *
  * With clipping by norm each task knows the norms of its own units, and has 0 for those of other tasks. A separate
  * exchange adds these up, so that all tasks have all norms in the same order. */

@@ -1,4 +1,4 @@
-/** Backends: how a device's part of a plan becomes something that runs.
+/** Backends: they turn a device's part of a plan into calls that run.
  *
  *  compile turns the part into an executable, once for a plan. bind gives the executable addresses, once for each step
  *  that may be in flight. execute runs some of its calls, in each step. Neither plan nor executable ever change. */

@@ -1,5 +1,5 @@
-/* How a device walks its program: a list of actions (run calls, wait for a point of another device, reach one, feed,
- * receive, fetch, gate). gate.c decides whether a device goes on past the gate.
+/* How a device walks its program, which is a list of actions: run calls, wait for a point of another device, reach a
+ * point, feed, receive, fetch, pass the gate. gate.c decides whether a device goes on past the gate.
  *
  * Before the gate the first failure ends the step on all devices. Behind it a device that fails stops where it is
  * (`stop`). Devices that need the values that it did not make stop too. Torn entries are marked in the store. */

@@ -57,8 +57,8 @@ void mst_session_part_release_plan(mst_session *session, mst_cached_plan *cached
 
 /* ---- runs ---- */
 
-/* Lists the feeds of a run. Feeds that this task needs have their tensors; dtypes and shapes of the others come from
- * the plan. */
+/* Lists the feeds of a run. Feeds that this task needs have their tensors, which are checked against the plan. Other
+ * feeds have no tensor. */
 static mst_status list_feeds(const mst_cached_plan *cached, const mst_session_part_run *run, mst_feed *feeds) {
     for (int i = 0; i < cached->num_feeds; i++) {
         const bool needed = cached->plan->feed_task[i] == cached->plan->host->devices->self;

@@ -1,6 +1,6 @@
-/* The messages of a run between its parts: values that cross from one task to another, signals that a node is done,
- * and, as stream 0, the number of the step. A message may arrive before its run is submitted here. It is kept until it
- * is received or its run is over. */
+/* The messages of a run between its parts. A message is a value that crosses from one task to another, a signal that a
+ * node is done, or, on stream 0, the number of the step. A message may arrive before its run is submitted here. It is
+ * kept until it is received or its run is over. */
 #include <stdlib.h>
 #include <string.h>
 

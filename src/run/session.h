@@ -32,7 +32,7 @@ typedef struct mst_slot {
     bool alone;      /**< the caller runs all devices of the frame, which is on no queue */
     mst_feed *feeds; /**< feeds of the frame */
     int64_t feed_capacity;
-    mst_tensor **outputs; /**< likewise */
+    mst_tensor **outputs; /**< outputs of the frame */
     int64_t output_capacity;
 } mst_slot;
 

@@ -37,8 +37,8 @@ static int64_t used_bytes(const mst_session *session, int device) {
 }
 
 /* Checks the memory of the host. Without this check the system would kill the process without a message. The memory
- * that the process has now includes what the session has allocated and touched, but not what is untouched. So the
- * larger of the two is a lower bound of what is needed. */
+ * that the process has now includes what the session has allocated and touched, but not untouched memory. So the memory
+ * needed is at least the larger of the two. */
 static mst_status check_host(const mst_session *session, const mst_plan *plan, int device, int64_t more) {
     const mst_devices *devices = &session->devices;
     const int64_t memory = mst_host_memory();

@@ -4,7 +4,7 @@ enum {
     LEAST_RUNS = 2,                 /* least runs of a window */
     SLOW_WINDOWS = 2,               /* slow windows in a row before a trial: a single one may be an accident */
     WINDOW = 4 * 1000 * 1000,       /* length of a window in nanoseconds */
-    LEAST_PAUSE = 32 * 1000 * 1000, /* likewise */
+    LEAST_PAUSE = 32 * 1000 * 1000, /* least and most nanoseconds between two trials */
     MOST_PAUSE = 1024 * 1000 * 1000
 };
 
@@ -35,9 +35,7 @@ static void decide(mst_threading_choice *c, int64_t now) {
 }
 
 void mst_threading_choice_add(mst_threading_choice *c, bool alone, int64_t nanoseconds, int64_t now) {
-    if (alone != mst_threading_choice_is_alone(c))
-        return; /* a run of a caller that began before the last change of
-                                                              mode */
+    if (alone != mst_threading_choice_is_alone(c)) return; /* the run began before the mode changed */
     const bool first = !c->begun;
     c->begun = true;
     if (first) return;

@@ -30,8 +30,7 @@ static bool is_drawn(const mst_traced *did) {
 }
 
 static void trace_write_add(json_t *events, json_t *event) {
-    json_array_append_new(events, event); /* If memory runs out, EVENT is NULL and this call fails. The whole is checked
-                                             at the end. */
+    json_array_append_new(events, event); /* out of memory: EVENT is NULL and this fails; checked at the end */
 }
 
 static const char *short_name(const char *device) {

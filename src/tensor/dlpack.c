@@ -84,9 +84,7 @@ static bool is_row_major(const DLTensor *t) {
         if (t->shape[i] == 0) return true; /* strides of an empty tensor have no meaning */
     for (int i = t->ndim - 1; t->strides && i >= 0; i--) {
         if (t->shape[i] != 1 && t->strides[i] != stride) return false;
-        if (__builtin_mul_overflow(stride, t->shape[i], &stride))
-            return true; /* too large: it is refused as a shape
-                                                                                  later */
+        if (__builtin_mul_overflow(stride, t->shape[i], &stride)) return true; /* too large: refused later as a shape */
     }
     return true;
 }

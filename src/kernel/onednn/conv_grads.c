@@ -39,8 +39,7 @@ static mst_status make_state(conv_grads_state *s, const mst_infer *c, int num_th
     MST_TRY(mst_conv_parts_make(&s->weights, MST_CONVOLUTION_WEIGHTS_GRAD, &conv, num_threads, 0, false, c->name));
     conv.made_bf16 = both && c->dst[0].dtype == MST_BF16;
     if (both) MST_TRY(mst_conv_parts_make(&s->src, MST_CONVOLUTION_SRC_GRAD, &conv, num_threads, 0, false, c->name));
-    if (both && s->src.parts != s->weights.parts) { /* one of them is not cut into parts, so the other must not be
-                                                       either */
+    if (both && s->src.parts != s->weights.parts) { /* make both one part */
         mst_conv_parts *other = s->src.parts > s->weights.parts ? &s->src : &s->weights;
         const mst_convolution_kind kind = other->kind;
         conv.made_bf16 = conv.made_bf16 && other == &s->src;

@@ -58,7 +58,7 @@ static int64_t choose_chunk(const mst_infer *c, const mst_product_shape *p, bool
     enum {
         COLUMNS = 112,
         ROWS = 224
-    };                                     /* the least of a part: with fewer rows oneDNN packs the other factor too
+    };                                     /* least sizes of a part: with fewer rows oneDNN repacks the other factor too
                                               often */
     enum { GROUP = 16 };                   /* rows or columns that oneDNN's loops handle at once */
     static const double LEAST_FLOPS = 4e6; /* tens of microseconds on one core */

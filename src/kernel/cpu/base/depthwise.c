@@ -172,9 +172,7 @@ static void convolve_end(const mst_conv *conv, const float *const row[SIZE], con
 void mst_depthwise_row_of(const mst_conv *conv, const float *example, const float *zeros, const float *weights,
                           int64_t y, float *dst) {
     const mst_window *h = &conv->window[0], *w = &conv->window[1];
-    const int64_t n = conv->in_channels, stride = w->stride, last = w->in + w->before - SIZE; /* begin of the last
-                                                                                                 window inside the
-                                                                                                 source */
+    const int64_t n = conv->in_channels, stride = w->stride, last = w->in + w->before - SIZE; /* of whole windows */
     int64_t begin = (w->before + stride - 1) / stride, end = last < 0 ? 0 : last / stride + 1;
     if (begin > w->out) begin = w->out;
     if (end > w->out) end = w->out;

@@ -128,8 +128,8 @@ static mst_window band_of(const mst_window *h, int64_t begin, int64_t end) {
  * some of these zeros too, or if the first or the last band reads only zeros. */
 static bool choose_band(const mst_conv *v, int64_t *rows) {
     enum { MOST_BANDS = 16 };
-    static const double LEAST_FLOPS = 2e6, LEAST_FLOPS_DEPTHWISE = 5e5; /* some microseconds: the result for a single
-                                                                           picture should come soon */
+    static const double LEAST_FLOPS = 2e6,
+                        LEAST_FLOPS_DEPTHWISE = 5e5; /* some microseconds: a single picture is urgent */
     const mst_window *h = &v->window[0];
     const double least = v->in_channels == v->groups ? LEAST_FLOPS_DEPTHWISE : LEAST_FLOPS;
     const int64_t most = h->out < MOST_BANDS ? h->out : MOST_BANDS;
@@ -248,9 +248,7 @@ static size_t rounded_bytes(const mst_conv_parts *s, int which) {
 
 mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind, const mst_conv *conv, int num_threads,
                                int64_t chunk, bool bands, const char *name) {
-    enum {
-        MOST_OF_A_PRIMITIVE = 16 << 20
-    }; /* a generous estimate of the bytes that oneDNN needs to make a primitive */
+    enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* a generous estimate of oneDNN's bytes for a primitive */
     *parts = (mst_conv_parts){.kind = kind, .conv = *conv, .num_threads = num_threads};
     MST_TRY(mst_memory_probe(MOST_OF_A_PRIMITIVE));
     parts->calls = calloc((size_t)num_threads * MST_CONV_SIZES, sizeof *parts->calls);

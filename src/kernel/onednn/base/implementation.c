@@ -71,8 +71,8 @@ static bool is_dilated(const mst_conv *v) {
     return false;
 }
 
-/* With three axes it reads past the source and writes past the weights if half of the first window or more is padding
- * before the depth; with several threads it may not end. The same happens if the first window that begins inside the
+/* With three axes it reads past the source and writes past the weights if at least half of the first window is padding
+ * before the depth. With several threads it may not end. The same happens if the first window that begins inside the
  * depth, or one before it, reads past its end: short sources with large windows. 2.6.3, 3.2. */
 static bool begins_and_ends_in_padding(const mst_conv *v) {
     const mst_window *depth = &v->depth;
