@@ -43,8 +43,7 @@ const Muster__AttrValue *mst_read_attr(const mst_read_item *it, size_t k) {
 const Muster__AttrValue *mst_read_find_attr(const mst_read_item *it, const char *key) {
     const Muster__AttrValue *found = NULL;
     for (size_t i = 0; i < it->def->n_attr; i++)
-        if (strcmp(it->def->attr[i]->key, key) == 0)
-            found = mst_read_attr(it, i); /* the last one of this name counts */
+        if (strcmp(it->def->attr[i]->key, key) == 0) found = mst_read_attr(it, i); /* the last one counts */
     return found;
 }
 

@@ -291,8 +291,7 @@ static mst_status go_on(mst_frame *frame, walk *w, int32_t *node, bool *derived)
         }
         if (status && w->happens) stop(frame, w->device, w->next, *node);
         if (status) return status;
-        if (w->happens)
-            continue; /* before the gate a failed step is not finished; behind it the writes are completed */
+        if (w->happens) continue; /* behind the gate writes are completed even if the step has failed */
         if (atomic_load_explicit(&frame->failed, memory_order_relaxed)) break;
     }
     w->ended = true;

@@ -106,8 +106,7 @@ static void init_lock(mst_session *session) {
 
 static mst_status session_create(mst_session *session, const mst_session_part_options *part) {
     mst_session_options *o = &session->options;
-    const bool runs_all =
-        o->timeout > 0 || part; /* the caller must come back at its deadline, whatever device 0 does */
+    const bool runs_all = o->timeout > 0 || part; /* the caller must return in time, whatever device 0 does */
     MST_TRY(check_options(session));
     MST_TRY(make_devices(session, part));
     session->state_bytes = calloc((size_t)session->devices.count, sizeof *session->state_bytes);

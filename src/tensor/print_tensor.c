@@ -298,8 +298,7 @@ mst_status mst_tensor_print(const mst_tensor *tensor, char **text) {
     if (MST_IS_NULL(tensor) || MST_IS_NULL(text)) return MST_INVALID;
     size_t size;
     *text = NULL;
-    const locale_t plain =
-        newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* a decimal point in any locale of the program */
+    const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* a decimal point in any locale */
     if (!plain) return MST_NO_MEMORY("to print a tensor");
     printer p = {.tensor = tensor, .shape = mst_tensor_shape(tensor), .file = open_memstream(text, &size)};
     bool failed = !p.file;

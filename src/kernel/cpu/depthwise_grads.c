@@ -22,11 +22,10 @@ typedef struct depthwise_grads_state {
     mst_row_ring source, gradient;
     int of_src, of_weights; /* numbers of the outputs; -1: not computed. of_src is 0 or -1 */
     int terms;              /* number of the source with the terms of the batch norm before; 0: there is none */
-    bool norm_behind,
-        sums;             /* whether a batch norm follows, and whether the sums of the batch norm before are computed */
-    int64_t chunk, parts; /* chunk: examples of a part, the same on any number of threads */
-    mst_batch_rows rows;  /* rows of the batch norm before, if its sums are computed */
-    int64_t sums_of_part; /* how many parts of that batch norm lie in a part; 0: some parts of it lie in several */
+    bool norm_behind, sums; /* whether a batch norm follows; whether sums of the one before are computed */
+    int64_t chunk, parts;   /* chunk: examples of a part, the same on any number of threads */
+    mst_batch_rows rows;    /* rows of the batch norm before, if its sums are computed */
+    int64_t sums_of_part;   /* how many parts of that batch norm lie in a part; 0: some parts of it lie in several */
     /* Places in the workspace. For each thread it has the rings, blocks to fill them, a row for rounding, and a part
      * that is added up. After that come the contributions of the parts to the gradient of the weights, and the sums. */
     size_t gradient_ring, blocks, row, added, thread_step, weights_at, sums_at;

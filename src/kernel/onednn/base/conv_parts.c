@@ -29,10 +29,8 @@ void mst_conv_parts_free(mst_conv_parts *s) {
 
 /* ---- making parts ---- */
 
-enum {
-    IN_CACHE = 1 << 17
-}; /* number of f32 elements that fit into the second cache of a core beside other arrays of
-                                this size */
+/* f32 elements that fit into the second cache of a core, beside other arrays of this size. */
+enum { IN_CACHE = 1 << 17 };
 
 /* The number of elements of the source or of the output, whichever is greater. */
 static int64_t most_elements(const mst_conv *v) {
@@ -128,8 +126,7 @@ static mst_window band_of(const mst_window *h, int64_t begin, int64_t end) {
  * some of these zeros too, or if the first or the last band reads only zeros. */
 static bool choose_band(const mst_conv *v, int64_t *rows) {
     enum { MOST_BANDS = 16 };
-    static const double LEAST_FLOPS = 2e6,
-                        LEAST_FLOPS_DEPTHWISE = 5e5; /* some microseconds: a single picture is urgent */
+    static const double LEAST_FLOPS = 2e6, LEAST_FLOPS_DEPTHWISE = 5e5; /* some microseconds: one picture is urgent */
     const mst_window *h = &v->window[0];
     const double least = v->in_channels == v->groups ? LEAST_FLOPS_DEPTHWISE : LEAST_FLOPS;
     const int64_t most = h->out < MOST_BANDS ? h->out : MOST_BANDS;
