@@ -6,8 +6,8 @@
 
 #define MST_DID_YOU_MEAN_TEXT 100
 
-/** The first of NAMES (ended by NULL) with the fewest slips from WORD: a letter missing, added, wrong, or two
- *  neighbours swapped (Damerau-Levenshtein distance, each pair swapped at most once). Case is ignored, '-' equals
+/** The first of NAMES (ended by NULL) with the fewest slips from WORD. A slip is a letter missing, added or wrong, or
+ *  two neighbours swapped (Damerau-Levenshtein distance, each pair swapped at most once). Case is ignored, '-' equals
  *  '_', and if WORD has at least three letters, a name that begins with it counts as one slip away. NULL if the best
  *  name is more than 1 + length / 4 slips away: then WORD is probably another word. */
 const char *mst_nearest(const char *word, const char *const *names);

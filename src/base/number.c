@@ -77,7 +77,7 @@ bool mst_number_parse_f32(const char *text, float *out) {
 
 /* Parses digits with an optional sign and point, in a tenth of strtod's time. False if TEXT is anything else, or if the
  * result might differ from strtod's. The result is exact if the digits as a whole number are at most 2^53, and f64
- * holds the power of ten by which it is divided: then only the division rounds, as in strtod. W. D. Clinger, How to
+ * holds the power of ten by which it is divided. Then only the division rounds, as in strtod. W. D. Clinger, How to
  * read floating point numbers accurately, 1990. */
 static bool parse_plain(const char *text, double *out) {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,

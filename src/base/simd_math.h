@@ -8,7 +8,7 @@
  *  26). For other compilers, libraries and processors nothing is declared, and the loops call the plain functions.
  *
  *  A vector function may differ from the plain one in the last bits. If this matters, all elements must go through the
- *  same function in whole blocks, also those at the end of a loop: mst_block_of fills up the last block.
+ *  same function in whole blocks, also those at the end of a loop. mst_block_of fills up the last block.
  *
  *  Two alternatives were rejected. oneDNN's eltwise primitives have no cos, tan, erfc, log1p and others, need a state
  *  for each node, and do not help softmax and random numbers. SLEEF is one more library for the same speed. f64 uses

@@ -5,8 +5,8 @@
  *  Nothing is allocated, and a timeline cannot fail. A thread that could not do its work records the error in the frame
  *  (run/frame.h) and advances the timeline all the same. So no thread waits for ever.
  *
- *  A thread that has waited for the last value may free the timeline at once: a thread that advances it does not touch
- *  it any more once the value can be seen.
+ *  A thread that has waited for the last value may free the timeline at once. The reason is that an advancing thread
+ *  does not touch it any more once the value can be seen.
  */
 #ifndef MUSTER_BASE_TIMELINE_H
 #define MUSTER_BASE_TIMELINE_H

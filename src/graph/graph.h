@@ -46,7 +46,7 @@ typedef struct mst_device_setter mst_device_setter;
 typedef struct mst_replica_place {
     int32_t shard, num_shards; /**< num_shards: shards of all tasks */
     mst_shards window;         /**< shards of this task */
-    bool is_apart;             /**< the tasks keep step, but do not sum over the shards within a step */
+    bool is_apart;             /**< the tasks make each step together, but sum nothing over the shards within it */
     int64_t next_sum;          /**< number of the shard's next sum over the shards (op/elementwise/sum_replicas.h) */
     int64_t first_update;      /**< place of its first update in the collection MST_UPDATES */
 } mst_replica_place;

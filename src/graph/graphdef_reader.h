@@ -70,8 +70,8 @@ MST_CHECKED mst_status mst_read_tensor(mst_graph_reader *r, const mst_read_item 
 /** Converts the value to the type of FIELD and writes it to AT; MEMORY keeps strings and tensors. */
 MST_CHECKED mst_status mst_read_option(mst_graph_reader *r, const mst_read_item *it, const mst_field *field,
                                        const Muster__AttrValue *value, mst_option_memory *memory, void *at);
-/** Whether an unknown attribute may be ignored: a dtype (we infer it), or the default of a feature that we do not have
- *  (false or "", in nodes that Muster did not write). */
+/** Whether an unknown attribute may be ignored. A dtype may, because we infer it. So may the default of a feature that
+ *  we do not have: false or "", in nodes that Muster did not write. */
 bool mst_read_may_skip(const mst_read_item *it, const char *key, const Muster__AttrValue *value);
 /** Fails: KEY is not an option of the op. The message suggests the nearest one. */
 mst_status mst_read_unknown(mst_graph_reader *r, const mst_read_item *it, const char *key);

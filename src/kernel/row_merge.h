@@ -1,5 +1,5 @@
-/** Sums of sparse gradients, row by row, in the fixed tree over shards (base/shard_tree.h): the work of the op
- *  merge_rows (kernel/cpu/update_merge_rows.c), and of tasks that exchange rows (collective/row_exchange.h).
+/** Sums of sparse gradients, row by row, in the fixed tree over shards (base/shard_tree.h). The op merge_rows
+ *  (kernel/cpu/update_merge_rows.c) and tasks that exchange rows (collective/row_exchange.h) use them.
  *
  *  A sparse gradient consists of rows and their indices. It has each row once, in ascending order. So one walk over all
  *  sources finds the rows of the sum, and then the sum of each row is computed. A row that a source does not have is 0.

@@ -173,7 +173,7 @@ static mst_status query_module(const char *path, void *library, const mst_module
     return MST_OK;
 }
 
-/* Loads a module from a file. A library whose `load` was called stays open even if that failed: one of its tables may
+/* Loads a module from a file. A library whose `load` was called stays open even if that failed. One of its tables may
  * be in use, and the error has the name of its file. */
 static mst_status load_file(const char *name, const char *path, const mst_module **out) {
     void *library;

@@ -319,7 +319,7 @@ static mst_status visit_phase(committer *c, const int32_t *order, int64_t count)
 }
 
 /* Finds the values that are in the memory of a variable: the variable itself, views, and outputs of writers. If there
- * are writes, a view that is used in a later phase than its own becomes a copy, so that it keeps the old value. */
+ * are writes, a view that is used in a later phase than its own becomes a copy. So it keeps the old value. */
 static void find_variables(committer *c) {
     mst_plan *plan = c->plan;
     bool writes = false;

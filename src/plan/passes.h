@@ -11,21 +11,21 @@
     PASS(prune)      /* imports the nodes that the fetches need, but not those that only fed values need */          \
     PASS(infer)      /* finds all dtypes and shapes from those of the feeds */                                       \
     PASS(place)      /* gives each node a device */                                                                  \
-    PASS(simplify)   /* computes constant nodes now, merges nodes that compute the same */                            \
-    PASS(autocast)   /* casts the factors of products to bf16, where this is asked for */                             \
+    PASS(simplify)   /* computes constant nodes now, merges nodes that compute the same */                           \
+    PASS(autocast)   /* casts the factors of products to bf16, where this is asked for */                            \
     PASS(distribute) /* makes copies of mirrored variables, and spreads updates over devices and memory domains */   \
     PASS(commit)     /* orders the writes: no state changes before everything that can fail is done */               \
     PASS(fuse)       /* replaces several nodes by one with a fused kernel */                                         \
     PASS(norms)      /* does not store outputs of batch norms that only convolutions read */                         \
     PASS(norm_grads) /* joins both gradients of a convolution and the gradient of the batch norm after it */         \
-    PASS(recompute)  /* computes values of the forward pass again for the backward pass, to keep fewer of them */     \
+    PASS(recompute)  /* computes values of the forward pass again for the backward pass, to keep fewer of them */    \
     PASS(measure)    /* lets convolutions compute the statistics of the batch norms after them */                    \
     PASS(residual)   /* lets batch norms add the other summand at the end of a residual block */                     \
     PASS(narrow)     /* keeps in bf16 what only convolutions in bf16 read */                                         \
     PASS(select)     /* chooses the fastest kernel for each node */                                                  \
-    PASS(layout)     /* puts constants into the layout that their kernel reads fastest */                             \
-    PASS(cross)      /* adds a send and a receive where a value goes to another memory domain or task */              \
-    PASS(vote)       /* decides when this task promises the others that it can make the step */                       \
+    PASS(layout)     /* puts constants into the layout that their kernel reads fastest */                            \
+    PASS(cross)      /* adds a send and a receive where a value goes to another memory domain or task */             \
+    PASS(vote)       /* decides when this task promises the others that it can make the step */                      \
     PASS(schedule)   /* puts all nodes into one order, by memory and readiness */                                    \
     PASS(keep_own)   /* keeps the nodes of this task, if there are several tasks */                                  \
     PASS(partition)  /* cuts the order into a program for each device, and adds the waits between devices */         \

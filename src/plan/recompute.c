@@ -295,8 +295,8 @@ static void find_gates(recompute *r) {
     }
 }
 
-/* Marks the nodes that get a copy: the makers of values that backward nodes read and that are not kept, and in turn the
- * makers of the sources of these. */
+/* Marks the nodes that get a copy. These are the makers of values that backward nodes read and that are not kept, then
+ * the makers of their sources, and so on. */
 static void find_needed(recompute *r) {
     const mst_plan *plan = r->plan;
     for (int64_t k = 0; k < plan->num_order; k++)

@@ -91,8 +91,8 @@ static mst_status find_users(scheduler *s) {
     s->user_start = calloc((size_t)plan->num_nodes + 2, sizeof *s->user_start);
     s->user = malloc(((size_t)total + 1) * sizeof *s->user);
     if (!s->user_start || !s->user) return MST_NO_MEMORY("for a plan");
-    /* The counts of node n are at n + 2, so that filling advances the entry at n + 1 and ends with the starts in
-     * place. */
+    /* The count of node n is at n + 2. Filling then advances the entry at n + 1, which ends as the start of node n +
+     * 1. */
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];
         for (int i = 0; i < node->num_src + node->num_control; i++)

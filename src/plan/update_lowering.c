@@ -291,9 +291,9 @@ static mst_status add_step(mst_lowering *l, const mst_update_local *x) {
     MST_TRY(mst_lowering_update(l, x, MST_UPDATE_STEP, "step", &step));
     MST_TRY(mst_lowering_part(l, mst_lowering_maker(l, step)));
     if (!wants_penalty) return MST_OK;
-    /* The update itself computes the penalties if it is in the domain of the whole sum, makes all units, and reads the
-     * weights as they were before all writes. Else a node before the update computes them, so that nothing crosses
-     * between domains while variables are written. */
+    /* The update itself computes the penalties if three conditions hold: it is in the domain of the whole sum, makes
+     * all units, and reads the weights as they were before all writes. Else a node before the update computes them, so
+     * that nothing crosses between domains while variables are written. */
     const bool here = mst_plan_domain(l->plan, x->device[0]) ==
                       mst_plan_domain(l->plan, l->penalty >= 0 ? mst_lowering_device(l, l->penalty) : x->device[0]);
     penalties = step;

@@ -53,7 +53,7 @@ typedef struct mst_frame {
     mst_step step;
     int64_t deadline;
     int64_t longer;   /**< the caller's deadline behind the gate */
-    bool caller_runs; /**< the caller runs device 0's part, and must come back from it */
+    bool caller_runs; /**< the caller runs device 0's part, so this has a deadline behind the gate too */
     bool check_numerics, spin;
     mst_run_notes *notes; /**< notes for a trace; NULL: the run is not traced */
     bool has_turn;

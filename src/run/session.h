@@ -208,10 +208,10 @@ void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound);
 
 /* ---- memory: session.c ---- */
 
-/** Begins an allocation: until mst_session_end_allocation the calling thread is the only one of the session that asks
- *  devices for memory (for copies, constants and arenas) and checks their limits. It does not hold the session's lock
- *  in this time, because a device may take long. Other threads that need memory wait here until DEADLINE; runs that
- *  need none go on. Call both functions without the lock. */
+/** Begins an allocation. Until mst_session_end_allocation no other thread of the session asks devices for memory (for
+ *  copies, constants and arenas) or checks their limits. The calling thread does not hold the session's lock in this
+ *  time, because a device may take long. Other threads that need memory wait here until DEADLINE; runs that need none
+ *  go on. Call both functions without the lock. */
 MST_CHECKED mst_status mst_session_begin_allocation(mst_session *session, int64_t deadline);
 void mst_session_end_allocation(mst_session *session);
 /** The error of a call whose deadline passes while it waits for the allocation of another call to end. */

@@ -179,8 +179,8 @@ MST_CHECKED mst_status mst_state_check_spec(const mst_state *state, const mst_sp
 mst_copy *mst_state_use_copy(mst_store *store, const mst_state *state, const mst_domain *domain, const char *place);
 /** Likewise, a copy that holds the value, wherever it is. */
 mst_copy *mst_state_use_current(mst_store *store, const mst_state *state);
-/** Likewise, one after another, all copies that hold the value: the first if AFTER is NULL, else the next one after
- *  AFTER, which is in use. NULL after the last. */
+/** Likewise, all copies that hold the value, one after another. AFTER is NULL for the first copy, else the copy before,
+ *  which must be in use. NULL after the last. */
 mst_copy *mst_state_use_next(mst_store *store, const mst_state *state, const mst_copy *after);
 /** Likewise, any copy, whether or not it holds the value; one in the host's memory if there is one. */
 mst_copy *mst_state_use_any(mst_store *store, const mst_state *state);

@@ -1,6 +1,7 @@
 /* Gradients of depthwise convolutions with windows of 3x3, row by row. All of the following is computed for a row while
- * it is in the cache: the gradient of the output, if a batch norm follows; the row that the convolution reads, if a
- * batch norm comes before; both gradients; and their contribution to the sums of the batch norm before. */
+ * it is in the cache. If a batch norm follows, this includes the gradient of the output. If a batch norm comes before,
+ * it includes the row that the convolution reads. Then come both gradients, and their contribution to the sums of the
+ * batch norm before. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -201,7 +201,7 @@ static void update_release(void *context) {
     free(s);
 }
 
-/* Orders the units so that this task's part is divided among devices and threads separately: its units take longer than
+/* Orders the units so that this task's part is divided among devices and threads separately. Its units take longer than
  * those for which other tasks send new weights. */
 static mst_status order_units(update_state *s) {
     const mst_update_options *o = s->options;

@@ -60,9 +60,9 @@ static int64_t choose_count(const mst_conv *v, int64_t most, double least_flops)
     return parts;
 }
 
-/* The number of examples in a part. There are enough parts for sixteen threads. There are more if these do not fit into
- * the cache, as long as the gradients of the weights, one for each part, are smaller than the arrays from which they
- * are computed. */
+/* The number of examples in a part. There are enough parts for sixteen threads. If these parts do not fit into the
+ * cache, there are more. But the gradients of the weights, one for each part, must stay smaller than the arrays from
+ * which they are computed. */
 int64_t mst_conv_chunk(const mst_conv *v) {
     enum { PARTS = 16 };
     static const double LEAST_FLOPS = 4e6; /* tens of microseconds on one core */

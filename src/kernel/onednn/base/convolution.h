@@ -5,7 +5,7 @@
  *  The first implementation of oneDNN that computes correctly is used (implementation.h).
  *
  *  A convolution of single pixels is a product of matrices with a row for each pixel. In bf16 it is computed as a
- *  product, because oneDNN has faster code for that: with AMX the gradients of MobileNetV2's weights take 0.4 of the
+ *  product, because oneDNN has faster code for that. With AMX the gradients of MobileNetV2's weights take 0.4 of the
  *  time. */
 #ifndef MUSTER_KERNEL_ONEDNN_BASE_CONVOLUTION_H
 #define MUSTER_KERNEL_ONEDNN_BASE_CONVOLUTION_H

@@ -62,9 +62,9 @@ static bool is_narrower_than_stride(const mst_conv *v) {
     return v->window[1].in < v->window[1].stride;
 }
 
-/* With more than 28 columns of output, and fewer than 16 channels of the output or of the source in a group, the
- * gradient is wrong, and memory past the scratchpad is read. This happens even if all windows have one element, for
- * which dilation has no meaning. 2.6.3. */
+/* The gradient is wrong, and memory past the scratchpad is read, with more than 28 columns of output and fewer than 16
+ * channels of the output or of the source in a group. This happens even if all windows have one element, for which
+ * dilation has no meaning. 2.6.3. */
 static bool is_dilated(const mst_conv *v) {
     for (int i = 0; i < MST_MOST_WINDOW_AXES; i++)
         if (axis_of(v, i)->dilation != 1) return true;

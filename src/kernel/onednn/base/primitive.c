@@ -1,6 +1,6 @@
 /* The table of oneDNN's matmul primitives, shared by shape in the whole process with a count of references.
  *
- * A new primitive is run once, on zeros, before it is given out: oneDNN makes some of its code in the first run, and
+ * A new primitive is run once, on zeros, before it is given out. oneDNN makes some of its code in the first run, and
  * ends the process if there is no memory for that. Products that an update computes while variables are written must
  * not fail at all. They use dnnl_sgemm, which gives the same bits, and returns if it gets no memory. */
 #include "kernel/onednn/base/primitive.h"
