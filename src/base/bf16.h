@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** The nearest bf16; of two equally near ones the even one. NaN stays NaN. */
+/** The bf16 nearest to X; of two equally near ones the even one. NaN stays NaN. */
 static inline uint16_t mst_bf16_of(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);

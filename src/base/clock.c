@@ -24,7 +24,7 @@ void mst_clock_replace(int64_t (*now)(void)) {
 }
 
 int64_t mst_clock_after(double seconds) {
-    const double far = 1e9; /* some thirty years */
+    const double far = 1e9; /* about thirty years */
     if (!(seconds < far)) return MST_NEVER;
     return mst_clock_now() + (int64_t)(seconds * 1e9);
 }

@@ -13,7 +13,7 @@
 
 enum {
     ROUNDS = 10,
-    LANES = 32 /* loops of 16 gcc unrolls and leaves scalar */,
+    LANES = 32 /* gcc unrolls loops of 16, and does not vectorise them */,
     CHUNK = 64,   /* blocks computed at a time */
     PAIRS = LANES /* pairs of f32 normals computed at a time */
 };

@@ -24,7 +24,7 @@ typedef struct mst_domain_type {
     /** Allocates BYTES of zeros, aligned to 64 and not touched yet: the first thread that writes to a page decides
      *  where it lies. */
     mst_status (*alloc)(mst_domain *domain, size_t bytes, void **out);
-    /** Frees what `alloc` gave. */
+    /** Frees memory that `alloc` gave. */
     void (*free)(mst_domain *domain, void *data, size_t bytes);
     /** Copies between this domain and host memory, or another domain of this type. TO or FROM is this domain. Returns
      *  when the bytes have arrived. */

@@ -1,4 +1,4 @@
-/** How much of the processor and of the memory a control group may use: the limits that container runtimes set. */
+/** The limits that container runtimes set: how much of the processor and of the memory a control group may use. */
 #ifndef MUSTER_DEVICE_QUOTA_H
 #define MUSTER_DEVICE_QUOTA_H
 

@@ -152,7 +152,7 @@ static mst_status add_flag(mst_graph_writer *w, Muster__NodeDef *node, const cha
 }
 
 static mst_status add_float(mst_graph_writer *w, Muster__NodeDef *node, const char *key, float number) {
-    if (number == 0 && !signbit(number)) return MST_OK; /* -0 is written */
+    if (number == 0 && !signbit(number)) return MST_OK; /* a 0 that was given is -0, which is written */
     Muster__AttrValue *value = mst_message_add(w, node, key);
     if (!value) return MST_NO_MEMORY("to write a graph");
     value->value_case = MUSTER__ATTR_VALUE__VALUE_F;

@@ -22,7 +22,7 @@ static const int64_t *numbers(const mst_row_merge *m, int32_t leaf) {
     return (const int64_t *)m->src[2 * leaf + 1].data + 1;
 }
 
-/* Sets the place of each source to its first row that is FIRST or a later one. */
+/* Sets the place of each source to its first row whose index is at least FIRST. */
 static void find_row(const mst_row_merge *m, int64_t first, int64_t *place) {
     for (int32_t i = 0; i < m->num_leaves; i++) {
         const int64_t *number = numbers(m, i);

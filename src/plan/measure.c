@@ -34,7 +34,7 @@ static const mst_plan_node *conv_of(const mst_plan *plan, const mst_plan_node *s
 /* Replaces CONV and STATISTICS by one node. JOINED: by value, the value that replaces it. */
 static mst_status measure_join(mst_plan *plan, const mst_plan_node *conv, const mst_plan_node *statistics,
                                int32_t *joined) {
-    enum { TERMS = 2 }; /* source of a normalized_conv2d */
+    enum { TERMS = 2 }; /* number of the source of a normalized_conv2d that has the terms */
     const bool normalized = conv->op == &mst_op_normalized_conv2d;
     mst_conv2d_statistics_options options = {.epsilon = ((const mst_batch_norm_options *)statistics->options)->epsilon};
     if (normalized)

@@ -207,7 +207,7 @@ mst_status mst_plan_memory(mst_plan *plan) {
 
 /* ---- limits ---- */
 
-/* "'layer1/matmul' 1.2 MB, ..." */
+/* Writes the largest values of DEVICE to TEXT: "'layer1/matmul' 1.2 MB, ...". */
 static void list_largest(const mst_plan *plan, int device, char *text, size_t size) {
     enum { LARGEST = 3 };
     int32_t largest[LARGEST] = {-1, -1, -1};

@@ -78,7 +78,7 @@ typedef struct mst_plan_node {
     bool fallible; /**< may fail, so it must come before the gate */
     bool dead;
     bool materialize;         /**< a view that is copied, because its source is written before its last use */
-    const mst_kernel *kernel; /**< NULL: the reference */
+    const mst_kernel *kernel; /**< NULL: the op's reference kernel */
     mst_kernel_function run;
     void *state; /**< prepared state of the kernel */
     size_t workspace;

@@ -34,7 +34,7 @@ typedef struct recompute {
     mst_plan *plan;
     int64_t num_nodes, num_values; /* numbers before copies are added */
     bool *backward;                /* by node: it belongs to a gradient, or depends on one */
-    int32_t *root;                 /* by value: whose memory it is */
+    int32_t *root;                 /* by value: the value in whose memory it lies */
     bool *kept;                    /* by root: it is not computed again, because it need not or cannot be */
     bool *saved;                   /* by root: a backward node reads it */
     int32_t *parent;               /* by node: next node towards the one that stands for its component */

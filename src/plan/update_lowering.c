@@ -191,7 +191,7 @@ static mst_status push_gradient(mst_lowering *l, mst_update_local *x, const mst_
     out->leaf = leaf;
     out->piece = piece;
     out->num_pieces = pieces;
-    if (v->num_pieces) { /* sums over all shards */
+    if (v->num_pieces) { /* the pieces are sums over all shards: one leaf */
         leaf[0] = (mst_shards){0, l->options->num_shards};
         out->num_leaves = 1;
         for (int32_t i = 0; i < pieces; i++) {

@@ -39,7 +39,7 @@ typedef struct mst_update_set {
     int32_t num_devices;
     const int32_t *device;
     int32_t num_domains;
-    int32_t *domain_start; /**< [num_domains + 1], in `ordered` */
+    int32_t *domain_start; /**< [num_domains + 1]: where each domain begins in `ordered`; then the end */
     int32_t *ordered;      /**< the devices, sorted by domain */
     int32_t most_devices;  /**< devices of the largest domain */
 } mst_update_set;

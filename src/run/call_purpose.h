@@ -1,4 +1,4 @@
-/** What a session is called for. */
+/** The purpose of a call of a session. */
 #ifndef MUSTER_RUN_CALL_PURPOSE_H
 #define MUSTER_RUN_CALL_PURPOSE_H
 

@@ -92,7 +92,7 @@ typedef struct mst_frame {
     struct mst_walk *walks;     /**< likewise: the place of each device in its program */
     atomic_bool failed;
     pthread_mutex_t lock; /**< of `failure` */
-    mst_failure failure;  /**< the first cause */
+    mst_failure failure;  /**< the first failure; a cause replaces a derived one */
 } mst_frame;
 
 /** The array of VALUE in this frame, with its address. */

@@ -203,7 +203,7 @@ void mst_session_forget_plan(mst_session *session, mst_cached_plan *cached);
 bool mst_session_is_bound(const mst_session *session, const mst_cached_plan *cached, int slot);
 /** Gives CACHED addresses in slot I, which no other run uses. Call it during an allocation (below). */
 MST_CHECKED mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int slot);
-/** Frees what a plan has in a slot. */
+/** Frees everything that a plan has in a slot. */
 void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound);
 
 /* ---- memory: session.c ---- */

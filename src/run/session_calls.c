@@ -266,7 +266,7 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index, const m
         mst_executor_submit(session->executor, frame, cached->devices, cached->num_devices);
 }
 
-/* Sets the number that random ops see. */
+/* Sets the number of the step, from which random ops take their numbers. */
 static mst_status number_step(mst_session *session, mst_slot *slot, const mst_call_purpose *purpose) {
     const mst_cached_plan *cached = slot->cached;
     const int32_t state = cached->plan->step_state;

@@ -66,8 +66,9 @@ bool mst_dnnl_has_amx(void) {
 
 /* Products A^T B of two matrices are computed by dnnl_sgemm, because updates compute them while variables are written.
  * The choice depends only on the shape, so that every caller gets the same bits. The primitive gives these bits too if
- * it calls the same function ("gemm") or sums in the same order, which "brg" does up to ROWS rows of A and B. With more
- * rows, an update computes no product of a whole matrix of one unit: the factors are larger. */
+ * it calls the same function ("gemm") or sums in the same order. "brg" sums in this order up to ROWS rows of A and B.
+ * With more rows no update computes the product of a matrix that is a single unit, because its factors would be larger
+ * than the gradient. */
 static bool choose_sgemm(const mst_primitive *p) {
     enum { ROWS = 384 };
     const mst_product_shape *s = &p->shape;

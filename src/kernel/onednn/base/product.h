@@ -26,7 +26,7 @@ typedef struct mst_product mst_product;
 /** Whether the processor has instructions for products of bf16, and oneDNN uses them. */
 bool mst_dnnl_has_bf16(void);
 
-/** Whether oneDNN uses AMX for them. */
+/** Whether oneDNN uses AMX for products of bf16. */
 bool mst_dnnl_has_amx(void);
 
 /** Whether oneDNN uses AVX-512. */
