@@ -85,8 +85,8 @@ typedef int (*mst_file_fault)(mst_file_call call, size_t *size);
 /** Sets the function that makes calls fail, for tests of a full or missing disk; NULL removes it. */
 void mst_file_replace_fault(mst_file_fault function);
 
-/** Fails like mst_file_write, as far as that can be known beforehand. Writes nothing. MST_INVALID if PATH is not a
- *  regular file. */
+/** Fails like mst_file_write, as far as that can be known beforehand. Creates a side file and removes it; PATH does not
+ *  change. MST_INVALID if PATH is not a regular file. */
 MST_CHECKED mst_status mst_file_check(const char *path);
 
 /** Reads the file at PATH into *DATA, which the caller frees with free(). MST_NOT_FOUND if there is none, MST_INVALID

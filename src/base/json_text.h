@@ -1,5 +1,5 @@
 /** JSON as text. All JSON that is printed is written here. All JSON is read here, so that an object with the same key
- *  twice is an error everywhere: some programs would take the first value, others the last. */
+ *  twice is an error everywhere. Some programs would take its first value, others its last. */
 #ifndef MUSTER_BASE_JSON_TEXT_H
 #define MUSTER_BASE_JSON_TEXT_H
 

@@ -70,7 +70,8 @@ static bool has_tile_registers(void) {
 }
 
 static bool has_set(dnnl_cpu_isa_t isa) {
-    /* bits in registers of CPUID leaf 7: here of register d, on the next line of a and d of subleaf 1 */
+    /* Bits in registers of CPUID leaf 7. First line: register d. Second: register a of subleaf 1. Third: d of subleaf
+     * 1. */
     enum { FP16 = 1 << 23, AMX_BF16 = 1 << 22, AMX = 3 << 24 };
     enum { VNNI_OF_AVX = 1 << 4, BF16 = 1 << 5, AMX_FP16 = 1 << 21 };
     enum { INT8_AND_CONVERT = 3 << 4 };
