@@ -1,9 +1,9 @@
-/** What is told of the arrays of an npz file. */
+/** Warnings about the names of the arrays in an npz file. */
 #ifndef MUSTER_CLI_ARRAY_NOTES_H
 #define MUSTER_CLI_ARRAY_NOTES_H
 
-/** Warns of arrays of SPEC, npz:FILE or word-ids:FILE, whose names differ in upper and lower case alone from one that
- *  is read. Says nothing of a file that cannot be read, and of other kinds of data. */
+/** Warns of each array in the file of SPEC (npz:FILE or word-ids:FILE) whose name differs from the name of an array
+ *  that is read only in upper and lower case. Does nothing if the file cannot be read or if SPEC is of another kind. */
 void array_notes_warn(const char *spec);
 
 #endif

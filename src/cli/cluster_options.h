@@ -1,5 +1,6 @@
-/** Options of commands that are tasks of a cluster, as rows of their tables, and what is made of them. The file of a
- *  command has AT(member), the offset of a member in its struct of options; members are named as the options are. */
+/** Options shared by the commands that run as tasks of a cluster: rows for their tables of options, and initializers
+ *  made from their values. A command's file must define AT(member), the offset of a member in its struct of options.
+ *  The members have the names of the options. */
 #ifndef MUSTER_CLI_CLUSTER_OPTIONS_H
 #define MUSTER_CLI_CLUSTER_OPTIONS_H
 
@@ -8,7 +9,7 @@
 
 /* clang-format off */
 
-/** Which tasks there are, and which of them this one is. */
+/** The tasks of the cluster, and which of them this process is. */
 #define CLUSTER_TASK_OPTIONS                                                                                          \
     {"worker-hosts", OPTION_TEXT, AT(worker_hosts), "HOST:PORT,...",                                                  \
      .help = "all workers of the cluster, in place of the environment variable TF_CONFIG or what mpiexec, srun or "   \
@@ -18,8 +19,8 @@
     {"task-index", OPTION_INT, AT(task_index), "N", NULL, 0, 1e6, .help = "its place in the list of its job, from 0", \
      .alias = "task-id"}
 
-/** How other tasks are reached. KEY_HELP and TRANSPORT_HELP are the help of --cluster-key and --transport;
- *  TRANSPORT_NAME gives the choices of the latter (transport/transport_row.h). */
+/** How this task reaches the others. KEY_HELP and TRANSPORT_HELP are the help texts of --cluster-key and --transport.
+ *  TRANSPORT_NAME gives the choices of --transport (transport/transport_row.h). */
 #define CLUSTER_CONNECTION_OPTIONS(KEY_HELP, TRANSPORT_HELP, TRANSPORT_NAME)                                          \
     {"bind", OPTION_TEXT, AT(bind), "HOST:PORT",                                                                      \
      .help = "where this task listens, if that is not the address by which the others know it"},                      \
@@ -29,7 +30,7 @@
              "localhost alone, for programs of this user)"},                                                          \
     {"transport", OPTION_WORD, AT(transport), .choice = (TRANSPORT_NAME), .help = (TRANSPORT_HELP)}
 
-/** The order of the updates of parameter servers. */
+/** Options that record or replay the order of the parameter servers' updates. */
 #define CLUSTER_UPDATE_LOG_OPTIONS                                                                                    \
     {"update-log", OPTION_FILE, AT(update_log), "DIR",                                                                \
      .help = "parameter servers, asynchronous or with backup workers, write to DIR in which order they have applied " \
@@ -45,13 +46,13 @@
 
 /* clang-format on */
 
-/** Members of mst_task_options and mst_server_options: how the task of CLUSTER reaches the others, and for how long it
- *  waits for them. O points to the command's options. */
+/** Initializers for the members that mst_task_options and mst_server_options share: how this task of CLUSTER reaches
+ *  the others, and how long it waits for them. O points to the command's options. */
 #define CLUSTER_CONNECTION(CLUSTER, O)                                                                \
     .cluster = (CLUSTER), .bind = (O)->bind, .key_file = (O)->cluster_key, .insecure = (O)->insecure, \
     .transport = (O)->transport, .timeout = (O)->timeout, .recovery_timeout = (O)->recovery_timeout
 
-/** Members of mst_server_options, from all of these tables. */
+/** Initializers for mst_server_options from the options of all tables above. */
 #define CLUSTER_SERVER_OPTIONS(CLUSTER, O) \
     CLUSTER_CONNECTION(CLUSTER, O), .update_log = (O)->update_log, .replay_updates = (O)->replay_updates
 

@@ -85,7 +85,7 @@ static void warn_of_spaces(const mst_column_report *column) {
         column->name, column->is_label ? "class" : "category", column->spaced);
 }
 
-/* Text that is not UTF-8 is shown with its bytes as numbers. */
+/* The error message shows the bytes of text that is not UTF-8 as numbers. */
 static mst_status check_encoding(const mst_column_report *column) {
     if (column->is_utf8) return MST_OK;
     return MST_FAIL(

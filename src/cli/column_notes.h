@@ -1,5 +1,5 @@
-/** What a user is told about the columns of a table: which numbers are in another notation, and which texts can hardly
- *  be categories. For data without a schema (NULL) nothing is printed. */
+/** Notes for the user about the columns of a table: columns of numbers in an unusual notation, and columns of texts
+ *  that are unlikely to be categories. For data without a schema (NULL), nothing is printed. */
 #ifndef MUSTER_CLI_COLUMN_NOTES_H
 #define MUSTER_CLI_COLUMN_NOTES_H
 
@@ -9,16 +9,17 @@
 
 #include "muster/status.h"
 
-/** Prints "'price' with a decimal comma, 'born' as year and month", after BEFORE; false, and nothing, if there is no
- *  such column. */
+/** Prints BEFORE and the columns whose numbers are in an unusual notation, such as "'price' with a decimal comma,
+ *  'born' as year and month". If there are none, prints nothing and returns false. */
 bool column_notes_print(const char *schema, const char *before);
-/** Adds the same to EVENT, as "columns_read": {"price": "with a decimal comma"}; nothing where there is none. */
+/** Adds the same columns to EVENT, as "columns_read": {"price": "with a decimal comma"}. Adds nothing if there are
+ *  none. */
 void column_notes_add(const char *schema, json_t **event);
-/** MST_INVALID, naming the column, where its name or one of its categories is not UTF-8: models and messages could not
- *  name it. */
+/** MST_INVALID, with a message that tells the column, if the name of a column or one of its categories is not UTF-8:
+ *  models and messages could not contain that text. */
 MST_CHECKED mst_status column_notes_check(const char *schema);
-/** Warns of each column of categories that look like dates, times or numbers, or of which there are more than half as
- *  many as ROWS (below 0: not known). Columns in the list of --categories (NULL: none) are left out. */
+/** Warns of each column whose categories look like dates, times or numbers, or number more than ROWS / 2. ROWS below 0:
+ *  not known. Columns that --categories lists in CATEGORIES (NULL: none) are skipped. */
 MST_CHECKED mst_status column_notes_warn(const char *schema, const char *categories, int64_t rows);
 
 #endif

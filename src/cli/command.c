@@ -61,8 +61,8 @@ int command_fail(int status, const char *format, ...) {
     return status;
 }
 
-/* The codes with which a command fails because a signal has ended it: it stops waiting, or other tasks, which got the
- * same signal, leave or are lost. */
+/* Whether CODE can be the consequence of a signal: the command stopped waiting, or other tasks, which got the same
+ * signal, left or were lost. */
 static bool is_end_of_wait(mst_status code) {
     return code == MST_CANCELLED || code == MST_UNAVAILABLE || code == MST_DEADLINE;
 }

@@ -1,5 +1,5 @@
-/* How a command runs, from the arguments of `main` to the exit status. It prints its help where that is asked for. Else
- * its options are read, from the command line and then from the file of --config, and its function gets them. */
+/* How a command runs, from the arguments of `main` to the exit status. If help is asked for, it is printed. Otherwise
+ * the options are read from the command line, then from the file of --config, and given to the command's function. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,14 +15,14 @@ bool command_is_help(const char *argument) {
     return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
 }
 
-/* Behind "--" help is asked of another program (muster launch). */
+/* Arguments after "--" are not searched: they belong to another program (muster launch). */
 static bool asks_for_help(char *const *arguments) {
     for (; *arguments && strcmp(*arguments, "--") != 0; arguments++)
         if (command_is_help(*arguments)) return true;
     return false;
 }
 
-/* What the command line gives counts before the file of --config. */
+/* The command line takes precedence over the file of --config. */
 static mst_status read_options(const command *command, char *const *arguments, command_call *call, option_list *list) {
     MST_TRY(options_parse(list, arguments, call->options, call->positional, command->max_positional,
                           &call->num_positional));
@@ -56,7 +56,7 @@ int command_run(const command *command, char *const *arguments) {
 }
 
 int command_main(int argc, char **argv, int (*dispatch)(char **arguments)) {
-    signal(SIGXFSZ, SIG_IGN); /* a file over the limit of its size is a failed write, told as such */
+    signal(SIGXFSZ, SIG_IGN); /* a file that exceeds the size limit becomes a failed write, which is reported */
     signals_begin();
     int status = argc > 0 ? dispatch(argv + 1) : EXIT_USAGE;
     errno = 0;

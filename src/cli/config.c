@@ -45,7 +45,7 @@ static mst_status read_quoted(char *text) {
     return MST_FAIL(MST_INVALID, "the quotes are not closed");
 }
 
-/* Whether C, in TEXT, is a # with a space before it. */
+/* Whether C, a position in TEXT, is a # that begins TEXT or follows a space. */
 static bool starts_comment(const char *text, const char *c) {
     return *c == '#' && (c == text || is_space(c[-1]));
 }
@@ -102,7 +102,7 @@ mst_status config_read(option_list *list, void *values) {
 
 /* ---- printing ---- */
 
-/* Whether TEXT must be written in quotes to be read back as it is. */
+/* Whether TEXT must be written in quotes to be read back unchanged. */
 static bool needs_quotes(const char *text) {
     const size_t size = strlen(text);
     if (!size || *text == '"' || is_space(*text) || is_space(text[size - 1])) return true;

@@ -25,7 +25,7 @@ typedef struct convert_options {
     int compression; /* mst_tfrecord_compression */
 } convert_options;
 
-static const char *const compressions[] = {"none", "gzip", "zlib", NULL}; /* as mst_tfrecord_compression */
+static const char *const compressions[] = {"none", "gzip", "zlib", NULL}; /* in the order of mst_tfrecord_compression */
 
 static const option options[] = {
     {"shards", OPTION_INTEGER, offsetof(convert_options, shards), "N", NULL, 1, 99999,
@@ -72,7 +72,7 @@ static void print_part(const char *name, const mst_dataset *part) {
     putchar('\n');
 }
 
-/* Not every data has a test part: WHY then says what was not found. */
+/* Opens the train part and, if there is one, the test part. If there is no test part, WHY gets the reason. */
 static mst_status open_parts(const char *spec, const convert_options *o, mst_dataset *part[2], char *why, size_t size) {
     const mst_data_options data = {.skip_corrupt = o->skip_corrupt, .image_size = o->image_size, .channels = o->gray};
     MST_TRY(table_options_open(&o->table, spec, "train", data, &part[0]));
@@ -86,7 +86,7 @@ static bool is_table(const char *spec) {
     return strncmp(spec, "csv:", strlen("csv:")) == 0;
 }
 
-/* Categories become numbers, except in another table, where they stay texts. */
+/* Warns of categories that become numbers. In another table they stay texts, so there is no warning. */
 static mst_status warn_of_columns(const char *from, const char *to, const convert_options *o,
                                   const mst_dataset *train) {
     if (!is_table(from) || is_table(to)) return MST_OK;

@@ -33,7 +33,7 @@ static bool has_losses(const mst_model_compiled *compiled) {
     return has;
 }
 
-/* Writes the optimizer, its state if that was read, and the losses too. */
+/* Writes the model with its losses, its optimizer and, if that was read, the state of the optimizer. */
 static mst_status write_model(mst_model *model, const mst_model_compiled *compiled, const char *to) {
     const bool optimizer = compiled->has_optimizer && mst_keras_has_optimizer(&compiled->optimizer);
     const bool several = mst_model_num_outputs(model) > 1;
@@ -45,7 +45,7 @@ static mst_status write_model(mst_model *model, const mst_model_compiled *compil
                           .without_state = !compiled->has_optimizer_state);
 }
 
-/* Warns of what FROM says about training and TO does not contain. */
+/* Warns of the settings of training in FROM that are missing in TO. */
 static void warn_of_losses(const char *from, const char *to, const mst_model_compiled *c) {
     const bool h5 = mst_ends_in(to, ".h5");
     if (*c->other_optimizer)
@@ -69,7 +69,8 @@ static void warn_of_losses(const char *from, const char *to, const mst_model_com
         command_warn("'%s': its loss is left out: an .h5 file has one beside an optimizer only", from);
 }
 
-/* What a file is converted to depends on what it has: layers, operators of ONNX, or no weights. */
+/* Checks that FROM can be converted to the format of TO. This depends on whether FROM holds Keras' layers or ONNX
+ * operators, and on whether it has weights. */
 static mst_status check_kinds(const char *from, const char *to, bool has_weights) {
     const bool weights = is_weights(to);
     if (network_file_is_onnx(from) && !weights && !mst_ends_in(to, ".onnx"))
@@ -111,7 +112,7 @@ int convert_network(const char *from, const char *to, bool overwrite) {
     static const char *const endings[] = {".keras", ".h5", ".json", ".onnx", ".safetensors", ".npz"};
     bool known = false;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) known |= mst_ends_in(to, endings[i]);
-    if (!known || strncmp(to, "npz:", strlen("npz:")) == 0) /* which is data */
+    if (!known || strncmp(to, "npz:", strlen("npz:")) == 0) /* npz: is a format of data */
         return command_fail(
             EXIT_USAGE,
             "convert: a whole model, as '%s' is, becomes FILE.keras, FILE.h5, FILE.weights.h5, FILE.json, "

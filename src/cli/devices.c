@@ -1,4 +1,4 @@
-/** muster devices: what this machine has, and how a specification splits it. */
+/** muster devices: the devices of this machine, and how a specification splits them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static const option options[] = {
 
 static const option_section sections[] = {{.title = "Options", .options = options}, {0}};
 
-/* The library that runs the matrix products of CPUs. */
+/* Writes the name of the library that computes the matrix products of CPUs to TEXT. */
 static const char *engine(char *text, size_t size) {
     const mst_library *libraries;
     int count = mst_libraries(&libraries);

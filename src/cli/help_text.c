@@ -9,7 +9,7 @@
 
 enum { HELP_WIDTH = 110, LEAST_WIDTH = 40, HELP_COLUMN = 34 };
 
-/* Columns of help: those of the terminal; HELP_WIDTH where there is none. */
+/* The width of help in columns: that of the terminal, or HELP_WIDTH if standard output is not a terminal. */
 static int help_width(void) {
     struct winsize size;
     const bool known = ioctl(fileno(stdout), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
@@ -17,13 +17,13 @@ static int help_width(void) {
     return size.ws_col < LEAST_WIDTH ? LEAST_WIDTH : size.ws_col;
 }
 
-/* Where the explanations of options begin. */
+/* The column at which the explanations of options begin. */
 static int help_column(void) {
     const int third = help_width() / 3;
     return third < HELP_COLUMN ? third : HELP_COLUMN;
 }
 
-/* Prints TEXT in lines of the terminal's width that begin at COLUMN, where the cursor is. */
+/* Prints TEXT in lines of the terminal's width that begin at COLUMN. The cursor is at COLUMN already. */
 static void print_wrapped(const char *text, int column) {
     const int most = help_width();
     int at = column;
@@ -48,7 +48,7 @@ static void print_wrapped(const char *text, int column) {
     putchar('\n');
 }
 
-/* Adds to TEXT what still has room there. */
+/* Appends formatted text to TEXT of SIZE bytes, cut where there is no more room. */
 __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *format, ...) {
     const size_t used = strlen(text);
     va_list list;
@@ -57,7 +57,7 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
     va_end(list);
 }
 
-/* The choices, where neither the form of the option nor its help has them yet. */
+/* Appends the choices to HELP. Without a metavar and help for each choice, the form of the option has them already. */
 static void append_choices(const option *option, char *help, size_t size) {
     if (!option->choices || (!option->metavar && !option->choice_help)) return;
     for (int i = 0; option->choices[i]; i++) {

@@ -1,4 +1,4 @@
-/** muster inspect: what is in files. */
+/** muster inspect: shows what files contain. */
 #include "muster/inspect.h"
 
 #include <stdbool.h>

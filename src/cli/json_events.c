@@ -48,7 +48,7 @@ json_t *json_event(const char *name) {
     return event;
 }
 
-/* A reader that has left, as of `| head`, is no error: who goes on looks at signals_caught. */
+/* It is no error if the reader of a pipe has left, as with `| head`. Commands that run on check signals_caught. */
 static mst_status output_failed(void) {
     if (signals_reader_left()) return MST_OK;
     return MST_FAIL(MST_IO, "standard output: %s: nothing more could be written",

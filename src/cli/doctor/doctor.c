@@ -108,7 +108,7 @@ static int count_workers(const mst_cluster *cluster) {
     return count > 0 ? count : 1;
 }
 
-/* What this task can find by itself. The port is opened first: others connect while data are read here. */
+/* Makes the checks that need no other task. The port is opened first, so that others can connect while data is read. */
 static void check_alone(doctor *d, char *data, size_t size) {
     const mst_task_info info = mst_cluster_task(d->cluster, mst_cluster_self(d->cluster));
     if (!d->is_alone) {
@@ -134,7 +134,8 @@ static mst_status check_together(doctor *d, const char *data) {
 
 /* ---- the screen ---- */
 
-/* The chief's screen shows all rows; those of the others their own findings, unless the chief does not come. */
+/* Whether this task prints all rows. The chief does. Other tasks print only their own findings, unless they have not
+ * heard from the chief. */
 static bool shows_all(const doctor *d) {
     return d->is_alone || mst_cluster_self(d->cluster) == 0 || !d->checkup ||
            !mst_checkup_peer_of(d->checkup, 0)->heard;

@@ -1,4 +1,4 @@
-/* What a task can check by itself. */
+/* The checks that a task makes without the others. */
 #include "cli/doctor/doctor_checks.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ const char *doctor_task_name(const mst_cluster *cluster, int task, char text[DOC
 
 /* ---- names ---- */
 
-/* Whether all tasks are on one machine, as far as addresses say: at one host. */
+/* Whether all addresses have the same host, so that all tasks seem to be on one machine. */
 static bool has_one_host(const mst_cluster *cluster) {
     const char *first = mst_cluster_task(cluster, 0).address;
     const size_t length = (size_t)(strrchr(first, ':') - first);
@@ -79,7 +79,7 @@ void doctor_check_machine(doctor_report *report, const char *self) {
 
 /* ---- the folder of checkpoints ---- */
 
-/* The part of PATH that is there: folders that are missing are made when training begins. To be freed. */
+/* The longest leading part of PATH that exists; to be freed. The missing folders are made when training begins. */
 static char *find_existing(const char *path) {
     struct stat info;
     char *there = strdup(path);
@@ -94,7 +94,7 @@ static char *find_existing(const char *path) {
     return there;
 }
 
-/* Writes some bytes to a file of the folder, which is removed then. */
+/* Writes some bytes to a file in FOLDER, then removes the file. */
 static mst_status try_to_write(const char *folder) {
     enum { BYTES = 1 << 16 };
     static const char bytes[BYTES];
@@ -136,7 +136,7 @@ static void print_shapes(const mst_dataset *dataset, char *text, size_t size) {
     }
 }
 
-/* A network of a file that cannot be read is a finding of its own (doctor_check_model). */
+/* A network file that cannot be read is no error here: doctor_check_model reports it. */
 static mst_status open_data(const doctor_options *o, mst_dataset **out) {
     const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
     mst_data_options options = {.image_size = 0};

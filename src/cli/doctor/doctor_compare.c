@@ -1,9 +1,9 @@
-/* What takes all tasks: who is there, and whether all are alike. The facts of a task are JSON:
+/* Checks that need all tasks: who is there, and whether all are alike. The facts of a task are JSON:
  *
  *      {"version": "0.1.0", "cluster": "1f0c...", "processor": "AMD EPYC, AVX2 kernels", "machine": "...",
  *       "data": "...", "rows": [{"check": "names", "state": "ok", "text": "..."}, ...]}
  *
- * Those of others are not trusted to be of this form: what is missing is not compared. */
+ * The facts of other tasks may not have this form: a member that is missing is not compared. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,8 @@
 
 /* ---- facts ---- */
 
-/* Names this machine until it is started anew, also in its containers; "" where that cannot be known. */
+/* Reads an identifier of this machine that is the same in its containers and stays until the next boot; "" if it cannot
+ * be read. */
 static void read_machine_id(char id[64]) {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
     id[0] = '\0';
@@ -49,7 +50,7 @@ char *doctor_facts(const doctor_report *own, const mst_cluster *cluster, const c
 
 /* ---- all tasks ---- */
 
-/* What has come together: [num_tasks] facts, of this task too; NULL: of a task that has not come. */
+/* The facts of all tasks, including this one: [num_tasks]; NULL for a task that has not come. */
 typedef struct gathered {
     doctor_report *report;
     const doctor_options *options;
@@ -134,8 +135,8 @@ static void add_rows_of_others(const gathered *g) {
 
 /* ---- what must be alike ---- */
 
-/* Compares the fact KEY of all tasks that have it. SAME: what to say where it is alike, behind which it is printed;
- * WHAT: what differs. */
+/* Compares the fact KEY of all tasks that have it. SAME is the text if all are equal, printed before the fact. WHAT
+ * names the fact in the text of a difference. */
 static void compare_fact(const gathered *g, const char *check, const char *key, const char *same, const char *what,
                          const char *fix) {
     const char *mine = fact(g, g->self, key);
@@ -199,7 +200,7 @@ static void tell_missing_links(const gathered *g, const mst_checkup_link *link, 
         }
 }
 
-/* A task writes times to logs, to curves and into names of files; nothing else depends on them. */
+/* Tasks use their clocks only for the times in logs, in curves and in names of files. */
 static void check_clocks(const gathered *g, const mst_checkup_link *link, int32_t count) {
     static const double MOST = 1; /* seconds */
     const int before = g->report->findings;

@@ -1,4 +1,4 @@
-/* The memory that training takes on one task: a step is made, of a model that is thrown away. */
+/* Measures the memory that training takes on one task, by running one step of a model that is then thrown away. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +23,10 @@ typedef struct trial {
     int64_t rows; /* of a batch, on one worker */
     int64_t bytes, limit;
     char layers[256];
-    mst_model *network; /* of a file; else NULL. Owned. Of it: */
+    mst_model *network; /* from a file, else NULL; owned. The members below describe it */
     network_ends ends;
     mst_model_compiled compiled;
-    int64_t num_tokens; /* of an embedding at its beginning; 0: it begins with none */
+    int64_t num_tokens; /* of the embedding with which it begins; 0: it begins with another layer */
 } trial;
 
 static bool has_several_ends(const trial *t) {
@@ -52,7 +52,7 @@ static void print_layers(const doctor_options *o, const mst_dataset *data, int64
     if (used < sizeof t->layers) snprintf(t->layers + used, sizeof t->layers - used, "-%" PRId64, outputs);
 }
 
-/* OBJECTIVE: of each output. */
+/* OBJECTIVE has one element for each output. */
 static mst_status make_step(const doctor_options *o, mst_dataset *data, const objective *objective, trial *t) {
     mst_compile_options compile = {.optimizer = mst_optimizer_named(o->optimizer, (mst_optimizer){0}),
                                    .strategy = {.kind = MST_STRATEGY_ONE},
@@ -73,8 +73,8 @@ static mst_status make_step(const doctor_options *o, mst_dataset *data, const ob
     return status;
 }
 
-/* Class numbers are labels of a classification, as `muster train` takes them without --loss; other numbers of a
- * regression. A network of a file has its outputs. */
+/* Chooses the objectives as `muster train` does without --loss: class numbers are labels of a classification, other
+ * numbers are labels of a regression. A network from a file has outputs of its own. */
 static mst_status choose(const doctor_options *o, const trial *t, mst_dataset *data, objective *out) {
     enum { MOST_CLASSES = 1000000 };
     const mst_loss classes = MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
@@ -100,7 +100,7 @@ static bool has_texts(const doctor_options *o) {
     return mst_dataset_spec_has_texts(o->data);
 }
 
-/* The train part, with sizes of pictures and texts as `muster train` takes them. */
+/* Opens the train part, with pictures and texts in the sizes that `muster train` uses. */
 static mst_status open_data(const doctor_options *o, const trial *t, mst_dataset **out) {
     enum { MAX_TOKENS = 20000, LENGTH = 300 };
     const mst_shape input = t->ends.input[0].shape;

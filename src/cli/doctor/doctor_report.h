@@ -1,4 +1,4 @@
-/** What `muster doctor` has found: a row for each check, with what to do where it has found something. */
+/** The results of `muster doctor`: rows for each check, and with each finding what to do about it. */
 #ifndef MUSTER_CLI_DOCTOR_DOCTOR_REPORT_H
 #define MUSTER_CLI_DOCTOR_DOCTOR_REPORT_H
 
@@ -10,17 +10,17 @@
 typedef enum doctor_state {
     DOCTOR_OK,
     DOCTOR_NOTE,   /**< good to know, and nothing wrong */
-    DOCTOR_FINDING /**< must be mended */
+    DOCTOR_FINDING /**< must be fixed */
 } doctor_state;
 
 typedef struct doctor_row {
     doctor_state state;
     char check[16];           /**< "port" */
     char task[64];            /**< "worker:1"; "all" */
-    char text[600], fix[300]; /**< FIX: what to do; "" but of findings */
+    char text[600], fix[300]; /**< FIX: what to do about a finding; else "" */
 } doctor_row;
 
-/** Zero-initialised is empty; freed by doctor_report_free. */
+/** A report is empty if zero-initialised; free it with doctor_report_free. */
 typedef struct doctor_report {
     doctor_row *row;
     int count, room, findings;
@@ -34,10 +34,11 @@ void doctor_report_free(doctor_report *report);
 
 /** The rows as JSON, for another task; NULL where there is no memory. */
 json_t *doctor_report_pack(const doctor_report *report);
-/** Adds the rows that TASK has packed; what is none is left out. */
+/** Adds the rows that TASK has packed. Values that are not rows are skipped. */
 void doctor_report_unpack(doctor_report *report, const json_t *rows, const char *task);
 
-/** Prints the rows, a line for each and one more for a fix; ALL: not findings alone. JSON: as objects. */
+/** Prints one line per row and one more for its fix. ALL: prints all rows, not only the findings. JSON: prints the rows
+ *  as objects. */
 MST_CHECKED mst_status doctor_report_print(const doctor_report *report, bool all, bool json);
 
 #endif

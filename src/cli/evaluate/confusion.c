@@ -16,14 +16,14 @@ static int64_t cell(const mst_tensor *confusion, int64_t label, int64_t predicti
     return (int64_t)mst_tensor_get(confusion, label * num_classes(confusion) + prediction);
 }
 
-/* part / whole; 0 where both are 0, as scikit-learn has it. */
+/* part / whole; 0 if both are 0, as in scikit-learn. */
 static double ratio(int64_t part, int64_t whole) {
     return whole ? (double)part / (double)whole : 0;
 }
 
 typedef struct class_scores {
-    double precision; /* of the examples taken for this class: part that is of it */
-    double recall;    /* of the examples of this class: part taken for it */
+    double precision; /* correct predictions of this class / predictions of this class */
+    double recall;    /* correct predictions of this class / examples of this class */
     double f1;        /* 2 * precision * recall / (precision + recall) */
     int64_t examples;
 } class_scores;
@@ -40,7 +40,7 @@ static class_scores scores_of(const mst_tensor *confusion, int64_t i) {
 
 /* ---- text ---- */
 
-/* "    3", or "    3 Dress      " as wide as the longest of the names. */
+/* Prints "    3", or with names "    3 Dress      ", padded to the width of the longest name. */
 static void print_label(int64_t i, const char *const *names) {
     char text[CLASS_NAME_TEXT];
     const int width = class_names_width(names);
@@ -88,7 +88,7 @@ static json_t *class_object(const mst_tensor *confusion, int64_t i, const char *
     return object;
 }
 
-/* VALUE, as member NAME of EVENT, or there as that of OUTPUT. */
+/* Sets EVENT[NAME] to VALUE, or with several outputs EVENT[NAME][OUTPUT]. OUTPUT is NULL if there is one output. */
 static void add_of_output(json_t **event, const char *name, const char *output, json_t *value) {
     if (!output) {
         json_add(event, "", name, value);

@@ -1,4 +1,4 @@
-/** The confusion matrix: which classes are taken for which. */
+/** The confusion matrix: how often examples of each class were predicted as each class. */
 #ifndef MUSTER_CLI_EVALUATE_CONFUSION_H
 #define MUSTER_CLI_EVALUATE_CONFUSION_H
 
@@ -6,11 +6,11 @@
 
 #include "muster/tensor.h"
 
-/** Prints CONFUSION, i64 [labels, predictions], and precision, recall and f1 of each class. NAMES may be NULL, or fewer
- *  than there are classes. OUTPUT: of which of several outputs; NULL: there is one. */
+/** Prints CONFUSION, i64 [labels, predictions], and precision, recall and f1 of each class. NAMES may be NULL, or have
+ *  fewer names than there are classes. OUTPUT is the name of the output if there are several, else NULL. */
 void confusion_print(const mst_tensor *confusion, const char *output, const char *const *names);
-/** Adds "confusion", a row for each label, and "classes": of each precision, recall, f1, examples, and its name; of
- *  several outputs objects with these by the name OUTPUT. */
+/** Adds two members to EVENT: "confusion", with a row for each label, and "classes", with the name, precision, recall,
+ *  f1 and number of examples of each class. With several outputs, both are objects with a member OUTPUT. */
 void confusion_add(json_t **event, const mst_tensor *confusion, const char *output, const char *const *names);
 
 #endif

@@ -1,4 +1,4 @@
-/** muster evaluate: a saved model on the test part; and what `muster train --evaluate` prints. */
+/** muster evaluate: evaluates a saved model on the test part, and prints results for `muster train --evaluate` too. */
 #include "cli/evaluate/evaluate.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
-/* Prints a script of bash, zsh or fish that completes commands, options and their values. Everything in it comes
- * from the tables of all commands, walked once for each shell; what differs is how a shell quotes text and where it
- * wants the help. */
+/* Prints a script of bash, zsh or fish that completes commands, options and their values. Everything in it comes from
+ * the tables of all commands. The shells differ in how they quote text and in where they expect the help. */
 #include "cli/help/completion.h"
 
 #include <stdio.h>
@@ -29,7 +28,7 @@ static void print_command_names(void) {
     for (int i = 0; command_table[i]; i++) printf("%s%s", i ? " " : "", command_table[i]->name);
 }
 
-/* What can stand behind COMMAND; for help the commands too. */
+/* Prints the words that can follow COMMAND; for `help`, these include the names of all commands. */
 static void print_words(const command *command) {
     if (strcmp(command->name, "help") == 0) {
         print_command_names();
@@ -38,7 +37,7 @@ static void print_words(const command *command) {
     if (command->words) printf("%s", command->words);
 }
 
-/* Choices that can be completed: not forms such as idx:DIR, since a colon ends a word to bash. */
+/* Prints the choices of OPTION that can be completed. Choices such as idx:DIR cannot: a colon ends a word in bash. */
 static void print_choices(const option *option) {
     for (int i = 0, printed = 0; option->choices[i]; i++)
         if (!strchr(option->choices[i], ':')) printf("%s%s", printed++ ? " " : "", option->choices[i]);
@@ -48,7 +47,7 @@ static bool is_on(const option *option) {
     return option->type == OPTION_FLAG && option->initial && strcmp(option->initial, "true") == 0;
 }
 
-/* HELP up to its first semicolon or bracket, in whole words that fit a line. */
+/* Prints HELP up to its first semicolon or bracket, cut after the last whole word that fits on a line. */
 static void print_brief(const char *help, void (*print_char)(char c)) {
     size_t size = strcspn(help, ";(\n");
     if (size > BRIEF_SIZE)
@@ -57,7 +56,7 @@ static void print_brief(const char *help, void (*print_char)(char c)) {
     for (size_t i = 0; i < size; i++) print_char(help[i]);
 }
 
-/* Whether OPTION takes a data spec; the commands that read a saved model have it as any text. */
+/* Whether OPTION takes a data spec. Its type does not tell: in commands that read a saved model it is a plain text. */
 static bool is_spec(const option *option) {
     return strcmp(option->name, "data") == 0;
 }
@@ -67,21 +66,21 @@ static bool takes_path(const char *form) {
     return colon && colon[1];
 }
 
-/* The kinds of data specs, without what stands behind the colon, each between BEFORE and AFTER: "csv: npz: ". PATHS
- * says whether those with a path, or the others. */
+/* Prints the kinds of data specs up to their colon, each between BEFORE and AFTER: "csv: npz: ". PATHS selects the
+ * kinds that take a path, or those that do not. */
 static void print_specs(bool paths, const char *before, const char *after) {
     const char *form;
     for (int i = 0; (form = mst_dataset_form(i)); i++)
         if (takes_path(form) == paths) printf("%s%.*s%s", before, (int)(strcspn(form, ":") + paths), form, after);
 }
 
-/* All kinds, as words. */
+/* Prints all kinds of data specs as words. */
 static void print_spec_words(void) {
     print_specs(true, "", " ");
     print_specs(false, "", " ");
 }
 
-/* The kinds whose path is a folder, each followed by AFTER, but not the last. */
+/* Prints the kinds whose path is a folder, with AFTER between them. */
 static void print_folder_specs(const char *after) {
     const char *form;
     for (int i = 0, printed = 0; (form = mst_dataset_form(i)); i++)
@@ -133,7 +132,7 @@ static void print_bash_start(void) {
         "    case \"${before[1]} ${before[-1]}\" in\n");
 }
 
-/* One case for each option that takes a value: its choices, files, or nothing. */
+/* Prints one case for each option that takes a value. It completes the choices, file names, or nothing. */
 static void print_bash_values(const command *command, const option_list *list) {
     for (int i = 0; i < list->count; i++) {
         const option *option = &list->entry[i].option;
@@ -152,7 +151,7 @@ static void print_bash_values(const command *command, const option_list *list) {
     }
 }
 
-/* What stands behind COMMAND where the word is no option. */
+/* Prints the completion of a word after COMMAND that is not an option. */
 static void print_bash_positional(const command *command, const option_list *list) {
     (void)list;
     if (command->takes_specs)
@@ -193,7 +192,7 @@ static int print_bash(void) {
 
 /* ---- zsh ---- */
 
-/* In single quotes, within [...] of _arguments or before the colon of _describe. */
+/* Prints C as it must be written in single quotes, within [...] of _arguments or before the colon of _describe. */
 static void print_zsh_char(char c) {
     if (c == '\'')
         printf("'\\''");

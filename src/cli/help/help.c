@@ -1,4 +1,4 @@
-/** muster help [COMMAND]: what there is; muster help completion SHELL: a script for the shell. */
+/** muster help [COMMAND]: lists the commands, or explains one; muster help completion SHELL: prints a script for it. */
 #include <stdio.h>
 #include <string.h>
 

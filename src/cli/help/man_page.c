@@ -6,7 +6,7 @@
 #include "cli/help_text.h"
 #include "muster/version.h"
 
-/* TEXT as roff prints it: no hyphen becomes a dash, and no line is a request. */
+/* Prints TEXT with roff's escapes, so that hyphens do not become dashes and no line is read as a roff request. */
 static void man_print(const char *text) {
     for (const char *c = text; *c; c++) {
         const bool begins = c == text || c[-1] == '\n';

@@ -4,7 +4,7 @@
 
 #include "muster/device.h"
 
-/* The first hardware thread of the core that has THREAD; THREAD itself where the system does not say. */
+/* The first hardware thread of the core that has THREAD; THREAD itself if the system does not tell. */
 static int first_of_core(int thread) {
     char path[128];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", thread);
@@ -19,7 +19,8 @@ static int first_of_core(int thread) {
 
 int split_cores(int count, cpu_set_t *part) {
     cpu_set_t allowed;
-    int core[CPU_SETSIZE], number[CPU_SETSIZE], num_cores = 0; /* of each thread; of the core that begins with it */
+    int core[CPU_SETSIZE], number[CPU_SETSIZE],
+        num_cores = 0; /* of each thread; of the core whose first thread it is */
     if (sched_getaffinity(0, sizeof allowed, &allowed)) return 0;
     for (int i = 0; i < CPU_SETSIZE; i++) number[i] = -1;
     for (size_t i = 0; i < CPU_SETSIZE; i++) {

@@ -11,7 +11,7 @@
 
 #include "base/no_memory.h"
 
-/* What the launcher writes: the number of a process to add its group, the same below 0 to remove it. */
+/* Messages from the launcher to the guard: +P adds the process group of leader P, -P removes it. */
 
 static void update(pid_t *group, int num_groups, pid_t message) {
     const pid_t from = message > 0 ? 0 : -message, to = message > 0 ? message : 0;
@@ -22,7 +22,7 @@ static void update(pid_t *group, int num_groups, pid_t message) {
         }
 }
 
-/* The guard: in a session of its own, so that no signal of the terminal or of the launcher's group reaches it. */
+/* Runs the guard. It has a session of its own, so no signal of the terminal or of the launcher's group reaches it. */
 static void watch(int descriptor, pid_t *group, int num_groups) {
     sigset_t all;
     sigfillset(&all);
@@ -31,7 +31,7 @@ static void watch(int descriptor, pid_t *group, int num_groups) {
     prctl(PR_SET_NAME, "muster-guard");
     const int null = open("/dev/null", O_RDWR);
     for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
-        if (dup2(null, i) < 0) close(i); /* a reader of the launcher's output sees its end when the launcher is gone */
+        if (dup2(null, i) < 0) close(i); /* so that the launcher's output ends for its reader with the launcher */
     pid_t message;
     while (read(descriptor, &message, sizeof message) == sizeof message) update(group, num_groups, message);
     for (int i = 0; i < num_groups; i++)
@@ -64,7 +64,8 @@ mst_status guard_start(int num_groups, guard *out) {
     return status;
 }
 
-/* A pipe takes so few bytes whole. Where the guard is gone, tasks still end with the launcher by themselves. */
+/* A write of so few bytes to a pipe is atomic. If the guard is gone, the kernel still ends the tasks with the
+ * launcher. */
 static void tell(const guard *guard, pid_t message) {
     (void)!write(guard->pipe, &message, sizeof message);
 }

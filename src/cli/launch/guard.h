@@ -1,8 +1,8 @@
 /** A process that kills the tasks when the launcher is gone without having ended them (SIGKILL, out of memory).
  *
- *  The kernel then kills the process of a task (PR_SET_PDEATHSIG), but not what that process has started, such as the
- *  programs of a shell script. The guard is told the group of each task through a pipe from the launcher, and kills
- *  the groups when the pipe ends.
+ *  In that case the kernel kills the process of a task (PR_SET_PDEATHSIG), but not the processes that it has started,
+ *  such as the programs of a shell script. The launcher tells the guard the process group of each task through a pipe.
+ *  When the pipe ends, the guard kills the groups.
  */
 #ifndef MUSTER_CLI_LAUNCH_GUARD_H
 #define MUSTER_CLI_LAUNCH_GUARD_H
@@ -18,9 +18,9 @@ typedef struct guard {
 
 /** Starts the guard of at most NUM_GROUPS groups at a time. */
 MST_CHECKED mst_status guard_start(int num_groups, guard *out);
-/** The group of the leader PID is to be killed. */
+/** Adds the process group whose leader is PID to the groups that the guard kills. */
 void guard_add(const guard *guard, pid_t pid);
-/** It no longer is: what was in it has ended. */
+/** Removes the group whose leader is PID: all its processes have ended. */
 void guard_remove(const guard *guard, pid_t pid);
 /** Kills the groups that are left, and ends the guard. */
 void guard_end(guard *guard);

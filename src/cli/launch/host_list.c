@@ -57,7 +57,7 @@ mst_status host_list_read(const char *path, host_list *out) {
     void *data;
     size_t size;
     MST_TRY(mst_file_read(path, MOST_BYTES, &data, &size));
-    list.text = data; /* which has memory for one byte more */
+    list.text = data; /* it has room for one more byte */
     list.text[size] = '\0';
     size_t num_lines = 1;
     for (const char *c = list.text; *c; c++) num_lines += *c == '\n';

@@ -42,7 +42,7 @@ static mst_status place_tasks(const host_list *hosts, job *job) {
     return MST_OK;
 }
 
-/* Those of each machine count up from FIRST. */
+/* Gives the tasks of each machine the ports FIRST, FIRST + 1, ... */
 static mst_status count_ports(const job *job, int first, int *port) {
     for (int i = 0; i < job->num_tasks; i++) {
         port[i] = first;
@@ -54,7 +54,7 @@ static mst_status count_ports(const job *job, int first, int *port) {
     return MST_OK;
 }
 
-/* In brackets where it has colons, as IPv6 addresses have. */
+/* The address is HOST:PORT. A host with colons, such as an IPv6 address, is put in brackets. */
 static mst_status make_address(job_task *task, int port) {
     const char *host = task->host ? task->host->name : "localhost";
     const bool has_colon = strchr(host, ':') != NULL;
@@ -65,7 +65,7 @@ static mst_status make_address(job_task *task, int port) {
 }
 
 static mst_status make_addresses(const job_plan *plan, job *job) {
-    const int count = job->num_tasks - job->num[JOB_EVALUATOR]; /* which is the last, and has none */
+    const int count = job->num_tasks - job->num[JOB_EVALUATOR]; /* the evaluator is the last task, and has no port */
     int *port = calloc((size_t)job->num_tasks, sizeof *port);
     if (!port) return MST_NO_MEMORY("for the ports of %d tasks", count);
     mst_status status = plan->first_port ? count_ports(job, plan->first_port, port) : mst_find_free_ports(count, port);

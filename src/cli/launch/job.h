@@ -1,4 +1,4 @@
-/** The tasks of a job: what each is in the cluster, where it is, and what it runs. */
+/** The tasks of a job: for each, its role in the cluster, its machine, and the program that it runs. */
 #ifndef MUSTER_CLI_LAUNCH_JOB_H
 #define MUSTER_CLI_LAUNCH_JOB_H
 
@@ -16,7 +16,7 @@ typedef struct job_task {
     char *address;          /**< "localhost:2222"; NULL: an evaluator, which is not in the cluster */
     char *variable;         /**< "TF_CONFIG={...}" */
     const char **arguments; /**< the program and its arguments, ended by NULL */
-    char *flags[4];         /**< of TensorFlow 1, at the end of ARGUMENTS; NULL where there are none */
+    char *flags[4];         /**< flags of TensorFlow 1, at the end of ARGUMENTS; NULL: none */
 } job_task;
 
 typedef struct job {
@@ -30,19 +30,19 @@ typedef struct job_plan {
     int num[JOB_NUM_ROLES];
     const char *const *arguments; /**< the program and its arguments */
     int num_arguments;
-    int first_port;  /**< on each machine, from which its ports count up; 0: free ones of this machine */
+    int first_port;  /**< the first port on each machine; 0: takes free ports of this machine */
     host_list hosts; /**< where tasks are started; none: on this machine */
     bool flags;      /**< whether the program gets the flags of TensorFlow 1 */
 } job_plan;
 
-/** The name of a role in TF_CONFIG: "worker". */
+/** The name of ROLE in TF_CONFIG, such as "worker". */
 const char *job_role_name(job_role role);
 /** Whether tasks of this role compute the steps: the chief, which is a worker too, and workers. */
 bool job_role_works(job_role role);
 
-/** Makes the tasks of PLAN, whose hosts must outlive them; free them with job_free. Chief and workers fill the slots of
- *  one machine after the other; ps and the evaluator, which take no slots, are dealt out to the machines in turn.
- *  MST_INVALID where there are too few slots or ports. */
+/** Makes the tasks of PLAN; free them with job_free. The hosts of PLAN must outlive the tasks. Chief and workers fill
+ *  the slots of one machine after the other. Ps and evaluator take no slots and are placed on the machines in turn.
+ *  MST_INVALID if there are too few slots or ports. */
 MST_CHECKED mst_status job_make(const job_plan *plan, job *out);
 /** Frees the tasks of a job that was made or is zero-initialised. */
 void job_free(job *job);

@@ -34,7 +34,8 @@ static const char *key_file_of(const job_plan *plan) {
     return NULL;
 }
 
-/* Tasks of several machines would end with an error that says the same. */
+/* Prints a note if the program has no --cluster-key. Without a key, tasks on several machines would end with an error.
+ */
 static void print_missing_key(const job_plan *plan, const char *where) {
     if (key_file_of(plan)) return;
     for (int i = 0; i < plan->num_arguments; i++)
@@ -74,7 +75,7 @@ mst_status job_print_shell(const job *job, const char *ssh) {
 
 /* ---- Slurm ---- */
 
-/* {"ps":[...],"worker":[...]}, where each list is made by the function `addresses` of the script */
+/* Prints {"ps":[...],"worker":[...]}. The function `addresses` of the script makes each list. */
 static void print_cluster(const job_plan *plan) {
     printf("cluster=\"{");
     for (int role = 0, first = 0, count = 0; role < JOB_EVALUATOR; first += plan->num[role++])
@@ -84,7 +85,7 @@ static void print_cluster(const job_plan *plan) {
     printf("}\"\nexport cluster\n");
 }
 
-/* Which of the tasks number $i of the job is. */
+/* Prints the script's choice of role and index for task number $i of the job. */
 static void print_choice(const job_plan *plan) {
     for (int role = 0, first = 0, count = 0; role < JOB_NUM_ROLES; first += plan->num[role++])
         if (plan->num[role])
@@ -99,7 +100,7 @@ static int num_tasks(const job_plan *plan) {
     return count;
 }
 
-/* The step that asks for the names of hosts is laid out over them as the step that runs the program is. */
+/* The srun step that asks for the names of the hosts has the same layout as the srun step that runs the program. */
 void job_print_slurm(const job_plan *plan) {
     printf(
         "#!/bin/sh\n"
@@ -156,7 +157,7 @@ static mst_status add_argument(json_t *list, const char *argument) {
                     argument);
 }
 
-/* The program and its arguments as JSON, which YAML takes; to be freed. */
+/* The program and its arguments as JSON, which is valid YAML; to be freed. */
 static mst_status command_text(const job_plan *plan, char **out) {
     json_t *list = json_array();
     mst_status status = MST_OK;
@@ -166,8 +167,8 @@ static mst_status command_text(const job_plan *plan, char **out) {
     return status || *out ? status : MST_NO_MEMORY("for %d arguments", plan->num_arguments);
 }
 
-/* How the file of the key comes to where the program looks for it. A file of a Secret alone (subPath) is no symbolic
- * link, and it is that of root, as whom the program must run. */
+/* Prints a comment on how the key file gets to its place. A single file of a Secret, mounted with subPath, is not a
+ * symbolic link. It belongs to root, so the program must run as root. */
 static void print_secret_comment(const job_plan *plan) {
     const char *file = key_file_of(plan);
     print_missing_key(plan, " and print this again (the file then comes from a Secret)");
@@ -178,7 +179,7 @@ static void print_secret_comment(const job_plan *plan) {
             "# Only its owner may read it, root: so the containers run as root.\n");
 }
 
-/* The place of the key in the containers as JSON; NULL: there is none. To be freed. */
+/* The path of the key file in the containers, as JSON; NULL: there is no key. To be freed. */
 static mst_status key_text(const job_plan *plan, char **out) {
     const char *file = key_file_of(plan);
     *out = NULL;
@@ -194,7 +195,7 @@ static mst_status key_text(const job_plan *plan, char **out) {
     return *out ? MST_OK : MST_NO_MEMORY("for a manifest");
 }
 
-/* Behind the other lines of a container, with which the list of containers ends. KEY as JSON. */
+/* Prints the mount of the key and its volume. They follow the other lines of the last container. KEY is JSON. */
 static void print_secret(const char *key) {
     if (key)
         printf(
@@ -211,7 +212,7 @@ static void print_secret(const char *key) {
             key);
 }
 
-/* What all pods have in common: program and key as JSON. */
+/* What all pods have in common. The program and the path of the key are JSON. */
 typedef struct pod {
     const char *image;
     char *command, *key;
@@ -268,7 +269,7 @@ mst_status job_print_kubernetes(const job_plan *plan, const char *image, int res
     return MST_OK;
 }
 
-/* mpirun tells the processes their numbers; the first host of the operator's list is that of worker 0. */
+/* mpirun tells the processes their numbers. Worker 0 runs on the first host of the operator's list. */
 mst_status job_print_mpijob(const job_plan *plan, const char *image, int restarts) {
     enum { PORT = 2222 };
     const int workers = plan->num[JOB_WORKER];

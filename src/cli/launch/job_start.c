@@ -13,7 +13,7 @@
 
 /* ---- the first and the last line ---- */
 
-/* "1 ps and 2 workers" */
+/* Prints the number of tasks of each role, such as "1 ps and 2 workers". */
 static void print_counts(const job *job) {
     int kinds = 0, printed = 0;
     for (int role = 0; role < JOB_NUM_ROLES; role++) kinds += job->num[role] > 0;
@@ -39,7 +39,7 @@ static void print_cores(int num_cores, int num_parts) {
         printf(", %d cores for each worker", least);
 }
 
-/* Machines that have tasks; 0: this one. */
+/* The number of other machines that have tasks; 0: all tasks are on this machine. */
 static int count_hosts(const job *job) {
     int count = 0;
     for (int i = 0; i < job->num_tasks && job->task[i].host; i++) {
@@ -50,7 +50,7 @@ static int count_hosts(const job *job) {
     return count;
 }
 
-/* NUM_CORES is 0 where workers have no cores of their own. */
+/* NUM_CORES is 0 if workers have no cores of their own. */
 static void print_start(const job *job, int num_cores) {
     const int num_hosts = count_hosts(job);
     print_counts(job);
@@ -63,7 +63,7 @@ static void print_start(const job *job, int num_cores) {
         printf("%s%s%s%s", i ? ", " : ": ", job->task[i].name, job->task[i].address ? " " : "",
                job->task[i].address ? job->task[i].address : "");
     putchar('\n');
-    fflush(stdout); /* before what the tasks print */
+    fflush(stdout); /* so that it comes before the output of the tasks */
 }
 
 static void print_end(const job *job, const supervisor *supervisor, double seconds) {
@@ -101,7 +101,7 @@ static int supervise(const supervisor_options *o, const job *job, const task_spe
     return status;
 }
 
-/* Tasks as processes of this machine. */
+/* Starts the tasks as processes of this machine. */
 static int start_here(const supervisor_options *o, const job *job, task_spec *spec) {
     const int num_workers = job->num[JOB_CHIEF] + job->num[JOB_WORKER];
     cpu_set_t *cores = calloc((size_t)num_workers, sizeof *cores);
@@ -117,7 +117,7 @@ static int start_here(const supervisor_options *o, const job *job, task_spec *sp
     return status;
 }
 
-/* Tasks as processes of other machines, for each of which one of this machine stands. */
+/* Starts the tasks as processes of other machines. An ssh process of this machine stands for each of them. */
 static int start_on_hosts(const supervisor_options *o, const char *ssh, const job *job, task_spec *spec) {
     remote_process *remote = calloc((size_t)job->num_tasks, sizeof *remote);
     char *folder = getcwd(NULL, 0);

@@ -1,8 +1,8 @@
-/** muster launch: all tasks of a cluster, started from here.
+/** muster launch: starts all tasks of a cluster from here.
  *
  *      options --> job_make: tasks, machines, addresses, TF_CONFIG (job.c)
- *              --> job_start: on this machine with cores of their own for the workers (core_split.c), or on others over
- *                  ssh (remote_command.c)
+ *              --> job_start: on this machine, where each worker gets cores of its own (core_split.c), or on others
+ *                  over ssh (remote_command.c)
  *              --> supervisor_open, supervisor_run: processes, output, signals, restarts (supervisor.c)
  *
  *  With --print the tasks are printed instead (job_print.c). */
@@ -16,9 +16,9 @@
 #include "cli/launch/job_print.h"
 #include "cli/launch/job_start.h"
 
-enum { MOST_TASKS = 4096, USUAL_PORT = 2222 /* of TensorFlow's programs and Kubeflow */ };
+enum { MOST_TASKS = 4096, USUAL_PORT = 2222 /* as in TensorFlow's programs and Kubeflow */ };
 
-/* What is done with a job: one of print_choices, or it is started. */
+/* What is done with a job: it is printed in one of the forms of print_choices, or started. */
 enum { PRINT_SHELL, PRINT_SLURM, PRINT_KUBERNETES, PRINT_MPIJOB, START };
 
 typedef struct launch_options {
@@ -82,11 +82,11 @@ static const option_section sections[] = {{.title = "Tasks", .options = cluster_
 
 /* ---- the command ---- */
 
-/* An option that would change nothing is refused. */
+/* Refuses options that would have no effect. */
 static mst_status check_effects(const option_list *list, int what) {
     static const struct {
         const char *option;
-        bool has_effect[START + 1]; /* with --print shell, slurm, kubernetes, mpijob; without */
+        bool has_effect[START + 1]; /* with --print shell, slurm, kubernetes, mpijob; without --print */
     } table[] = {
         {"flags", {true, false, false, false, true}},
         {"restarts", {false, false, true, true, true}},
@@ -137,7 +137,7 @@ static int launch(const launch_options *o, const job_plan *plan, int what) {
 static int launch_run(const command_call *call) {
     const launch_options *o = call->options;
     const int what = option_given(call->list, "print") ? o->print : START;
-    const bool needs_port = what == PRINT_SHELL || o->hosts; /* no port of this machine says which are free there */
+    const bool needs_port = what == PRINT_SHELL || o->hosts; /* ports free here may be taken elsewhere */
     if (!call->num_positional)
         return command_fail(EXIT_USAGE, "launch: which program? write muster launch --workers 2 -- PROGRAM ARGUMENTS");
     if (check_effects(call->list, what)) return command_fail_usage("launch");

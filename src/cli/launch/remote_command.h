@@ -4,23 +4,24 @@
 
 #include "cli/launch/job.h"
 
-/** What a POSIX shell in any folder runs as this task: "cd FOLDER && env TF_CONFIG=... PROGRAM ARGUMENTS", to be freed;
- *  NULL where memory is out. */
+/** The command that runs this task in a POSIX shell, whatever its current folder: "cd FOLDER && env TF_CONFIG=...
+ *  PROGRAM ARGUMENTS". To be freed; NULL if memory is out. */
 char *task_command(const char *folder, const job_task *task);
 
 /** A process of this machine that stands for a task of another one. */
 typedef struct remote_process {
     char *run, *command;
-    const char *arguments[7]; /**< sh -c 'exec ssh "$1" "$2"' sh HOST COMMAND, ended by NULL: the text of --ssh can
-                                   have arguments of its own. MST_RESTARTED is passed on before COMMAND */
+    const char *arguments[7]; /**< sh -c 'exec ssh "$1" "$2"' sh HOST COMMAND, ended by NULL. A shell is used because
+                                   the text of --ssh may have arguments. MST_RESTARTED is passed on before COMMAND */
 } remote_process;
 
-/** Makes it for TASK. ssh passes on no signals, and a program goes on where the connection is cut. So each line that
- *  arrives on the standard input there is the name of a signal ("TERM"), which the program and all that it has started
- *  get; at the end of the input they are killed. Free it with remote_process_free. */
+/** Makes the process that stands for TASK; free it with remote_process_free. ssh does not pass on signals, and a remote
+ *  program continues if the connection is cut. So each line on the standard input of the remote command is the name of
+ *  a signal ("TERM"), which is sent to the program and all that it has started. When the input ends, they are killed.
+ */
 MST_CHECKED mst_status remote_process_make(const char *ssh, const char *folder, const job_task *task,
                                            remote_process *out);
-/** Frees what was made or is zero-initialised. */
+/** Frees a process that was made or is zero-initialised. */
 void remote_process_free(remote_process *process);
 
 #endif

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* '=' and '~' are not among them: NAME=value and ~ mean something at the beginning of a word. */
+/* Characters that need no quotes. '=' and '~' are missing, since NAME=value and ~ have a meaning at the beginning of a
+ * word. */
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:+@%";
 
 void shell_word_write(FILE *file, const char *text) {
@@ -10,7 +11,7 @@ void shell_word_write(FILE *file, const char *text) {
         fputs(text, file);
         return;
     }
-    /* between single quotes every character stands for itself, but for the quote */
+    /* between single quotes, every character except the single quote stands for itself */
     fputc('\'', file);
     for (; *text; text++)
         if (*text == '\'')

@@ -1,6 +1,6 @@
 /* A task is in one of three states:
  *
- *                  due: started                     exit status 0, or it was told to end
+ *                  time to start                    exit status 0, or it was told to end
  *      WAITING ------------------> RUNNING -----------------------------------------------> ENDED
  *         ^                           |                                                       ^
  *         |                           | lost: ended by a signal, or with another status       |
@@ -9,17 +9,18 @@
  *
  * The job goes on until every task has ended:
  *
- *      a task fails, or output cannot be written:   all are told to end; nothing is started any more
- *      SIGINT, SIGTERM, SIGHUP come:                passed on to all; nothing is started any more; a second SIGINT or
- *                                                   SIGTERM kills all
- *      all that serve have ended with status 0:     so has the job: one that works and is lost is not started again
- *      all tasks that work have ended:              those that serve (ps) have a second to end by themselves, then they
- *                                                   are told to end; one that follows (evaluator) has minutes, then it
- *                                                   has failed
+ *      a task fails, or output cannot be written:   all are told to end; no task is started any more
+ *      SIGINT, SIGTERM or SIGHUP comes:             it is passed on to all; no task is started any more; a second
+ *                                                   SIGINT or SIGTERM kills all
+ *      all that serve have ended with status 0:     the job has ended too: a task that works is not started again
+ *      all tasks that work have ended:              tasks that serve (ps) get one second to end by themselves, then
+ *                                                   they are told to end; a task that follows (evaluator) gets some
+ *                                                   minutes, then it counts as failed
  *
- * To be told to end is SIGTERM, and SIGKILL when the grace time is over. Each task is a process group of its own:
- * signals go to the group, so a Ctrl-C of the terminal reaches each process once, and when the leader has ended, the
- * rest of the group is killed. Signals arrive by a signalfd, so one poll waits for all: signals, pipes and times. */
+ * A task is told to end by SIGTERM, then by SIGKILL when the grace time is over. Each task is a process group of its
+ * own. Signals are sent to the group, so a Ctrl-C of the terminal reaches each process once. When the leader of a group
+ * has ended, the rest of the group is killed. Signals arrive through a signalfd, so that one call of poll waits for
+ * signals, pipes and times. */
 #include "cli/launch/supervisor.h"
 
 #include <errno.h>
@@ -41,7 +42,8 @@
 #include "cli/launch/task_lines.h"
 #include "cli/launch/task_process.h"
 
-/* A task that lives so long after it was started again has made progress. */
+/* progress_seconds: a task that runs so long after a restart has made progress. serve_seconds: how long tasks that
+ * serve may run after the work has ended. longest_pause: the longest time before a restart. In seconds. */
 static const double progress_seconds = 5, serve_seconds = 1, longest_pause = 60;
 
 enum { NUM_STREAMS = 2, POLL_SIGNALS = 0, POLL_SINKS = 1, POLL_STREAMS = POLL_SINKS + NUM_STREAMS, LAST_LINE = 512 };
@@ -53,7 +55,7 @@ typedef struct supervised_task {
     task_state state;
     bool told_to_end, ended_well;
     int num_starts, without_progress; /* restarts in a row that were followed by an early loss */
-    int64_t due, started, kill_at;    /* times of mst_clock_now */
+    int64_t due, started, kill_at;    /* when to start it, when it was started, when to kill it (mst_clock_now) */
     task_process process;
     task_lines stream[NUM_STREAMS];
     int log;
@@ -67,13 +69,13 @@ struct supervisor {
     int name_width; /* of the longest name of a task */
     struct pollfd *poll;
     int signals, null_input;
-    sigset_t mask; /* of the launcher before, and of tasks */
+    sigset_t mask; /* the signal mask of the launcher before, and of the tasks */
     guard guard;
     line_sink sink[NUM_STREAMS];
-    bool is_ending, is_killed; /* nothing is started any more; a second signal came */
+    bool is_ending, is_killed; /* is_ending: no task is started any more; is_killed: a second signal came */
     int caught;                /* the first signal that came */
-    int64_t serve_until;       /* when those that serve are told to end; MST_NEVER: some that work have not ended */
-    int64_t follow_until;      /* when those that follow have failed */
+    int64_t serve_until;       /* when tasks that serve are told to end; MST_NEVER: tasks that work are left */
+    int64_t follow_until;      /* when tasks that follow count as failed */
     supervisor_result result;
 };
 
@@ -88,7 +90,7 @@ __attribute__((format(printf, 2, 3))) static mst_status say(supervisor *s, const
     return line_sink_add(&s->sink[0], line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
 }
 
-/* "failed with exit status 3", "was killed by signal 9 (Killed)" */
+/* Describes the wait status STATUS: "failed with exit status 3", "was killed by signal 9 (Killed)". */
 static const char *describe_end(int status, char *text, size_t size) {
     if (WIFSIGNALED(status))
         snprintf(text, size, "was killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -109,7 +111,7 @@ static void signal_task(const supervised_task *t, int number) {
         kill(-t->process.pid, number);
     } else {
         const char *name = signal_name(number);
-        (void)!write(t->process.input, name, strlen(name)); /* fails where it is ending already */
+        (void)!write(t->process.input, name, strlen(name)); /* fails if the task is ending already */
     }
 }
 
@@ -121,7 +123,7 @@ static void tell_to_end(const supervisor *s, supervised_task *t) {
     t->kill_at = mst_clock_after(s->options.grace);
 }
 
-/* The first failure is that of the job. */
+/* The exit status and message of the first failure are those of the job. */
 static void fail_job(supervisor *s, int exit_status, const char *message) {
     if (!s->result.exit_status) {
         s->result.exit_status = exit_status;
@@ -164,8 +166,9 @@ static void open_stream(supervisor *s, supervised_task *t, int i) {
         snprintf(lines->prefix, sizeof lines->prefix, "%-*s | ", s->name_width, t->spec->name);
 }
 
-/* What T, which works, is told when it is started again: a worker that has ended well without it, or "". NULL: nothing.
- * With servers a worker may end before others. */
+/* The value of MST_RESTARTED for task T: the name of a worker that has ended well without T, or "" if none has. NULL,
+ * not set: T is started for the first time, T does not work, or the job has servers. With servers, workers may end
+ * before the others. */
 static const char *told_when_restarted(const supervisor *s, const supervised_task *t) {
     const char *ended = "";
     if (t->num_starts == 0 || t->spec->part != TASK_WORKS) return NULL;
@@ -198,7 +201,7 @@ static void start_due(supervisor *s) {
 
 /* ---- end ---- */
 
-/* Servers end by themselves when the job has ended. */
+/* Whether all servers have ended by themselves, as they do when the job has ended. */
 static bool service_has_ended(const supervisor *s) {
     int num_serve = 0;
     for (int i = 0; i < s->num_tasks; i++) {
@@ -225,7 +228,7 @@ static void fail_with(supervisor *s, const supervised_task *t, int status) {
 }
 
 static bool can_be_restarted(const supervisor *s, const supervised_task *t, int status) {
-    const bool is_usage = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_USAGE; /* it would be the same again */
+    const bool is_usage = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_USAGE; /* it would fail the same way again */
     const bool is_needed = t->spec->part != TASK_SERVES || s->serve_until == MST_NEVER;
     const bool is_over = t->spec->part == TASK_WORKS && service_has_ended(s);
     return !is_usage && s->restarts_left > 0 && is_needed && !is_over &&
@@ -243,7 +246,7 @@ static mst_status restart(supervisor *s, supervised_task *t, int status) {
                describe_end(status, end, sizeof end), after, s->restarts_left, s->restarts_left == 1 ? "" : "s");
 }
 
-/* The process of T has ended, and its group been killed. */
+/* Handles the end of the process of T, whose group has been killed already. */
 static mst_status task_ended(supervisor *s, supervised_task *t, int status) {
     guard_remove(&s->guard, t->process.pid);
     if (t->process.input >= 0) close(t->process.input);
@@ -266,9 +269,9 @@ static supervised_task *find_task(const supervisor *s, pid_t pid) {
     return NULL;
 }
 
-/* Until its leader is waited for, the number of a group is given to no other: so the group is killed before. Children
- * that are no task come from the program that became this one, or from tasks where this is the first process of a
- * container. */
+/* Handles all children that have ended. The group of a task is killed before its leader is waited for, since only until
+ * then the number of the group cannot be reused. Children that are no tasks belong to the program that became this one
+ * by exec. If this is the first process of a container, they may also be orphans of tasks. */
 static mst_status reap(supervisor *s) {
     siginfo_t info = {0};
     while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid) {
@@ -301,13 +304,13 @@ static bool goes_on(const supervisor *s) {
     return !s->is_killed && (line_sink_is_pending(&s->sink[0]) || line_sink_is_pending(&s->sink[1]));
 }
 
-/* When T must have ended, unless it has ended or was told to. */
+/* The time by which T must have ended; MST_NEVER if it has none, has ended, or was told to end. */
 static int64_t end_of(const supervisor *s, const supervised_task *t) {
     if (t->state == ENDED || t->told_to_end) return MST_NEVER;
     return t->spec->part == TASK_SERVES ? s->serve_until : t->spec->part == TASK_FOLLOWS ? s->follow_until : MST_NEVER;
 }
 
-/* Whether T, which is to be started again, would wait for servers that have ended. */
+/* Whether T waits for a restart that would be useless, since the servers have ended. */
 static bool is_too_late(const supervisor *s, const supervised_task *t) {
     return t->state == WAITING && t->spec->part == TASK_WORKS && service_has_ended(s);
 }
@@ -318,7 +321,8 @@ static void fail_too_late(supervisor *s, const supervised_task *t) {
     fail_job(s, EXIT_FAILED, message);
 }
 
-/* T, which has not ended in time, is told to; where it had something to do, that is a failure. */
+/* Acts on a task T that has not ended in time. A server is told to end. For an evaluator the job fails, since its work
+ * is not finished. */
 static void end_late(supervisor *s, supervised_task *t) {
     char message[256];
     if (t->spec->part == TASK_SERVES) {
@@ -332,7 +336,7 @@ static void end_late(supervisor *s, supervised_task *t) {
     fail_job(s, EXIT_FAILED, message);
 }
 
-/* What is due by now. */
+/* Does everything whose time has come. */
 static void act_on_time(supervisor *s) {
     const int64_t now = mst_clock_now();
     if (s->serve_until == MST_NEVER && work_has_ended(s)) {
@@ -352,7 +356,7 @@ static void act_on_time(supervisor *s) {
     start_due(s);
 }
 
-/* Milliseconds to what is due next; -1: nothing is. */
+/* Milliseconds until act_on_time has something to do; -1: never. */
 static int time_left(const supervisor *s) {
     int64_t next = MST_NEVER;
     for (int i = 0; i < s->num_tasks; i++) {
@@ -366,7 +370,7 @@ static int time_left(const supervisor *s) {
     return nanoseconds > 0 ? (int)fmin((double)nanoseconds / 1e6 + 1, 1e6) : 0;
 }
 
-/* A descriptor of -1 is left out by poll. */
+/* Fills s->poll and returns the number of entries. Poll ignores entries with a descriptor of -1. */
 static int fill_poll(const supervisor *s) {
     int count = POLL_STREAMS;
     s->poll[POLL_SIGNALS] = (struct pollfd){.fd = s->signals, .events = POLLIN};
@@ -419,8 +423,8 @@ int supervisor_restarts(const supervisor *s, int i) {
 
 /* ---- opening and closing ---- */
 
-/* Until supervisor_close signals come by the signalfd only. SIGINT and SIGTERM count also where they were ignored, as
- * a shell has them for what it starts in the background; SIGHUP does not, so that nohup works. */
+/* Receives signals only through the signalfd, until supervisor_close. SIGINT and SIGTERM are received even if they were
+ * ignored, as in background processes of a shell. SIGHUP then stays ignored, so that nohup works. */
 static mst_status open_signals(supervisor *s) {
     sigset_t mask;
     sigemptyset(&mask);
@@ -431,20 +435,20 @@ static mst_status open_signals(supervisor *s) {
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGCHLD, SIG_DFL);
-    signal(SIGPIPE, SIG_IGN); /* a reader that went away is a failed write */
+    signal(SIGPIPE, SIG_IGN); /* if a reader has left, the write fails */
     sigprocmask(SIG_BLOCK, &mask, &s->mask);
     s->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
     return s->signals < 0 ? MST_FAIL(MST_IO, "cannot receive signals: %s", strerror(errno)) : MST_OK;
 }
 
-/* Also makes sure that 0, 1 and 2 are open: what is opened later never is one of them. */
+/* Opens /dev/null. Also makes sure that descriptors 0, 1 and 2 are open, so that no later file gets one of them. */
 static mst_status open_null_input(supervisor *s) {
     do s->null_input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     while (s->null_input >= 0 && s->null_input <= STDERR_FILENO);
     return s->null_input < 0 ? MST_FAIL(MST_IO, "'/dev/null': %s", strerror(errno)) : MST_OK;
 }
 
-/* FOLDER/worker-0.log; lines of an earlier job stay. */
+/* Opens FOLDER/worker-0.log for appending: the lines of an earlier job stay. */
 static mst_status open_log(const char *folder, supervised_task *t) {
     char path[4096];
     const int length = snprintf(path, sizeof path, "%s/%s.log", folder, t->spec->name);

@@ -24,7 +24,7 @@ static mst_status buffer_reserve(line_buffer *buffer, size_t more) {
     return MST_OK;
 }
 
-/* There is room for it. */
+/* Appends DATA to BUFFER, which must have room for it. */
 static void buffer_put(line_buffer *buffer, const char *data, size_t size) {
     if (size) memcpy(buffer->data + buffer->size, data, size);
     buffer->size += size;
@@ -64,7 +64,7 @@ mst_status line_sink_add(line_sink *sink, const char *line, size_t size) {
     return add_parts(sink, "", line, size);
 }
 
-/* A pipe of which poll says that it can be written takes PIPE_BUF bytes without waiting. */
+/* If poll reports a pipe as writable, a write of PIPE_BUF bytes does not wait. */
 void line_sink_write(line_sink *sink) {
     const size_t pending = sink->buffer.size - sink->sent;
     const ssize_t size =
@@ -110,7 +110,7 @@ static mst_status write_log(task_lines *lines, const char *line, size_t size) {
     return add_parts(lines->sink, lines->prefix, warning, strlen(warning));
 }
 
-/* An earlier line that begins with "error:" counts before a later one that does not. */
+/* Keeps LINE as the last line, unless the line kept so far begins with "error:" and LINE does not. */
 static void keep_last(task_lines *lines, const char *line, size_t size) {
     static const char error[] = "error:";
     const bool is_error = size >= sizeof error - 1 && strncmp(line, error, sizeof error - 1) == 0;
@@ -124,7 +124,7 @@ static mst_status emit(task_lines *lines, const char *line, size_t size) {
     return add_parts(lines->sink, lines->prefix, line, size);
 }
 
-/* Passes on the lines of the buffer, of which the first SEARCHED bytes hold no end. */
+/* Passes on the complete lines of the buffer. Its first SEARCHED bytes hold no end of a line. */
 static mst_status emit_lines(task_lines *lines, size_t searched) {
     line_buffer *buffer = &lines->buffer;
     size_t begin = 0;
@@ -158,7 +158,7 @@ mst_status task_lines_read(task_lines *lines) {
 }
 
 mst_status task_lines_finish(task_lines *lines) {
-    enum { MOST_READS = 64 }; /* a process that the task has left behind may go on for ever */
+    enum { MOST_READS = 64 }; /* a process that the task has left behind may print for ever */
     for (int i = 0; i < MOST_READS && lines->descriptor >= 0; i++) MST_TRY(task_lines_read(lines));
     if (lines->buffer.size) MST_TRY(emit(lines, lines->buffer.data, lines->buffer.size));
     task_lines_close(lines);

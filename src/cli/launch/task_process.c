@@ -24,12 +24,13 @@ static void close_pipes(pipe_ends *pipes) {
         for (int end = 0; end < 2; end++) close_end(&pipes[i][end]);
 }
 
-/* The child, until it is the program. Where it cannot become it, the reason goes to the pipe REPORT; exec closes it. */
+/* Runs in the child until exec. If the program cannot be run, the reason goes to the pipe REPORT. A successful exec
+ * closes that pipe. */
 static void become(const task_spec *spec, const char *restarted, pipe_ends *pipes, int null_input, const sigset_t *mask,
                    pid_t launcher) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != launcher) _exit(EXIT_FAILURE); /* which has died before prctl */
+    if (getppid() != launcher) _exit(EXIT_FAILURE); /* the launcher died before prctl */
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
     sigprocmask(SIG_SETMASK, mask, NULL);
@@ -38,7 +39,7 @@ static void become(const task_spec *spec, const char *restarted, pipe_ends *pipe
                        dup2(pipes[ERROR][1], STDERR_FILENO) >= 0 && (!spec->variable || !putenv(spec->variable)) &&
                        !(restarted ? setenv(MST_RESTARTED, restarted, true) : unsetenv(MST_RESTARTED));
     if (ready) {
-        /* on other cores than wished it is slower, and right */
+        /* a failure is harmless: on other cores the program is only slower */
         if (spec->cores) (void)sched_setaffinity(0, sizeof *spec->cores, spec->cores);
         execvp(spec->arguments[0], spec->arguments);
     }
@@ -47,7 +48,7 @@ static void become(const task_spec *spec, const char *restarted, pipe_ends *pipe
     _exit(told == sizeof reason ? EXIT_FAILURE : 127);
 }
 
-/* Waits until the child is the program or has told why not: 0, or the number of the error. */
+/* Waits until the child has become the program, and returns 0; if it could not, returns the errno. */
 static int read_report(int descriptor) {
     int reason = 0;
     ssize_t size;
@@ -75,7 +76,7 @@ static mst_status start_with(const task_spec *spec, const char *restarted, pipe_
     const pid_t launcher = getpid(), pid = fork();
     if (pid < 0) return start_failed(spec, errno);
     if (pid == 0) become(spec, restarted, pipes, null_input, mask, launcher);
-    setpgid(pid, pid); /* here too: a signal may be due before the child gets there */
+    setpgid(pid, pid); /* as in the child: a signal to the group may be sent before the child has run */
     close_end(&pipes[REPORT][1]);
     const int reason = read_report(pipes[REPORT][0]);
     if (reason) {

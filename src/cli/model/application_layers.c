@@ -7,10 +7,10 @@
 #include "base/did_you_mean.h"
 #include "model/application/application.h"
 
-/* What --model takes. Each network has a row without ALPHA. */
+/* The values of --model. Each network has a row without ALPHA. */
 static const struct {
     const char *form, *help;
-    mst_output (*make)(mst_model *model, const mst_application_options *options); /* NULL: of another place */
+    mst_output (*make)(mst_model *model, const mst_application_options *options); /* NULL: made elsewhere */
     bool takes_texts;
 } models[] = {{"mlp", "dense layers, and linear outputs", NULL, false},
               {"lenet", "LeNet-5, for pictures", mst_lenet_with, false},
@@ -23,7 +23,8 @@ static const struct {
               {"FILE.json", "likewise", NULL, false}};
 enum { NUM_MODELS = sizeof models / sizeof *models };
 
-/* The row of the network NAME, up to its colon, with ALPHA or without; NUM_MODELS: none. */
+/* The row of the network that NAME, up to its colon, names. WITH_ALPHA: the row with ALPHA. NUM_MODELS: there is none.
+ */
 static int find(const char *name, bool with_alpha) {
     const size_t size = strcspn(name, ":");
     int i = 0;

@@ -1,4 +1,4 @@
-/** Networks of muster/applications.h by the names that --model has for them. */
+/** Networks of muster/applications.h by their names in --model. */
 #ifndef MUSTER_CLI_MODEL_APPLICATION_LAYERS_H
 #define MUSTER_CLI_MODEL_APPLICATION_LAYERS_H
 
@@ -8,18 +8,19 @@
 #include "muster/dataset.h"
 #include "muster/model.h"
 
-/** What --model takes, mlp among them, and what each is, for an option; NULL past the last. */
+/** The I-th value of --model, including mlp, and its help; NULL past the last. */
 const char *application_form(int i);
 const char *application_help(int i);
 /** Whether NAME is one of the networks of muster/applications.h: "lenet", "mobilenet_v2:0.5". */
 bool application_is(const char *name);
-/** MST_INVALID where NAME is neither one of them nor mlp, or ALPHA is no number above 0; it names the nearest. */
+/** MST_INVALID if NAME is neither such a network nor mlp, or if ALPHA is not a number above 0. The message tells the
+ *  most similar name. */
 MST_CHECKED mst_status application_check(const char *name);
-/** Whether it takes texts, whose tokens are numbers, in place of pictures. */
+/** Whether the network NAME takes texts, as numbers of tokens, instead of pictures. */
 bool application_takes_texts(const char *name);
 /** Adds the layers of NAME, which has been checked, to MODEL, for the inputs of DATA and with OUTPUTS linear outputs.
- *  MST_INVALID where the inputs are no pictures: height and width, or these and channels; DATA must be of texts where
- *  NAME takes these. */
+ *  If NAME takes texts, DATA must have texts. Else MST_INVALID if the inputs are not pictures, whose shape is height,
+ *  width and optionally channels. */
 MST_CHECKED mst_status application_layers(const char *name, mst_model *model, const mst_dataset *data, int64_t outputs);
 
 #endif

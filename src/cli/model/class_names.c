@@ -37,7 +37,8 @@ mst_status class_names_of(const mst_dataset *data, int component, class_names *o
     return status;
 }
 
-/* Ends each line of TEXT with a 0 and puts where they begin into LINE, which has room for all; their number. */
+/* Ends each line of TEXT with a 0 byte and stores their beginnings in LINE, which has room for all. Returns the number
+ * of lines. */
 static int64_t split(char *text, const char **line) {
     int64_t n = 0;
     for (char *next; text && *text; text = next) {

@@ -4,7 +4,7 @@
 
 #include "muster/dataset.h"
 
-/** Names of classes 0, 1, ..., ended by NULL; one block, to be freed with free(). *OUT is NULL where there are none. */
+/** Names of the classes 0, 1, ..., ended by NULL; one block, to be freed with free(). NULL: there are none. */
 typedef char **class_names;
 
 /** The names that DATA has for its labels, component COMPONENT. */
@@ -19,9 +19,9 @@ int64_t class_names_count(const char *const *names);
 const char *class_names_at(const char *const *names, int64_t i);
 /** Bytes that hold a name as it is printed. */
 enum { CLASS_NAME_TEXT = 128 };
-/** NAME as it is printed, in TEXT: nothing in it that a terminal would obey. */
+/** Writes NAME to TEXT as it is printed, without control characters; returns TEXT. */
 const char *class_name_shown(const char *name, char text[CLASS_NAME_TEXT]);
-/** Columns of the widest of the names as they are printed; 0 where there are none. */
+/** The width in columns of the widest name as it is printed; 0 if there are none. */
 int class_names_width(const char *const *names);
 /** Whether two models have the same names, or one of them has none. */
 bool class_names_agree(const char *const *a, const char *const *b);

@@ -2,11 +2,11 @@
 
 typedef enum metric_kind {
     ANY_KIND,
-    OF_CLASSES,       /* in whatever form the labels are */
-    OF_YES_OR_NO,     /* of each number of a label */
-    OF_ONE_HOT,       /* labels are rows */
+    OF_CLASSES,       /* for labels in any form */
+    OF_YES_OR_NO,     /* each number of a label is 0 or 1 */
+    OF_ONE_HOT,       /* labels are one-hot rows */
     OF_CLASS_NUMBERS, /* labels are numbers of classes */
-    OF_NUMBERS        /* by how much labels and outputs differ */
+    OF_NUMBERS        /* measures how much labels and outputs differ */
 } metric_kind;
 
 static const metric_kind kinds[MST_NUM_METRICS] = {
@@ -40,8 +40,8 @@ static bool has_logits(const objective *o) {
     return !o->output && objective_finish_of(o->loss) != MST_LINEAR;
 }
 
-/* A loss of numbers says nothing of classes, but a last layer that gives probabilities does. After a softmax, precision
- * and the like would need a class to count, which only a loss of classes gives. */
+/* Whether METRIC fits a last layer that gives probabilities, although the loss compares numbers. After a softmax,
+ * precision and similar metrics do not fit: they need a positive class, which only a loss of classes gives. */
 static bool fits_probabilities(mst_metric metric, metric_kind kind, const objective *o) {
     if (o->gives == MST_SIGMOID) return kind == OF_YES_OR_NO || kind == OF_CLASSES;
     return o->gives == MST_SOFTMAX && (kind == OF_ONE_HOT || metric == MST_METRIC_ACCURACY);

@@ -1,4 +1,4 @@
-/** The layers of a multilayer perceptron, as `muster train` makes and `muster evaluate` makes again. */
+/** The layers of a multilayer perceptron, which `muster train` makes and `muster evaluate` makes again. */
 #ifndef MUSTER_CLI_MODEL_MLP_LAYERS_H
 #define MUSTER_CLI_MODEL_MLP_LAYERS_H
 
@@ -14,8 +14,8 @@ typedef struct mlp_form {
 
 /** The I-th activation, for an option; NULL past the last. */
 const char *mlp_activation(int i);
-/** Adds flatten, the hidden layers layer1, layer2, ..., each with its dropout, and the linear outputs: what
- *  mst_model_mlp adds, with the weights of these names, and what that has no arguments for. */
+/** Adds flatten, the hidden layers layer1, layer2, ..., each with its dropout, and the linear outputs. These are the
+ *  layers and names of mst_model_mlp, with further settings for which mst_model_mlp has no arguments. */
 void mlp_layers(mst_model *model, const mlp_form *form);
 
 #endif

@@ -13,7 +13,7 @@ static void add_text(json_t **note, const char *name, const char *text) {
     if (text) json_add(note, "", name, json_text(text));
 }
 
-/* An array of the texts of LIST; NULL where that is. */
+/* The texts of LIST as an array; NULL if LIST is NULL. */
 static json_t *text_array(const char *const *list) {
     json_t *array = list ? json_array() : NULL;
     for (; list && *list; list++) json_array_append_new(array, json_text(*list));
@@ -46,7 +46,7 @@ mst_output_loss model_note_output(const model_note *note, const char *output) {
     return loss;
 }
 
-/* A boolean for each input up to the last that is divided; nothing where none is. */
+/* Adds a boolean for each input up to the last one that is divided; adds nothing if none is. */
 static void add_divided(json_t **json, const bool *divided) {
     json_t *all = json_array();
     int count = MST_MAX_TARGETS;
@@ -63,7 +63,7 @@ mst_status model_note_write(const model_note *note, mst_store *store) {
     add_text(&json, "loss", note->loss);
     if (note->outputs) json_add(&json, "", "outputs", json_incref(note->outputs));
     if (note->classes) json_add(&json, "", "classes", text_array(note->classes));
-    json_t *data = note->data ? json_string(note->data) : NULL; /* not with other letters in a path */
+    json_t *data = note->data ? json_string(note->data) : NULL; /* NULL, so left out, if not UTF-8 */
     if (data) json_add(&json, "", "data", data);
     add_text(&json, "schema", note->schema);
     add_text(&json, "network", note->network);
@@ -81,7 +81,7 @@ mst_status model_note_write(const model_note *note, mst_store *store) {
     return status;
 }
 
-/* The names of LIST, an array; NULL where there are none. */
+/* Reads the names in LIST, an array. *OUT is NULL if there are none. */
 static mst_status read_names(const json_t *list, class_names *out) {
     const size_t n = json_array_size(list);
     const char **name = n ? malloc(n * sizeof *name) : NULL;

@@ -1,14 +1,14 @@
-/** What `muster train` notes of a model in its checkpoints and files, so that `muster evaluate` and `muster predict`
- *  need not be told again: JSON, under the key "muster/train" of the notes.
+/** The note about a model that `muster train` writes into checkpoints and files, so that `muster evaluate` and
+ *  `muster predict` need not be told again. It is JSON, under the key "muster/train" of the notes.
  *
  *      {"loss": "sparse_categorical_crossentropy", "classes": ["setosa", "virginica"], "data": "csv:iris",
  *       "schema": "...", "options": {"batch-size": "50"}}
  *
- *  A model with several outputs has in place of "loss"
+ *  Instead of "loss", a model with several outputs has
  *
  *      "outputs": [{"output": "price", "loss": "mean_squared_error", "weight": 0.5}, ...]
  *
- *  in which there may be "classes" too.
+ *  where each output may have "classes" too.
  */
 #ifndef MUSTER_CLI_MODEL_MODEL_NOTE_H
 #define MUSTER_CLI_MODEL_MODEL_NOTE_H
@@ -20,12 +20,12 @@
 #include "muster/store.h"
 #include "muster/train.h"
 
-/** A member that is NULL, 0 or false is not known. */
+/** The members of a note. NULL, 0 or false: not known. */
 typedef struct model_note {
     const char *loss;
-    json_t *outputs;         /**< model_note_add_output; of a note that was read part of `json` */
+    json_t *outputs;         /**< filled by model_note_add_output; in a note that was read, part of `json` */
     const char *data;        /**< specification */
-    const char *network;     /**< Keras' JSON; NULL: of an mlp, which the shapes of its weights tell */
+    const char *network;     /**< Keras' JSON; NULL: an mlp, whose layers follow from the shapes of its weights */
     bool from_probabilities; /**< the loss is of probabilities, though no softmax made them */
     const char *schema;      /**< mst_dataset_schema of the train part */
     const char *const *classes;
@@ -34,20 +34,21 @@ typedef struct model_note {
     bool divides_pixels[MST_MAX_TARGETS]; /**< of each input: it was u8, and was divided by 255 */
     bool encodes_columns;                 /**< the model begins with the layers of a table's columns */
     json_t *options;                      /**< noted_options */
-    json_t *json;                         /**< of a note that was read: the members point into it */
-    class_names names;                    /**< of such a note too */
+    json_t *json;                         /**< in a note that was read, the members point into it */
+    class_names names;                    /**< in a note that was read, owns the names of `classes` */
 } model_note;
 
-/** Adds the loss of one of several outputs to OUTPUTS, an array, and the names of its classes, where CLASSES is not
- *  NULL. */
+/** Adds the loss of one of several outputs to the array OUTPUTS, with the names of its classes if CLASSES is not NULL.
+ */
 void model_note_add_output(json_t *outputs, const char *output, const mst_output_loss *loss,
                            const char *const *classes);
-/** What NOTE has of the output of this name; has_loss is false where that is nothing. */
+/** The loss that NOTE has for the output of this name; has_loss is false if it has none. */
 mst_output_loss model_note_output(const model_note *note, const char *output);
-/** The names that NOTE has of the classes of the output of this name; NULL: none. */
+/** The names of classes that NOTE has for the output of this name; NULL: none. */
 MST_CHECKED mst_status model_note_output_names(const model_note *note, const char *output, class_names *out);
 MST_CHECKED mst_status model_note_write(const model_note *note, mst_store *store);
-/** The note of STORE, empty where it has none. MST_CORRUPT where it is damaged. Free it also after a failure. */
+/** Reads the note of STORE; it is empty if there is none. MST_CORRUPT if it is damaged. Free it also after a failure.
+ */
 MST_CHECKED mst_status model_note_read(mst_store *store, model_note *out);
 void model_note_free(model_note *note);
 

@@ -10,14 +10,14 @@ enum { MOST_BYTES = 1 << 24 };
 
 static const char spaces[] = " \t\r";
 
-/* Without the spaces around it. */
+/* TEXT without the spaces around it; it is changed in place. */
 static char *trim(char *text) {
     text += strspn(text, spaces);
     for (size_t size = strlen(text); size && strchr(spaces, text[size - 1]);) text[--size] = '\0';
     return text;
 }
 
-/* A # at the begin of a line or behind a space. */
+/* Removes a comment: a # at the beginning of the line or after a space begins it. */
 static void cut_comment(char *line) {
     for (char *c = line; (c = strchr(c, '#')); c++)
         if (c == line || strchr(spaces, c[-1])) {

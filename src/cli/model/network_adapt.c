@@ -5,14 +5,15 @@
 #include "model/model.h"
 #include "muster/layers.h"
 
-/* The number of the input that NODE is; -1: it is none. */
+/* The number of the model's input that is NODE; -1: NODE is not an input. */
 static int input_at(const mst_model *model, int64_t node) {
     for (int i = 0; i < (int)model->num_inputs; i++)
         if (model->input[i].node == node) return i;
     return -1;
 }
 
-/* Whether the layer of NODE is to learn: it is a Normalization, this is its first call, and no mean was given. */
+/* Whether the layer of NODE learns its mean and variance from data: it is a Normalization, this is its first call, and
+ * no mean was given. */
 static bool learns(const mst_model *model, const mst_model_node *node) {
     const mst_model_layer *layer = &model->layer[node->layer];
     return strcmp(layer->type->name, "normalization") == 0 && node->number == 0 &&

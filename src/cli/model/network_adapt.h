@@ -1,4 +1,4 @@
-/** Networks of files that begin anew. */
+/** Adapts the Normalization layers of a network from a file that is trained from the start. */
 #ifndef MUSTER_CLI_MODEL_NETWORK_ADAPT_H
 #define MUSTER_CLI_MODEL_NETWORK_ADAPT_H
 

@@ -6,7 +6,7 @@
 #include "model/describe.h"
 #include "model/model.h"
 
-/* Whether the calls that take NODE are those of layers of TYPE. */
+/* Whether NODE is used, and only by layers of TYPE. */
 static bool feeds_only(const mst_model *model, int64_t node, const char *type) {
     bool found = false;
     for (int64_t n = 0; n < model->num_nodes; n++)

@@ -1,4 +1,4 @@
-/** What stands at the ends of a network of a file. */
+/** The inputs and outputs of a network from a file. */
 #ifndef MUSTER_CLI_MODEL_NETWORK_END_H
 #define MUSTER_CLI_MODEL_NETWORK_END_H
 
@@ -11,17 +11,17 @@ typedef struct network_input {
     const char *name; /**< the model's */
     mst_dtype dtype;  /**< MST_NO_DTYPE: the data decides */
     mst_shape shape;  /**< of an example; -1: a dimension of any size */
-    bool is_tokens;   /**< only embeddings take it: its numbers count something */
-    bool is_rescaled; /**< only Rescaling, or Normalization, takes it: its pixels are from 0 to 255 */
+    bool is_tokens;   /**< only embeddings take it: its numbers are indices */
+    bool is_rescaled; /**< only Rescaling or Normalization takes it: its pixels are from 0 to 255 */
 } network_input;
 
 typedef struct network_output {
     const char *name; /**< the model's */
-    int64_t size;     /**< numbers of an example; -1: only the data tells */
-    mst_shape shape;  /**< of them */
-    bool has_loss;    /**< it ends in a softmax or a sigmoid, for which there is a loss: */
+    int64_t size;     /**< how many numbers it has for an example; -1: only the data tells */
+    mst_shape shape;  /**< of an example */
+    bool has_loss;    /**< it ends in a softmax or a sigmoid, and `loss` fits that */
     mst_loss loss;
-    bool sees_logits[MST_NUM_LOSSES]; /**< for losses that see logits in it */
+    bool sees_logits[MST_NUM_LOSSES]; /**< for each loss: whether the loss takes this output as logits */
 } network_output;
 
 typedef struct network_ends {
@@ -30,10 +30,10 @@ typedef struct network_ends {
     network_output output[MAX_ENDS];
 } network_ends;
 
-/** Examines the ends of MODEL, which is the file PATH. MST_INVALID if it has too many of them, or an output of a size
- *  that is not known: the commands cannot use it. */
+/** Describes the inputs and outputs of MODEL, which was read from PATH. MST_INVALID if it has too many of them, or an
+ *  output of unknown size: then the commands cannot use it. */
 MST_CHECKED mst_status network_ends_of(const char *path, mst_model *model, network_ends *out);
-/** The same with outputs of any size, as predictions may have. */
+/** The same, but allows outputs of unknown size, which prediction can use. */
 MST_CHECKED mst_status network_ends_of_any(const char *path, mst_model *model, network_ends *out);
 
 #endif

@@ -13,8 +13,8 @@ _Static_assert((int)MAX_ENDS <= (int)MST_MAX_TARGETS, "each output has an object
 
 typedef mst_status (*take_item)(const network_objectives *from, int place, const char *value, objective *out);
 
-/* Gives each item of TEXT, "a=x,b=y", to TAKE. An item without a name is for the output of its place, or where ALL for
- * every output. */
+/* Calls TAKE for each item of TEXT, "a=x,b=y". An item without a name is for the output at its place in the list, or if
+ * ALL is true for every output. */
 static mst_status take_items(const network_objectives *from, const char *option, const char *text, bool all,
                              take_item take, objective *out) {
     const int n = from->ends->num_outputs;
@@ -35,7 +35,7 @@ static mst_status take_items(const network_objectives *from, const char *option,
     return MST_OK;
 }
 
-/* The activation that END ends in, of those that make probabilities; else MST_LINEAR. */
+/* MST_SIGMOID or MST_SOFTMAX if END ends in that activation, else MST_LINEAR. */
 static mst_activation probabilities_of(const network_output *end) {
     if (!end->sees_logits[MST_LOSS_BINARY_CROSSENTROPY]) return MST_SIGMOID;
     return end->sees_logits[MST_LOSS_CATEGORICAL_CROSSENTROPY] ? MST_LINEAR : MST_SOFTMAX;
@@ -50,7 +50,7 @@ static void set_loss(const network_ends *ends, int place, mst_loss loss, bool fr
     out->from_probabilities = from_probabilities;
     out->gives = probabilities_of(end);
     out->finished = from_probabilities || !end->sees_logits[loss];
-    /* a divergence takes what is there, with or without a softmax */
+    /* a divergence takes the outputs as they are, with or without a softmax */
     out->has_scores = loss == MST_LOSS_KL_DIVERGENCE ? end->sees_logits[MST_LOSS_CATEGORICAL_CROSSENTROPY]
                                                      : from_probabilities && end->sees_logits[loss];
 }
@@ -82,7 +82,7 @@ static mst_loss loss_of_labels(const network_objectives *from, int place, const 
                                                   : MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
 }
 
-/* By the file, else by the last layer. */
+/* Takes the loss of the file, else the loss that fits the last layer. */
 static mst_status choose_default(const network_objectives *from, int place, const mst_dataset *data, objective *out) {
     const mst_model_compiled *made = from->compiled;
     const network_output *end = &from->ends->output[place];
@@ -117,7 +117,7 @@ mst_status network_objectives_choose(const network_objectives *from, const mst_d
     if (from->loss) MST_TRY(take_items(from, "loss", from->loss, true, take_loss, out));
     for (int i = 0; i < n; i++) {
         const double noted = from->compiled->output[i].weight;
-        if (out[i].weight == 0) MST_TRY(choose_default(from, i, data, &out[i])); /* --loss said nothing of it */
+        if (out[i].weight == 0) MST_TRY(choose_default(from, i, data, &out[i])); /* --loss did not name it */
         if (noted > 0 || (noted == 0 && signbit(noted))) out[i].weight = noted;
     }
     if (!from->loss_weights) return MST_OK;
@@ -142,7 +142,7 @@ mst_status network_objectives_check(const objective *list, int n, mst_dataset *d
 
 /* ---- data ---- */
 
-/* Whether an example of SHAPE fits inputs of WANT, as mst_model_call takes them. */
+/* Whether mst_model_call takes an example of SHAPE for an input of shape WANT. */
 static bool input_fits(mst_shape shape, mst_shape want) {
     const bool adds_one = want.ndim > 1 && shape.ndim == want.ndim - 1 && want.dim[want.ndim - 1] == 1;
     if (shape.ndim != want.ndim && !adds_one) return false;
