@@ -2,11 +2,11 @@
  *
  *      sections  ->  option_list_make: one list
  *                ->  options_parse: defaults, arguments  ->  config_read: file of --config
- *                ->  options_exclude: what excludes each other  ->  struct
+ *                ->  options_exclude: options that exclude each other  ->  struct
  *
- * Each option is converted and checked by its type (`set`); a wrong one is told with what would be right, and an
- * unknown one with the nearest that there is. What the command line gives counts before the file, also where the two
- * exclude each other. */
+ * Each option is converted and checked by its type (`set`). The error of a wrong value tells what is allowed, and the
+ * error of an unknown option tells the most similar one. The command line takes precedence over the file, also between
+ * options that exclude each other. */
 #include "cli/option_list.h"
 
 #include <ctype.h>
@@ -77,7 +77,7 @@ static void add_option(option_entry *entry, const option *option) {
     entry->option.choices = entry->choices;
 }
 
-/* Options of every command that has any. Their members are in the list itself, not in the command's options. */
+/* Options that every command with options has. Their members are in the list itself, not in the command's options. */
 static const option common_options[] = {
     {"config", OPTION_FILE, offsetof(option_list, config), "FILE",
      .help = "takes options from FILE, a line each: name = value; those of the command line count before it"},
@@ -152,11 +152,11 @@ static const char *join(const char *const *words, char *text, size_t size, const
     return text;
 }
 
-/* VALUE is NaN where TEXT is no number at all. */
+/* VALUE is NaN if TEXT is not a number. */
 static mst_status number_fail(const option *o, const char *text, const char *kind, double value) {
     char range[64] = "", bound[32];
     snprintf(bound, sizeof bound, "%g", o->high);
-    if (value > o->high) /* 1 - 1e-12 is written as 1 */
+    if (value > o->high) /* a bound such as 1 - 1e-12 is printed as 1 */
         snprintf(range, sizeof range, ", %s %s", strtod(bound, NULL) > o->high ? "below" : "at most", bound);
     else if (o->low != 0 || o->high != 0)
         snprintf(range, sizeof range, o->above_low ? ", above %g" : ", at least %g", o->low);
@@ -192,14 +192,14 @@ static mst_status parse_unsigned(const option *o, const char *text, uint64_t *ou
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
-    /* JSON, in which seeds are told too, has no more */
+    /* seeds are also written to JSON, whose numbers end there */
     bool right = end != text && !*end && !errno && !strchr(text, '-') && value <= INT64_MAX;
     if (!right) return number_fail(o, text, "a whole number, at least 0 and below 2^63", NAN);
     *out = value;
     return MST_OK;
 }
 
-/* 512, 512B, 512K, 512KB, 512KiB: the letter says which power of 1024 */
+/* Parses 512, 512B, 512K, 512KB or 512KiB, where the letter stands for a power of 1024. */
 static mst_status parse_bytes(const option *o, const char *text, int64_t *out) {
     static const char letters[] = "KMGT";
     char *unit;
@@ -237,7 +237,7 @@ static mst_status parse_choice(const option *o, const char *text, int *out) {
     return choice_fail(o, text);
 }
 
-/* A list of choices for names is checked, and stays the text that it is. */
+/* Checks a list OUTPUT=CHOICE,OUTPUT=CHOICE. The value is TEXT itself. */
 static mst_status parse_words(const option *o, const char *text, const char **out) {
     char word[NAME_SIZE];
     int choice = 0;
@@ -269,7 +269,7 @@ static mst_status parse_flag(const option *o, const char *text, bool *out) {
     return MST_FAIL(MST_INVALID, "--%s=%s: must be true or false", o->name, text);
 }
 
-/* The numbers of "500,200", each to integers[i] or numbers[i]. */
+/* Parses a list such as "500,200" into integers[i] or numbers[i]. */
 static mst_status parse_list(const option *o, const char *text, int64_t *integers, double *numbers, int *count) {
     char item[NAME_SIZE];
     *count = 0;
@@ -322,7 +322,8 @@ static mst_status set_entry(option_list *list, const option_entry *entry, const 
 
 /* ---- the command line ---- */
 
-/* ARGUMENT is --NAME or, NEGATED, --no-NAME, perhaps with more. Only flags can be negated. */
+/* Fails since the option of ARGUMENT is unknown. ARGUMENT is --NAME, or --no-NAME if NEGATED, perhaps with a value.
+ * Only flags can be negated. */
 static mst_status option_list_unknown(const option_list *list, const char *argument, const char *name, bool negated) {
     const char *names[MOST_NAMES + 1] = {NULL};
     int count = 0;
@@ -356,7 +357,7 @@ mst_status options_set(option_list *list, const char *name, const char *text, in
     return before ? give(list, entry, before, values) : MST_OK;
 }
 
-/* --name, --name=value, --name value, --no-name; *NEXT is what follows. */
+/* Parses --name, --name=value, --name value or --no-name. *NEXT points to the arguments after it. */
 static mst_status parse_option(option_list *list, const char *argument, char *const **next, void *values) {
     char name[NAME_SIZE];
     const char *begin = argument + 2, *equals = strchr(begin, '=');
@@ -422,7 +423,7 @@ mst_status options_exclude(option_list *list, void *values) {
 mst_status options_parse(option_list *list, char *const *arguments, void *values, const char **positional, int max,
                          int *num_positional) {
     int count = 0;
-    bool has_ended = false; /* "--": what follows is no option */
+    bool has_ended = false; /* after "--" there are no options */
     for (int i = 0; i < list->count; i++)
         if (list->entry[i].option.initial)
             MST_TRY(set_entry(list, &list->entry[i], list->entry[i].option.initial, values));

@@ -4,12 +4,12 @@
 
 #include "muster/tensor.h"
 
-/** Names of precisions, for an option, NULL past the last; and what must be said of one, NULL: nothing. */
+/** The name of the I-th precision, for an option, NULL past the last; and a remark about it for --help, NULL: none. */
 const char *precision_name(int i);
 const char *precision_help(int i);
-/** The precision of this name. MST_INVALID, which names those that there are, where there is none. */
+/** The precision with this name. MST_INVALID if there is none; the message tells those that exist. */
 MST_CHECKED mst_status precision_read(const char *name, mst_precision *out);
-/** Prints a line where this processor computes in f32 what is WANTED in bf16. */
+/** Prints a line if WANTED is bf16 but this processor computes in f32 instead. */
 void precision_note(mst_precision wanted);
 
 #endif

@@ -11,7 +11,7 @@ static bool is_stopped(void *context) {
     return signals_caught() != 0 && signals_caught() != SIGTERM;
 }
 
-/* By who takes the machine away, say: the others go on when there is another one. */
+/* SIGTERM, for example from a preempted machine: the server leaves, and the others wait for its replacement. */
 static bool is_told_to_leave(void *context) {
     (void)context;
     return signals_caught() == SIGTERM;
@@ -22,7 +22,7 @@ int serve(mst_server_options options, bool quiet) {
     options.log = quiet ? NULL : stderr;
     options.stop = is_stopped;
     options.leave = is_told_to_leave;
-    const bool can_serve = mst_cluster_num_workers(options.cluster) > 0; /* else the error alone */
+    const bool can_serve = mst_cluster_num_workers(options.cluster) > 0; /* else prints only the error */
     if (!quiet && can_serve) printf("serves as %s\n", mst_cluster_print(options.cluster, text, sizeof text));
     fflush(stdout);
     mst_status status = signals_catch();

@@ -4,8 +4,8 @@
 
 #include "muster/server.h"
 
-/** Serves until the job has ended; `log` and `stop` are set here. Returns an exit status, and has printed what was
- *  wrong. QUIET: says nothing else. */
+/** Serves until the job has ended. Sets `log` and `stop` of OPTIONS. Prints errors, and returns an exit status. QUIET:
+ *  prints nothing else. */
 int serve(mst_server_options options, bool quiet);
 
 #endif

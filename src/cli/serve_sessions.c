@@ -27,7 +27,7 @@ int serve_sessions(mst_task_server_options options, bool quiet) {
 
 /* ---- clusters ---- */
 
-/* Room for the jobs of TEXT, which is cut into pieces, and for the addresses of all. */
+/* The jobs and addresses in TEXT. They point into `text`, a copy of it that is cut into pieces. */
 typedef struct job_lists {
     char *text;
     mst_cluster_job *jobs;

@@ -4,12 +4,12 @@
 
 #include "muster/server.h"
 
-/** Serves until a signal asks for its end; `log` is set here. Returns an exit status, and has printed what was wrong.
- *  QUIET: says nothing else. */
+/** Serves until a signal asks it to end. Sets `log` of OPTIONS. Prints errors, and returns an exit status. QUIET:
+ *  prints nothing else. */
 int serve_sessions(mst_task_server_options options, bool quiet);
 
-/** The cluster of TEXT, "local=localhost:2222,localhost:2223;ps=localhost:2224", as task INDEX of JOB (NULL: of the
- *  first that it names). */
+/** Makes the cluster of TEXT, "local=localhost:2222,localhost:2223;ps=localhost:2224", for task INDEX of JOB. NULL: of
+ *  the first job in TEXT. */
 MST_CHECKED mst_status cluster_from_jobs(const char *text, const char *job, int index, mst_cluster **out);
 
 #endif

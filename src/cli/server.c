@@ -73,7 +73,7 @@ static int check_server(const mst_cluster *cluster) {
                         self.job, (int)self.index);
 }
 
-/* What is of training is not given. */
+/* Checks that no option for training was given. */
 static int check_sessions(const server_options *o, const mst_cluster *cluster) {
     const char *const wrong = o->update_log                   ? "--update-log"
                               : o->replay_updates             ? "--replay-updates"

@@ -13,7 +13,7 @@
 static _Atomic int caught;
 static atomic_bool ends_at_once;
 static bool has_thread;
-static sigset_t waited_for; /* what the thread waits for, and all others block */
+static sigset_t waited_for; /* the signals for which the thread waits; all other threads block them */
 
 int signals_caught(void) {
     return atomic_load(&caught);
@@ -26,8 +26,8 @@ bool signals_reader_left(void) {
     return true;
 }
 
-/* Ends the process as the signal would have. The kernel does not end the first process of a container by a signal that
- * it sends itself; that process exits. */
+/* Ends the process as the signal would have. The first process of a container exits instead, since the kernel does not
+ * let it kill itself with a signal. */
 static _Noreturn void die_of(int number) {
     sigset_t one;
     sigemptyset(&one);
@@ -52,7 +52,8 @@ static void *wait_for_signals(void *context) {
     }
 }
 
-/* The calling thread blocks these signals, and so do the threads that it starts. Threads of the library block all. */
+/* Starts the thread that waits for signals. The calling thread blocks these signals, and so do the threads that it
+ * starts. Threads of the library block all signals. */
 static mst_status start_thread(void) {
     struct sigaction hang_up;
     pthread_t thread;
@@ -60,7 +61,7 @@ static mst_status start_thread(void) {
     sigemptyset(&waited_for);
     sigaddset(&waited_for, SIGINT);
     sigaddset(&waited_for, SIGTERM);
-    /* nohup lets a program go on when its terminal is closed */
+    /* nohup ignores SIGHUP, so that a program continues when its terminal is closed */
     if (sigaction(SIGHUP, NULL, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) sigaddset(&waited_for, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &waited_for, NULL);
     has_thread = mst_thread_start(&thread, wait_for_signals, NULL) == 0;

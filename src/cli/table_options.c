@@ -72,7 +72,7 @@ bool table_options_list_has(const char *list, const mst_column_report *column) {
     const char *const *name;
     int count = 0;
     if (!list) return false;
-    bool has = mst_column_is_named(column, list); /* with a comma in it */
+    bool has = mst_column_is_named(column, list); /* LIST may be one name with a comma */
     if (!split_names("categories", list, false, &name, &count))
         for (int i = 0; i < count && !has; i++) has = mst_column_is_named(column, name[i]);
     free((void *)(uintptr_t)name);
@@ -87,7 +87,7 @@ static mst_status read_mark(const char *option, const char *text, const char *ma
                     strchr(marks, ' ') ? "',', '.', \"'\" or space" : "',' or '.'");
 }
 
-/* WHOLE: each list of names is one name. */
+/* Copies O to OPTIONS. WHOLE: each list of names is taken as one name. */
 static mst_status table_options_read(const table_options *o, bool whole, mst_data_options *options) {
     options->label = o->label;
     options->missing = (mst_missing)o->missing;

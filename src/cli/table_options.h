@@ -20,11 +20,11 @@ typedef struct table_options {
 /** The values of --missing, as mst_missing. */
 extern const char *const table_missing[];
 
-/** mst_dataset_open_with, with OPTIONS and what O gives. MST_INVALID where the delimiter is no character. */
+/** Calls mst_dataset_open_with, with OPTIONS and the values of O. MST_INVALID if the delimiter is not one character. */
 MST_CHECKED mst_status table_options_open(const table_options *o, const char *spec, const char *part,
                                           mst_data_options options, mst_dataset **out);
 
-/** Whether LIST, in the form of `drop` (NULL: none), has the name of COLUMN. */
+/** Whether LIST, in the form of `drop`, contains the name of COLUMN. LIST may be NULL: empty. */
 bool table_options_list_has(const char *list, const mst_column_report *column);
 
 #endif

@@ -1,4 +1,4 @@
-/** muster version: versions of the libraries in use, and what is missing. */
+/** muster version: prints the versions of the libraries in use, and which are missing. */
 #include "muster/version.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static const struct {
     {"CUDA", "GPUs: cuDNN, cuBLAS, NCCL"},
 };
 
-/* With the versions that they were built with: asking the libraries would load them. */
+/* Prints the versions with which the modules were built. Asking the libraries would load them. */
 static void print_modules(void) {
     printf("\nLoaded when first used:\n\n");
     for (const mst_module_info *info = mst_module_infos(); info->name; info++)

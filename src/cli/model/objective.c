@@ -1,6 +1,6 @@
-/* What the command knows of losses beyond the library's formulas: which labels a loss takes, how many outputs it
- * needs, which metric fits, and how outputs become what a user wants to see. The labels of the first rows are
- * checked, so that a wrong loss is told before training begins and not by a number that means nothing. */
+/* What the command knows about losses beyond the library's formulas: which labels a loss takes, how many outputs it
+ * needs, which metric fits, and how outputs are made readable for the user. The labels of the first rows are checked,
+ * so that a wrong loss is reported before training begins, instead of training with a meaningless loss. */
 #include "cli/model/objective.h"
 
 #include <inttypes.h>
@@ -17,18 +17,18 @@
 
 enum { CHECKED_ROWS = 1000, OUTPUTS_TEXT = 512 };
 
-/* What the command knows of one loss: the labels that it takes, and the metric and the layer that go with it. */
+/* The labels that a loss takes, and the metric and the activations that go with it. */
 typedef struct loss_kind {
-    const char *labels; /* in words */
-    double low, high;   /* of each number of a label */
-    bool whole;         /* numbers are whole */
+    const char *labels; /* the labels in words */
+    double low, high;   /* the range of each number of a label */
+    bool whole;         /* the numbers are whole */
     bool distribution;  /* the numbers of a label add up to 1 */
     mst_metric metric;
-    mst_activation activation; /* behind the last layer */
-    mst_activation finish;     /* and of predictions: of logits */
+    mst_activation activation; /* added after the last layer */
+    mst_activation finish;     /* turns logits into predictions */
 } loss_kind;
 
-/* The metric of a regression is the other one of the two errors where the loss is one of them. */
+/* If the loss is the mean squared or the mean absolute error, the metric is the other one of the two. */
 static const loss_kind kinds[MST_NUM_LOSSES] = {
     [MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY] = {"class numbers from 0 on", 0, INFINITY, .whole = true,
                                                   .metric = MST_METRIC_ACCURACY, .finish = MST_SOFTMAX},
@@ -76,8 +76,8 @@ static mst_status label_fail(mst_loss loss, int64_t row, double value, const cha
                     sparse ? "; for numbers to be predicted there is --loss mean_squared_error" : "");
 }
 
-/* Row ROW of LABELS, which begin with row FIRST of the data. CLASSES: outputs of the model, which class numbers are
- * below; 0: any. */
+/* Checks row ROW of LABELS, whose first row is row FIRST of the data. Class numbers must be below CLASSES, the number
+ * of outputs; 0: no limit. */
 static mst_status check_row(mst_loss loss, int64_t classes, const mst_tensor *labels, int64_t row, int64_t count,
                             int64_t first) {
     const loss_kind *kind = &kinds[loss];
@@ -106,7 +106,7 @@ static mst_status check_batch(mst_loss loss, int64_t classes, const mst_batch *b
     return status;
 }
 
-/* All rows, or the first. */
+/* Checks the labels of all rows, or those of the first rows. */
 static mst_status check_labels(mst_loss loss, int64_t classes, mst_dataset *data, int component, bool all) {
     mst_dataset *batches;
     mst_iterator *iterator = NULL;
@@ -125,7 +125,7 @@ static mst_status check_labels(mst_loss loss, int64_t classes, mst_dataset *data
     return status;
 }
 
-/* The first rows show what kind of labels these are; all of them may take long to read. */
+/* Checks the first rows, which show the kind of the labels. Reading all rows may take long. */
 static mst_status check_first_rows(mst_loss loss, int64_t classes, mst_dataset *data, int component) {
     return check_labels(loss, classes, data, component, false);
 }
@@ -149,7 +149,8 @@ mst_status objective_label_column(const mst_dataset *data, char *name) {
     return MST_OK;
 }
 
-/* The numbers of named classes follow the alphabet: a loss that measures differences must not compare them. */
+/* Refuses labels that are named classes if the loss measures differences: the numbers of such classes only follow the
+ * alphabet. */
 static mst_status check_names(mst_loss loss, const mst_dataset *data, int component) {
     char column[MST_COLUMN_SHOWN] = "", shown[CLASS_NAME_TEXT];
     const int64_t names = mst_dataset_num_classes(data, component);
@@ -286,7 +287,7 @@ typedef struct class_counts {
     int64_t most, num, *count;
 } class_counts;
 
-/* The class of a row of LABELS, WIDTH numbers each; below 0 where it has none. */
+/* The class of a row of LABELS, which has WIDTH numbers; below 0 if it has none. */
 static int64_t class_of_row(mst_loss loss, const mst_tensor *labels, int64_t row, int64_t width) {
     int64_t largest = 0;
     const double value = mst_tensor_get(labels, row * width);
@@ -357,13 +358,13 @@ mst_status objective_count(mst_loss loss, mst_dataset *data, int component, int6
     return status;
 }
 
-/* Whether there is one output, the probability of class 1 of two. */
+/* Whether the only output is the probability of class 1 of two classes. */
 static bool is_binary(const objective *o) {
     return o->loss == MST_LOSS_BINARY_CROSSENTROPY && o->outputs == 1;
 }
 
 bool objective_has_classes(const objective *o) {
-    if (o->row.ndim > 1) return false; /* but each row of an example may be of one */
+    if (o->row.ndim > 1) return false; /* each row of the example may have a class */
     return o->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || kinds[o->loss].distribution || is_binary(o);
 }
 
@@ -386,7 +387,7 @@ int64_t objective_class(const objective *o, const mst_tensor *outputs, int64_t r
     int64_t best = 0;
     *probability = mst_tensor_get(outputs, first);
     if (is_binary(o)) {
-        const bool yes = *probability > 0.5; /* as the metric has it */
+        const bool yes = *probability > 0.5; /* as in the metric */
         if (!yes && !o->has_scores) *probability = 1 - *probability;
         return yes;
     }
@@ -416,7 +417,7 @@ void objective_add_layers(mst_loss loss, mst_model *model) {
     if (kinds[loss].activation != MST_LINEAR) mst_activate(model, kinds[loss].activation, .name = "outputs");
 }
 
-/* each row to exp(x - max) / sum, as the loss does it */
+/* Replaces each row by exp(x - max) / sum, as in the loss. */
 static void softmax_rows(mst_tensor *logits) {
     mst_shape shape = mst_tensor_shape(logits);
     int64_t classes = shape.dim[shape.ndim - 1], count = mst_tensor_count(logits);

@@ -38,7 +38,7 @@ static mst_status add_metric(mst_metric metric, int most, int *count, objective 
 /* Keras' names of metrics that have a shorter name in Muster. */
 static const char *const keras_metrics[] = {"root_mean_squared_error", "rmse", "r2_score", "r2", NULL};
 
-/* The metric of NAME, which loses its hyphens. */
+/* Finds the metric of NAME, in which hyphens become underscores. */
 static mst_status find_metric(char *name, mst_metric *out) {
     const char *word = name;
     for (char *c = name; *c; c++)
@@ -65,13 +65,13 @@ mst_status objective_check_metrics(const char *text) {
     return MST_OK;
 }
 
-/* Adds METRIC to the objective at PLACE of LIST, below 0 to each that it fits. Where it fits none: an error, if
- * IS_GIVEN; else it is left out. */
+/* Adds METRIC to the objective at PLACE of LIST, or if PLACE is below 0 to each objective that it fits. If it fits
+ * none, fails if IS_GIVEN, else skips it. */
 static mst_status add_fitting(mst_metric metric, int place, bool is_given, int *count, objective *list, int n) {
     const int most = n > 1 ? MST_MAX_TARGET_METRICS : MST_MAX_METRICS - 1;
     mst_status refused = MST_OK;
     int added = 0;
-    for (int i = n - 1; i >= 0; i--) { /* the error is of the first output */
+    for (int i = n - 1; i >= 0; i--) { /* backwards, so that the error is that of the first output */
         if (place >= 0 && place != i) continue;
         const mst_status status = metric_fit_check(metric, &list[i]);
         if (status) refused = status;

@@ -4,13 +4,13 @@
 
 #include "cli/model/objective.h"
 
-/** The name of metric I, from 0, as --metrics takes it; NULL past the last. The second is a hint about it for --help;
- *  NULL: there is none. */
+/** The name of metric I, from 0, as --metrics takes it; NULL past the last. objective_metric_help gives a hint about it
+ *  for --help; NULL: none. */
 const char *objective_metric(int i);
 const char *objective_metric_help(int i);
 /** Gives the N objectives of LIST the metrics that TEXT names, in place of those that they have. "accuracy,recall" goes
  *  to all outputs that these fit (cli/model/metric_fit.h), "price=mean_absolute_error" to one output. If TEXT is NULL,
- *  nothing changes. MST_INVALID if TEXT has a name that no metric has; the message then tells the nearest name, or all.
+ *  nothing changes. MST_INVALID if TEXT has a name that no metric has; the message tells the most similar name, or all.
  *
  *  IS_GIVEN: the user has given TEXT. Then a metric that fits no output is MST_INVALID too. Otherwise TEXT was noted by
  *  a training, perhaps for another loss, and such a metric is left out. */

@@ -16,7 +16,7 @@ static mst_status take_file(const char *path, objective *o, class_names *own) {
     return MST_OK;
 }
 
-/* One file without the name of an output: of the only one that has classes. */
+/* Reads a file that was given without the name of an output. It is for the only output that has classes. */
 static mst_status take_file_alone(const char *path, objective *list, int n, class_names *own) {
     char outputs[LIST_SIZE] = "", example[LIST_SIZE] = "";
     size_t used = 0, written = 0;
@@ -68,7 +68,7 @@ mst_status output_names_find(const model_note *note, const mst_dataset *data, ob
         if (!own[i] && o->component < mst_dataset_num_components(data))
             MST_TRY(class_names_of(data, o->component, &own[i]));
         if (own[i] && objective_check_names(o, "", class_names_count((const char *const *)own[i]))) {
-            free(own[i]); /* of other classes than the model has */
+            free(own[i]); /* not for the classes of the model */
             own[i] = NULL;
         }
         o->names = (const char *const *)own[i];

@@ -6,12 +6,12 @@
 #include "cli/model/model_note.h"
 #include "cli/model/objective.h"
 
-/** Gives the N objectives of LIST the names that TEXT, which --class-names was given, has for them:
- *  "OUTPUT=FILE,OUTPUT=FILE", or "FILE" where one output alone has classes; NULL: none. OWN[i] holds those of output i,
- *  to be freed with free() also after a failure; they are NULL before. MST_INVALID, naming the outputs, where it is not
- *  clear whose classes a file names, or where these are not as many. */
+/** Gives the N objectives of LIST the names of classes in the files of TEXT, the value of --class-names. TEXT is
+ *  "OUTPUT=FILE,OUTPUT=FILE", or "FILE" if only one output has classes; NULL: no files. OWN[i] holds the names of
+ *  output i. It must be NULL before; free it with free(), also after a failure. MST_INVALID if a file cannot be
+ *  assigned to an output, or if the number of its names is not the number of classes; the message tells the outputs. */
 MST_CHECKED mst_status output_names_read(const char *text, objective *list, int n, class_names *own);
-/** The same of objectives that have no names yet, by what NOTE (may be NULL) has, else DATA. */
+/** Gives the objectives without names the names in NOTE (may be NULL), else those in DATA. */
 MST_CHECKED mst_status output_names_find(const model_note *note, const mst_dataset *data, objective *list, int n,
                                          class_names *own);
 

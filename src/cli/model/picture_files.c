@@ -2,16 +2,17 @@
 
 #include <string.h>
 
-/* The S of which S * S * channels is COUNT; 0: there is none. */
+/* The whole number S with S * S * CHANNELS = COUNT; 0: there is none. */
 static int64_t side_of(int64_t count, int64_t channels) {
     int64_t side = 0;
     while (side * side * channels < count) side++;
     return side * side * channels == count ? side : 0;
 }
 
-enum { LEAST_SIDE = 4 }; /* of what is no row of a table */
+enum { LEAST_SIDE = 4 }; /* smaller rows are taken for rows of a table */
 
-/* Rows of COUNT numbers: of SIZE where it is known, else the square of one channel, else of three. */
+/* Finds the size and channels of pictures that become rows of COUNT numbers: with side SIZE if that is known, else a
+ * square of one channel, else a square of three. */
 static bool fill_flat(int64_t count, int64_t size, mst_images_options *o) {
     for (int channels = 1; channels <= 3; channels += 2) {
         const int64_t side = side_of(count, channels);
@@ -23,7 +24,7 @@ static bool fill_flat(int64_t count, int64_t size, mst_images_options *o) {
     return false;
 }
 
-/* A side of SIDE, where it is known, else of SIZE. */
+/* *OUT becomes SIDE if that is known, else SIZE. Returns whether the two do not contradict each other. */
 static bool fill_side(int64_t side, int64_t size, int64_t *out) {
     *out = side > 0 ? side : size;
     return side <= 0 || !size || side == size;

@@ -88,7 +88,7 @@ static int count_metrics(const objective *o) {
     return count;
 }
 
-/* "'rare'", or "1" where classes have no names. */
+/* The positive class of O as text: "'rare'", or "1" if classes have no names. */
 static const char *class_text(const objective *o, char text[CLASS_TEXT]) {
     const int64_t class = o->positive - 1;
     const char *name = class_names_at(o->names, class);

@@ -8,11 +8,11 @@
 
 #include "cli/model/objective.h"
 
-/** Whether METRIC is one of those. */
+/** Whether METRIC is precision, recall, f1, auc or pr_auc. */
 bool positive_class_counts(mst_metric metric);
-/** Chooses the class for each of the N objectives of LIST, whose names are known. TEXT is the value of --positive, or
- *  NULL: CLASS, or OUTPUT=CLASS,OUTPUT=CLASS, by name or number. It may also choose one of more than two classes.
- *  MST_INVALID, saying which classes there are, where there is no such class. */
+/** Chooses the class for each of the N objectives of LIST, whose names are known. TEXT is the value of --positive,
+ *  CLASS or OUTPUT=CLASS,OUTPUT=CLASS, by name or number; NULL: not given. TEXT may also choose one of more than two
+ *  classes. MST_INVALID if there is no such class; the message tells the classes. */
 MST_CHECKED mst_status positive_class_choose(const char *text, objective *list, int n);
 /** Prints ", auc and recall of class 'rare'" for each objective that has such metrics. */
 void positive_class_print(const objective *list, int n);

@@ -20,7 +20,7 @@ static mst_status write_event(const mst_restored *r) {
     return json_write(event);
 }
 
-/* Prints names of a file, which may hold any bytes, without what a terminal would obey. */
+/* Prints names from a file, which may hold any bytes, with control characters escaped. */
 static void print_names(const char *what, const char *names) {
     enum { EACH = MST_ESCAPE_TEXT - 1 };
     const size_t size = strlen(names);

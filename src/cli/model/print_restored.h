@@ -1,4 +1,4 @@
-/** What was restored of a model, for train, evaluate and predict. */
+/** Prints what was restored of a model, for train, evaluate and predict. */
 #ifndef MUSTER_CLI_MODEL_PRINT_RESTORED_H
 #define MUSTER_CLI_MODEL_PRINT_RESTORED_H
 

@@ -1,9 +1,9 @@
 /* Opens a model that was saved, for `muster evaluate` and `muster predict`.
  *
- * A file has tensors by name and what `muster train` noted of the model, but no graph. So the layers are found from
- * the weights: layer1/weights [784, 500], layer2/weights [500, 10] make a network 784-500-10. Loss, data and names
- * of classes are those that the user gives, else those of the note. Then the model is built, and its weights are
- * restored by name, under the names of --name-map where the file has others. */
+ * A file has named tensors and the note of `muster train`, but no graph. So the layers are derived from the weights:
+ * layer1/weights [784, 500] and layer2/weights [500, 10] give a network 784-500-10. The loss, the data and the names of
+ * the classes are those that the user gives, else those of the note. Then the model is built, and its weights are
+ * restored by name. If the file has other names, --name-map tells them. */
 #include "cli/model/saved_model.h"
 
 #include <stddef.h>
@@ -92,7 +92,7 @@ const option saved_model_options[] = {
 
 enum { MOST_LAYERS = 1000 };
 
-/* The weights of dense layer I (from 1) in SNAPSHOT; NULL where it has none. */
+/* The weights of dense layer I (from 1) in SNAPSHOT; NULL if it has none. */
 static const mst_tensor *layer_weights(const mst_snapshot *snapshot, int i) {
     char name[64];
     snprintf(name, sizeof name, "layer%d/weights", i);
@@ -100,7 +100,8 @@ static const mst_tensor *layer_weights(const mst_snapshot *snapshot, int i) {
     return weights && mst_tensor_shape(weights).ndim == 2 ? weights : NULL;
 }
 
-/* Fills UNITS of the dense layers layer1, layer2, ... of SNAPSHOT, which has layer1; returns their number. */
+/* Fills UNITS with the units of the dense layers layer1, layer2, ... of SNAPSHOT, which has layer1. Returns the number
+ * of layers. */
 static int read_layers(const mst_snapshot *snapshot, int64_t *units) {
     const mst_tensor *weights = layer_weights(snapshot, 1);
     int count = 0;
@@ -125,7 +126,7 @@ static mst_status choose_loss(const saved_options *o, const option_list *list, c
                     path_of(o), note->loss);
 }
 
-/* What was noted of option NAME of the training; NULL where it was not given there. */
+/* The value of option NAME in the training, as noted; NULL if it was not given there. */
 static const char *noted(const model_note *note, const char *name) {
     return json_string_value(json_object_get(note->options, name));
 }
@@ -137,14 +138,14 @@ static mst_activation choose_activation(const saved_options *o, const option_lis
     return (mst_activation)o->activation;
 }
 
-/* That of --precision, else that of the training. */
+/* Chooses the precision of --precision, else that of the training. */
 static mst_status choose_precision(const saved_options *o, saved_model *out) {
     const char *name = o->precision ? o->precision : noted(&out->note, "precision");
     out->precision = MST_FLOAT32;
     return name ? precision_read(name, &out->precision) : MST_OK;
 }
 
-/* The layers of a table's columns, as in training; their weights are in the file. */
+/* Adds the layers of a table's columns, as in training. Their weights are in the file. */
 static mst_status add_columns(saved_model *out) {
     const model_note *note = &out->note;
     const char *above = noted(note, "embed-above"), *missing = noted(note, "missing");
@@ -177,7 +178,8 @@ static mst_status build_model(const saved_options *o, const option_list *list, c
     return MST_OK;
 }
 
-/* The error of a file without weights of a first layer. It lists what there is: SNAPSHOT, read without --name-map. */
+/* Fails since the file has no weights of a first layer. The message lists the tensors of SNAPSHOT, which was read
+ * without --name-map. */
 static mst_status fail_unknown(const char *path, const char *name_map, const mst_snapshot *snapshot) {
     enum { LISTED = 400, ONE = 200 };
     char list[LISTED + ONE] = "", shape[MST_SHAPE_TEXT];
@@ -211,7 +213,7 @@ static mst_status make_model(const mst_snapshot *snapshot, const saved_options *
     return status;
 }
 
-/* Reads the file, renaming its entries by NAMES (NULL: as they are), and what is noted in it; WHERE gets its path. */
+/* Reads the file and its note. Its entries are renamed by NAMES; NULL: they keep their names. WHERE gets its path. */
 static mst_status read_entries(const saved_options *o, const name_map *names, mst_snapshot **snapshot,
                                mst_restored *where, saved_model *out) {
     mst_store *store;
@@ -229,9 +231,9 @@ static mst_status read_entries(const saved_options *o, const name_map *names, ms
     return status;
 }
 
-/* Reads the file by its own names, by those of --name-map, or both. In a folder of checkpoints our own names are tried
- * first, as `muster train` does: a training that began there with a foreign checkpoint and a map has since written
- * checkpoints under its own names. */
+/* Reads the file by its own names, then if needed by those of --name-map. Like `muster train`, it tries our own names
+ * first in a folder of checkpoints: a training that began there with a foreign checkpoint and a map has since written
+ * checkpoints under our own names. With --load, a map is always used. */
 static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst_restored *where, saved_model *out) {
     const bool has_map = out->variables.count > 0;
     if (!has_map || !o->load) {
@@ -242,12 +244,12 @@ static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst
         const mst_status status = read_entries(o, &out->variables, snapshot, where, out);
         if (status && status != MST_NOT_FOUND) return status;
         if (!status && layer_weights(*snapshot, 1)) return MST_OK;
-        MST_TRY(read_entries(o, NULL, snapshot, where, out)); /* for the names that it has */
+        MST_TRY(read_entries(o, NULL, snapshot, where, out)); /* for the names in the message */
     }
     return fail_unknown(where->path, o->name_map, *snapshot);
 }
 
-/* Restores the weights by the names of MAP, or by our own (NULL). */
+/* Restores the weights by the names of MAP; NULL: by our own names. */
 static mst_status restore_weights(const saved_options *o, const name_map *map, saved_model *saved) {
     mst_restore_options options = {.kinds = 1u << MST_STATE_WEIGHT, .averages = o->use_ema};
     if (map) options.names = map->name, options.num_names = map->count;
@@ -279,8 +281,8 @@ static bool is_table(const char *spec) {
     return is_of_kind(spec, "csv:");
 }
 
-/* How a table is read: as the user says, else as in training. Where the training's schema is known, it says which
- * columns are taken, and how the numbers of each are written, which need not be alike. */
+/* The options to read a table: those of the user, else those of the training. If the schema of the training is known,
+ * it decides which columns are used and how the numbers of each column are written. */
 static table_options choose_table(const saved_options *o, const model_note *note, const char *spec) {
     table_options table = o->table;
     if (!is_table(spec)) return table;
@@ -295,13 +297,14 @@ static table_options choose_table(const saved_options *o, const model_note *note
     return table;
 }
 
-/* The error of data that the user did not name: that of the training. */
+/* Fails since the data of the training, which is used because the user named none, cannot be opened. */
 static mst_status fail_noted_data(const char *spec) {
     return MST_FAIL(mst_error()->code, "the data of the training, '%s': %s; --data SPEC takes other data", spec,
                     mst_error()->message);
 }
 
-/* The error of data of another kind than that of the training, by which columns, classes and words are numbered. */
+/* Fails since the data is of another kind than the data of the training, which numbered the columns, classes and
+ * words. */
 static mst_status fail_other_kind(const saved_options *o, const char *noted, const char *spec) {
     return MST_FAIL(MST_INVALID, "'%s': the model was trained on '%s', and takes no data such as '%s': %s", path_of(o),
                     noted, spec, "name data of the same kind");
@@ -312,7 +315,7 @@ static bool is_same_kind(const char *a, const char *b) {
     return size == strcspn(b, ":") && strncmp(a, b, size) == 0;
 }
 
-/* The shape of an example of the inputs of the model: a network, else of the weights in SNAPSHOT. */
+/* The shape of an example of the inputs, from the network if there is one, else from the weights in SNAPSHOT. */
 static mst_status input_shape(const saved_options *o, const mst_snapshot *snapshot, saved_model *out,
                               mst_shape *shape) {
     network_ends ends;
@@ -346,7 +349,7 @@ static const char *choose_spec(const saved_options *o, const model_note *note) {
     return o->data ? o->data : note->data ? note->data : "fashion-mnist";
 }
 
-/* Dense layers alone take rows of any shape that have as many numbers as the first has weights for. */
+/* A model of dense layers takes rows of any shape, if their number of elements is the input size of the first layer. */
 static mst_status check_first_layer(const saved_options *o, const mst_snapshot *snapshot, const char *spec,
                                     const saved_model *out) {
     char text[MST_SHAPE_TEXT];
@@ -357,13 +360,13 @@ static mst_status check_first_layer(const saved_options *o, const mst_snapshot *
                     (long long)want, spec, mst_shape_print(have, text, sizeof text));
 }
 
-/* Pictures are resized to what a network takes, where that is a square. */
+/* The size to which pictures are resized: the one that the network takes, if that is a square; else 0. */
 static int64_t fitting_size(const network_ends *ends) {
     const mst_shape input = ends->input[0].shape;
     return input.ndim >= 2 && input.dim[0] > 0 && input.dim[0] == input.dim[1] ? input.dim[0] : 0;
 }
 
-/* SNAPSHOT: of a file without a network, else NULL. */
+/* SNAPSHOT is that of a file without a network, else NULL. */
 static mst_status open_spec(const saved_options *o, const network_ends *ends, const mst_snapshot *snapshot,
                             saved_model *out) {
     const model_note *note = &out->note;
@@ -392,7 +395,7 @@ static mst_status open_spec(const saved_options *o, const network_ends *ends, co
     const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     if (!options.image_size && is_pictures(spec) && out->model) options.image_size = fitting_size(ends);
-    options.parts_only = spec == note->data; /* with a schema a source without parts would give the train part */
+    options.parts_only = spec == note->data; /* with a schema, no parts would mean the train part */
     mst_status status = table_options_open(&table, spec, "test", options, &out->data);
     if (!status && out->model) status = network_inputs_check(path_of(o), ends, spec, out->data);
     if (status == MST_NOT_FOUND && o->predicts && is_pictures(spec) && o->data)
@@ -415,7 +418,7 @@ static mst_status scale_all_inputs(bool raw, const network_ends *ends, saved_mod
     return MST_OK;
 }
 
-/* SNAPSHOT: of a file without a network. */
+/* SNAPSHOT is that of a file without a network. */
 static mst_status open_data(const saved_options *o, const option_list *list, const mst_snapshot *snapshot,
                             saved_model *out) {
     const bool raw = option_given(list, "raw-pixels") ? o->raw_pixels : out->note.raw_pixels;
@@ -431,8 +434,8 @@ static mst_status open_data(const saved_options *o, const option_list *list, con
     return scale_all_inputs(raw, &ends, out);
 }
 
-/* The names of the classes of an only output: from --class-names, else those noted in the file, else those of the
- * data. */
+/* Chooses the names of the classes of a model with one output: those of --class-names, else those noted in the file,
+ * else those of the data. */
 static mst_status choose_only_names(const saved_options *o, saved_model *out) {
     objective *only = out->objective;
     class_names *own = out->own_names;
@@ -457,7 +460,7 @@ static mst_status choose_names(const saved_options *o, saved_model *out) {
     return output_names_find(&out->note, out->data, out->objective, out->num_objectives, out->own_names);
 }
 
-/* With --use-ema the file must have averages; restoring would otherwise take the weights for them. */
+/* With --use-ema the file must have averages; without them, restoring would take the weights instead. */
 static mst_status check_averages(const saved_options *o, const mst_snapshot *snapshot, const char *path) {
     bool found = !o->use_ema;
     for (int64_t i = 0; !found && i < mst_snapshot_count(snapshot); i++)
@@ -467,7 +470,7 @@ static mst_status check_averages(const saved_options *o, const mst_snapshot *sna
                     "--use-ema: '%s' has no moving averages, which muster train --ema X keeps: leave it out", path);
 }
 
-/* A file of a whole model, or (PATH) a checkpoint of a network that came from such a file. */
+/* Opens a file of a whole model, or if PATH is not NULL the checkpoint of a network that came from such a file. */
 static mst_status open_network(const saved_options *o, const option_list *list, const char *command, const char *path,
                                saved_model *out) {
     mst_model_compiled compiled;
@@ -477,7 +480,7 @@ static mst_status open_network(const saved_options *o, const option_list *list, 
     return saved_network_objectives(o, list, command, &compiled, out);
 }
 
-/* A file without a network, whose weights tell the layers. */
+/* Opens a file without a network. Its weights tell the layers. */
 static mst_status open_weights(const saved_options *o, const option_list *list, const mst_snapshot *snapshot,
                                saved_model *out) {
     MST_TRY(choose_precision(o, out));
@@ -511,7 +514,8 @@ static mst_status open_model(const saved_options *o, const option_list *list, co
     return status;
 }
 
-/* Whether PART of SPEC, read as TABLE says, lacks the column of labels: then the error names those that are there. */
+/* Whether PART of SPEC, read with the options TABLE, lacks the column of labels. If so, the library's error lists the
+ * columns that exist. */
 static bool lacks_labels(const table_options *table, const char *spec, const char *part) {
     mst_dataset *data = NULL;
     const bool failed = table_options_open(table, spec, part, (mst_data_options){0}, &data) != MST_OK;
@@ -519,7 +523,7 @@ static bool lacks_labels(const table_options *table, const char *spec, const cha
     return failed && strstr(mst_error()->message, "has no column");
 }
 
-/* The error of data without labels, which names their column where they are one. */
+/* Fails since the data has no labels. For a table, the message tells the name of the missing column. */
 static mst_status fail_unlabelled(const saved_options *o, const char *command, const saved_model *saved) {
     const char *text = saved->note.schema, *spec = choose_spec(o, &saved->note);
     json_t *schema = text ? mst_json_read_string(text, NULL) : NULL;
@@ -539,8 +543,8 @@ static mst_status fail_unlabelled(const saved_options *o, const char *command, c
     return status;
 }
 
-/* Text labels are numbered in the order of their bytes. Where --class-names has the same names in another order, each
- * would be compared with another class. */
+/* Refuses --class-names with the names of the data in another order. Text labels are numbered in the order of their
+ * bytes, so labels would be compared with outputs of other classes. */
 static mst_status check_order(const objective *o, const mst_dataset *data) {
     for (int64_t i = 0; o->names && i < mst_dataset_num_classes(data, o->component); i++) {
         const char *there = mst_dataset_class_name(data, o->component, i), *here = class_names_at(o->names, i);
@@ -554,7 +558,8 @@ static mst_status check_order(const objective *o, const mst_dataset *data) {
     return MST_OK;
 }
 
-/* Class numbers that the model does not have are told before it is computed, by row and without nodes. */
+/* Reports class numbers that the model does not have before the model runs. So the message tells the row instead of a
+ * node of the graph. */
 static mst_status check_classes(const saved_model *saved) {
     for (int i = 0; i < saved->num_objectives; i++) {
         const objective *o = &saved->objective[i];
@@ -575,7 +580,7 @@ mst_status saved_model_open_quietly(const saved_options *o, const option_list *l
     if (!predicts) MST_TRY(check_classes(out));
     for (int i = 0; !predicts && o->class_names && i < out->num_objectives; i++)
         MST_TRY(check_order(&out->objective[i], out->data));
-    if (predicts && network_file_is(o->load)) return MST_OK; /* labels are not looked at, whatever they are */
+    if (predicts && network_file_is(o->load)) return MST_OK; /* prediction does not use labels */
     MST_TRY(mst_build(out->model, out->data, false));
     return saved_model_restore(o, out);
 }

@@ -13,52 +13,52 @@
 typedef struct saved_options {
     const char *checkpoint_dir, *load;
     bool use_ema;
-    /** Where loss, data, image_size or raw_pixels is not given, what the file notes is taken. */
+    /** If loss, data, image_size or raw_pixels is not given, the value noted in the file is used. */
     const char *loss, *loss_weights;
-    int activation;       /**< mst_activation, as the loss */
-    const char *metrics;  /**< as the loss; NULL: not given */
-    const char *positive; /**< as in training where not given; NULL: not given */
+    int activation;       /**< mst_activation; if not given, as noted in the file */
+    const char *metrics;  /**< NULL: not given, as noted in the file */
+    const char *positive; /**< NULL: not given, as in training */
     const char *data, *data_dir, *class_names, *name_map;
-    const char *text;    /**< the column of texts of a table, where it is called otherwise than in training */
-    table_options table; /**< without drop: the schema says which columns there are */
+    const char *text;    /**< the column of texts of a table, if it has another name than in training */
+    table_options table; /**< without `drop`: the schema tells the columns */
     int64_t image_size;
     bool raw_pixels;
     int64_t batch_size;
     const char *devices;
-    const char *precision; /**< as the loss; NULL: not given */
+    const char *precision; /**< NULL: not given, as noted in the file */
     bool json;
-    bool predicts;               /**< of muster predict, which may have */
-    const char *const *pictures; /**< files and folders in place of data */
+    bool predicts;               /**< the command is muster predict, which may have pictures */
+    const char *const *pictures; /**< files and folders instead of data */
     int num_pictures;
 } saved_options;
 
-/** The options of saved_options, which begins the struct of the command. */
+/** The options that fill saved_options, which must be the first member of the command's struct. */
 extern const option saved_model_options[];
 
 typedef struct saved_model {
     mst_model *model;
     table_layers table;       /**< of the columns, at the beginning of the model */
     mst_dataset *data;        /**< the test part */
-    const mst_dataset *files; /**< the files that DATA is made of, pictures or texts; NULL: rows have no files */
+    const mst_dataset *files; /**< knows the picture or text files that DATA is made of; NULL: rows have no files */
     mst_restored restored;
     objective objective[MST_MAX_TARGETS]; /**< of each output */
     int num_objectives;
-    mst_precision precision; /**< that was asked for */
+    mst_precision precision; /**< the requested precision */
     model_note note;
-    class_names own_names[MST_MAX_TARGETS]; /**< of the classes of each output, where the note does not hold them */
+    class_names own_names[MST_MAX_TARGETS]; /**< of the classes of each output, unless the note owns them */
     name_map variables;                     /**< of --name-map: names of variables here and in the file */
 } saved_model;
 
-/** Opens the data, builds the dense layers that the file has weights of, and restores these. LIST: which options were
- *  given. COMMAND: "predict" needs no labels. Returns an exit status; where it is not 0, the error was printed, else
- *  nothing was. Close it also after a failure. */
+/** Opens the data, builds the model of the file, and restores its weights. LIST tells which options were given. COMMAND
+ *  is "evaluate" or "predict"; the latter needs no labels. Returns an exit status and prints an error if it is not 0.
+ *  Close OUT also after a failure. */
 int saved_model_open(const saved_options *o, const option_list *list, const char *command, saved_model *out);
-/** Prints what was restored, and where the processor lacks what it is to be computed in. */
+/** Prints what was restored, and a note if the processor lacks the requested precision. */
 MST_CHECKED mst_status saved_model_show(const saved_model *saved, bool json);
-/** Restores the weights again, from what is the newest checkpoint by now. */
+/** Restores the weights again, from the checkpoint that is now the newest. */
 MST_CHECKED mst_status saved_model_restore(const saved_options *o, saved_model *saved);
-/** The same as saved_model_open, which --checkpoint-dir or --load must have named something for, with the library's
- *  error in place of a printed one. */
+/** The same as saved_model_open, but reports a failure as the library's error instead of printing it. --checkpoint-dir
+ *  or --load must be given. */
 MST_CHECKED mst_status saved_model_open_quietly(const saved_options *o, const option_list *list, const char *command,
                                                 saved_model *out);
 void saved_model_close(saved_model *saved);

@@ -7,7 +7,7 @@
 #include "cli/model/objective_metrics.h"
 #include "model_file/keras/network_text.h"
 
-/* Options that are for networks which the command makes, and for files without a network. */
+/* Refuses options that are only for networks made by the command, or for files without a network. */
 static mst_status saved_network_check(const saved_options *o, const option_list *list) {
     static const char *const others[] = {"activation", "name-map", "use-ema"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

@@ -11,7 +11,7 @@ bool scale_inputs_divides(bool raw_pixels, mst_dtype dtype, const network_input 
 mst_status scale_inputs(bool raw_pixels, int component, const network_input *input, mst_dataset **dataset) {
     const mst_spec inputs = mst_dataset_spec(*dataset, component);
     const bool is_count = input && (input->is_tokens || (input->dtype && !mst_dtype_is_float(input->dtype)));
-    if (inputs.dtype == MST_F32 || mst_dataset_num_classes(*dataset, component)) return MST_OK; /* or tokens */
+    if (inputs.dtype == MST_F32 || mst_dataset_num_classes(*dataset, component)) return MST_OK; /* or tokens: as is */
     if (is_count && !mst_dtype_is_float(inputs.dtype)) return MST_OK; /* the model's input casts it */
     mst_dataset *scaled;
     const double factor = scale_inputs_divides(raw_pixels, inputs.dtype, input) ? 1.0 / 255 : 1;
@@ -41,7 +41,7 @@ static mst_status find_largest(mst_dataset *data, int component, double *out) {
 }
 
 mst_status scale_inputs_warn(const char *spec, int component, mst_dataset *data) {
-    static const double MOST = 2; /* of pixels from 0 to 1, also such as were sharpened a little */
+    static const double MOST = 2; /* for pixels from 0 to 1, with room for sharpened ones */
     const mst_dtype dtype = mst_dataset_spec(data, component).dtype;
     double largest;
     if (dtype == MST_U8 || dtype == MST_STRING) return MST_OK;

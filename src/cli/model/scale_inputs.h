@@ -1,19 +1,19 @@
-/** Inputs as the models of the command take them. */
+/** Converts inputs into the form that the models of the command take. */
 #ifndef MUSTER_CLI_MODEL_SCALE_INPUTS_H
 #define MUSTER_CLI_MODEL_SCALE_INPUTS_H
 
 #include "cli/model/network_end.h"
 
-/** Whether inputs that are stored as DTYPE are pixels from 0 to 255 that become 0 to 1: not with RAW_PIXELS, nor where
- *  INPUT (NULL: not known), of a network, rescales them. */
+/** Whether inputs that are stored as DTYPE are pixels from 0 to 255 that are scaled to 0 to 1. They are not scaled with
+ *  RAW_PIXELS, nor if the network rescales its INPUT (NULL: not known). */
 bool scale_inputs_divides(bool raw_pixels, mst_dtype dtype, const network_input *input);
 
-/** The data of one part, with inputs COMPONENT in f32, divided by 255 where scale_inputs_divides; takes the reference
- *  to *DATASET. Integers stay what they are where INPUT counts with them. */
+/** Converts the inputs, component COMPONENT of *DATASET, to f32, and divides them by 255 if scale_inputs_divides says
+ *  so. Integers stay unchanged if INPUT uses them as indices. Replaces *DATASET and takes its reference. */
 MST_CHECKED mst_status scale_inputs(bool raw_pixels, int component, const network_input *input, mst_dataset **dataset);
 
-/** Of a model that was trained on pixels divided by 255: warns where the inputs COMPONENT of DATA, which SPEC names,
- *  are stored as numbers of another kind and are not from 0 to 1. Looks at the first rows. */
+/** For a model that was trained on pixels divided by 255: warns if component COMPONENT of DATA, whose spec is SPEC, is
+ *  not stored as u8 and its numbers are not from 0 to 1. Looks at the first rows. */
 MST_CHECKED mst_status scale_inputs_warn(const char *spec, int component, mst_dataset *data);
 
 #endif

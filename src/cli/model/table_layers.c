@@ -11,14 +11,14 @@
 
 /* ---- what the columns are ---- */
 
-/* Whether the columns of a schema but the last are those of DATA's inputs. */
+/* Whether DATA's inputs are the columns of a table with COLUMNS columns, of which the last has the labels. */
 static bool is_table(const mst_dataset *data, size_t columns) {
     const mst_spec inputs = mst_dataset_spec(data, 0);
     return columns > 1 && inputs.dtype == MST_F32 && inputs.shape.ndim == 1 &&
            inputs.shape.dim[0] == (int64_t)columns - 1;
 }
 
-/* The size of the rows of an embedding of so many categories: fastai's emb_sz_rule. */
+/* The size of the rows of an embedding for this number of categories: fastai's emb_sz_rule. */
 static int64_t embedding_size(int64_t categories) {
     const double size = round(1.6 * pow((double)categories, 0.56));
     return size < 600 ? (int64_t)size : 600;
@@ -45,7 +45,7 @@ static mst_status list_columns(const json_t *columns, int64_t embed_above, table
 mst_status table_layers_find(const mst_dataset *data, const char *text, int64_t embed_above, table_layers *out) {
     json_error_t error;
     *out = (table_layers){.num_columns = 0};
-    json_t *schema = text ? mst_json_read_string(text, &error) : NULL; /* muster/dataset.h says what is in it */
+    json_t *schema = text ? mst_json_read_string(text, &error) : NULL; /* muster/dataset.h explains its members */
     const json_t *columns = json_object_get(schema, "columns");
     const mst_status status =
         is_table(data, json_array_size(columns)) ? list_columns(columns, embed_above, out) : MST_OK;
@@ -80,7 +80,7 @@ int64_t table_layers_features(const table_layers *table) {
 
 /* ---- layers ---- */
 
-/* [n, COUNT] of X [n, columns], the COLUMNS of these numbers; or [n], the one column, where COUNT is 0. */
+/* Takes the columns with the indices COLUMNS from X [n, columns]: [n, COUNT]. If COUNT is 0, takes one column: [n]. */
 static mst_status take_columns(mst_output x, const double *columns, int64_t count, const char *name, mst_output *out) {
     mst_tensor *indices;
     MST_TRY(mst_tensor_create(MST_I64, count ? MST_SHAPE(count) : MST_SCALAR, &indices));
@@ -90,7 +90,7 @@ static mst_status take_columns(mst_output x, const double *columns, int64_t coun
     return MST_OK;
 }
 
-/* [n, features] of X */
+/* Adds the layers of one column of categories of X: [n, features]. */
 static mst_status add_category(const table_category *category, mst_output x, mst_output *out) {
     const double column = (double)category->column;
     mst_output index;
@@ -102,7 +102,7 @@ static mst_status add_category(const table_category *category, mst_output x, mst
     return MST_OK;
 }
 
-/* The PARTS, COUNT of them, one behind the other; a layer takes so many at once. */
+/* Concatenates COUNT PARTS. One layer takes only a limited number of them, so there may be several layers. */
 static mst_output join_parts(mst_output *parts, int64_t count) {
     while (count > 1) {
         int64_t joined = 0;

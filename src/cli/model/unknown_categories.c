@@ -12,7 +12,8 @@
 
 enum { BATCH_ROWS = 1000, SHOWN = 128 };
 
-/* Sets KNOWN of each of TABLE's categories that has a number in BATCH. Returns whether all of them are set. */
+/* Sets KNOWN[i] if column i of TABLE's categories has a known category in some row of BATCH. *ALL becomes whether all
+ * of KNOWN are set. */
 static mst_status mark_known(const table_layers *table, const mst_batch *batch, bool *known, bool *all) {
     mst_tensor *inputs;
     MST_TRY(mst_batch_tensor(batch, 0, &inputs));
@@ -40,7 +41,7 @@ static mst_status find_known(mst_dataset *data, const table_layers *table, bool 
     return status;
 }
 
-/* The string JSON on one line; "" if it is none, since it is not UTF-8. */
+/* The JSON string as one line of text; "" if JSON is not a string, since the text was not UTF-8. */
 static const char *show_text(const json_t *json, char text[SHOWN]) {
     const char *string = json_string_value(json);
     return string ? mst_escape_line(string, strlen(string), text, SHOWN) : "";

@@ -1,7 +1,7 @@
-/** muster plot: the curves of a log, in the terminal or as a picture.
+/** muster plot: shows the curves of a log, in the terminal or as a picture.
  *
- *  One panel for each tag, with a line for each run; the ranges of a panel are found after smoothing, since that is
- *  what is drawn. The picture is drawn by the module `plot`, which is loaded only then. */
+ *  There is one panel for each tag, with a line for each run. The ranges of a panel are those of the smoothed curves,
+ *  since these are drawn. The module `plot` draws the picture; it is loaded only for that. */
 #include "cli/plot/plot.h"
 
 #include <math.h>
@@ -38,7 +38,8 @@ static const option_section sections[] = {{.title = "Options", .options = option
 
 /* ---- panels ---- */
 
-/* An exponential moving average, divided by its weights so that the beginning has no bias, as TensorBoard does. */
+/* Replaces the values by their exponential moving average. As in TensorBoard, it is divided by the sum of its weights,
+ * so that its beginning has no bias. */
 static void smooth(double *value, int64_t count, double decay) {
     double last = 0, weight = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -100,7 +101,7 @@ static int columns(void) {
     return width < LEAST_COLUMNS ? LEAST_COLUMNS : width > MOST_COLUMNS ? MOST_COLUMNS : width;
 }
 
-/* By the ending of PATH, .png or .svg. */
+/* Writes the picture in the format of the ending of PATH, .png or .svg. */
 static mst_status write_picture(const plot_panel *panel, int64_t count, const char *path) {
     const void *interface;
     void *data;

@@ -1,4 +1,4 @@
-/** Plots of curves: panels, one for each tag, with a line for each run. */
+/** Plots of curves: one panel for each tag, with a line for each run. */
 #ifndef MUSTER_CLI_PLOT_PLOT_H
 #define MUSTER_CLI_PLOT_PLOT_H
 
@@ -17,15 +17,15 @@ typedef struct plot_panel {
     double x_low, x_high, y_low, y_high; /**< range of the points; x_low < x_high, y_low < y_high */
 } plot_panel;
 
-/** Writes the multiples of a round number that are between LOW and HIGH to TICK, and returns how many there are: COUNT
- *  or a little more at most, and never more than PLOT_TICKS. */
+/** Writes the multiples of a round number that are between LOW and HIGH to TICK, and returns how many there are. They
+ *  are about COUNT at most, and never more than PLOT_TICKS. */
 int plot_ticks(double low, double high, int count, double tick[PLOT_TICKS]);
-/** The panel in text: braille characters in WIDTH columns and HEIGHT rows, in colours where COLOR. */
+/** Prints the panel as text, in braille characters of WIDTH columns and HEIGHT rows. COLOR: in colours. */
 void plot_text(const plot_panel *panel, int width, int height, bool color, FILE *file);
 
 /** The interface of the module `plot`. */
 typedef struct plot_painter {
-    /** All panels as a picture, a PNG or an SVG: *DATA, of *SIZE bytes, is freed by the caller with free(). */
+    /** Draws all panels as one picture, a PNG or an SVG. The caller frees *DATA, of *SIZE bytes, with free(). */
     mst_status (*paint)(const plot_panel *panels, int64_t count, bool svg, void **data, size_t *size);
 } plot_painter;
 

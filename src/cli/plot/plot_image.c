@@ -1,5 +1,5 @@
-/* The module `plot`: plots as PNG or SVG, drawn by cairo, two panels in a row. The bytes are collected in memory and
- * given to the command, which writes the file: so no half-drawn picture is left behind. */
+/* The module `plot`: draws plots as PNG or SVG with cairo, two panels in a row. The bytes are collected in memory, and
+ * the command writes them to the file. So no half-drawn picture is left behind. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 enum { ACROSS = 2, PANEL_WIDTH = 480, PANEL_HEIGHT = 300, LEFT = 62, RIGHT = 16, TOP = 34, BOTTOM = 34, TEXT = 64 };
 enum { LEGEND_LINE = 14, X_TICKS = 6, Y_TICKS = 5, SCALE = 2 /* pixels of a PNG per unit */ };
 
-/* A palette that also the colour-blind can tell apart: Okabe and Ito. */
+/* The palette of Okabe and Ito, whose colours colour-blind readers can tell apart too. */
 static const double palette[][3] = {{0.0, 0.45, 0.70},  {0.90, 0.62, 0.0},  {0.0, 0.62, 0.45}, {0.84, 0.37, 0.0},
                                     {0.80, 0.47, 0.65}, {0.34, 0.71, 0.91}, {0.35, 0.35, 0.35}};
 enum { NUM_COLORS = sizeof palette / sizeof *palette };
@@ -35,7 +35,7 @@ static void set_gray(cairo_t *c, double gray) {
     cairo_set_source_rgb(c, gray, gray, gray);
 }
 
-/* TEXT at (X, Y); ALIGN: the part of its width that is left of X. */
+/* Draws TEXT at (X, Y). ALIGN is the fraction of its width to the left of X. */
 static void draw_label(cairo_t *c, double x, double y, double align, const char *text) {
     cairo_text_extents_t extents;
     cairo_text_extents(c, text, &extents);
@@ -58,7 +58,7 @@ static void draw_axes(cairo_t *c, const plot_panel *p) {
     cairo_set_font_size(c, 10);
     for (int i = plot_ticks(p->x_low, p->x_high, X_TICKS, tick) - 1; i >= 0; i--) {
         const double x = x_of(p, tick[i]);
-        if (tick[i] != round(tick[i])) continue; /* steps are whole */
+        if (tick[i] != round(tick[i])) continue; /* steps are whole numbers */
         draw_grid_line(c, x, TOP, x, PANEL_HEIGHT - BOTTOM);
         snprintf(text, sizeof text, "%.10g", tick[i]);
         draw_label(c, x, PANEL_HEIGHT - BOTTOM + 14, 0.5, text);
@@ -74,7 +74,7 @@ static void draw_axes(cairo_t *c, const plot_panel *p) {
     draw_label(c, LEFT, TOP - 14, 0, p->tag);
 }
 
-/* A line for each run of numbers; a point that stands alone is a dot. */
+/* Draws a line for each sequence of points without gaps. A single point is drawn as a dot. */
 static void draw_curve(cairo_t *c, const plot_panel *p, int64_t number) {
     const mst_curve *curve = &p->curve[number];
     bool any = false;
@@ -92,7 +92,8 @@ static void draw_curve(cairo_t *c, const plot_panel *p, int64_t number) {
     cairo_stroke(c);
 }
 
-/* In the corner that curves leave free more often: of a curve that falls the upper right, else the lower right. */
+/* Draws the legend in the corner that is probably free: the upper right if the first curve falls, else the lower
+ * right. */
 static void draw_legend(cairo_t *c, const plot_panel *p) {
     const mst_curve *first = &p->curve[0];
     const bool falls = first->count > 1 && first->value[first->count - 1] < first->value[0];
@@ -129,7 +130,7 @@ static cairo_status_t draw_on(cairo_surface_t *surface, double scale, const plot
     return status;
 }
 
-/* The picture's bytes, until they are whole. */
+/* The bytes of the picture that have been written so far. */
 typedef struct bytes {
     unsigned char *data;
     size_t size, capacity;

@@ -1,4 +1,4 @@
-/* A plot of braille characters, each of which is 2 x 4 dots:
+/* A plot in braille characters. Each character has 2 x 4 dots:
  *
  *      epoch_loss
  *       0.544 ┤⠢⡀
@@ -28,11 +28,11 @@ static const int colors[NUM_COLORS] = {34, 33, 32, 31, 35, 36};
 typedef struct canvas {
     int columns, rows;
     uint8_t *dots;  /* of each cell */
-    uint8_t *color; /* of each cell: number of the curve + 1 */
-    char *letter;   /* of each row: the curve that ends there */
+    uint8_t *color; /* of each cell: the number of its curve + 1; 0: no curve */
+    char *letter;   /* of each row: the number of the curve that ends there + 1; 0: none */
 } canvas;
 
-/* Dot (X, Y), from the upper left. */
+/* Sets dot (X, Y), counted from the upper left. */
 static void set_dot(const canvas *c, int x, int y, int curve) {
     static const uint8_t bits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     const int cell = y / 4 * c->columns + x / 2;
@@ -65,7 +65,7 @@ static void draw_curve(const plot_panel *p, const canvas *c, int number) {
         any = true;
     }
     if (!any || p->num_curves == 1) return;
-    int row = (int)lround(y_before) / 4; /* the next free one, where two end in the same row */
+    int row = (int)lround(y_before) / 4; /* the next free row, if two curves end in one row */
     for (int tries = 0; tries < c->rows && c->letter[row]; tries++) row = (row + 1) % c->rows;
     c->letter[row] = (char)(number + 1);
 }

@@ -1,4 +1,4 @@
-/** muster predict: a saved model on the test part; and what `muster train --predict FILE` writes. */
+/** muster predict: predicts the test part with a saved model, and writes the file of `muster train --predict FILE`. */
 #include "cli/predict/predict.h"
 
 #include <stddef.h>
@@ -93,7 +93,7 @@ static mst_status predict(const predict_options *o, const saved_model *saved) {
     objective list[MST_MAX_TARGETS];
     int64_t num_files;
     MST_TRY(predict_rows(saved->model, saved->objective, n, saved->data, o->saved.batch_size, outputs));
-    for (int i = 0; i < n; i++) { /* the data may have told the sizes */
+    for (int i = 0; i < n; i++) { /* sizes that the network left open come from the data */
         list[i] = saved->objective[i];
         list[i].outputs = mst_tensor_count(outputs[i]) / mst_tensor_shape(outputs[i]).dim[0];
     }

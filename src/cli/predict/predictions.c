@@ -9,12 +9,12 @@
 #include "base/no_memory.h"
 #include "cli/json_events.h"
 
-/* One of the outputs. */
+/* One of the outputs of the model. */
 typedef struct column {
     const mst_tensor *values;
     const objective *objective;
     const char *const *names; /* of the classes */
-    const char *output;       /* its name, where there are several */
+    const char *output;       /* its name if there are several outputs, else NULL */
 } column;
 
 static column column_at(const predictions *p, int i) {
@@ -30,7 +30,7 @@ static bool has_classes(const column *c) {
     return objective_has_classes(c->objective);
 }
 
-/* What is shown of the class of a row. */
+/* The title of the value that is shown beside the class of a row. */
 static const char *measure_title(const column *c) {
     return c->objective->has_scores ? "score" : "probability";
 }
@@ -43,7 +43,7 @@ static double output_at(const column *c, int64_t row, int64_t i) {
     return mst_tensor_get(c->values, row * num_outputs(c) + i);
 }
 
-/* The name of the class of a row, or its number as text; CLASS (may be NULL) is that number. */
+/* The name of the class of a row, or its number as text. *CLASS becomes its number; CLASS may be NULL. */
 static const char *class_of(const column *c, int64_t row, char number[24], int64_t *class, double *probability) {
     const int64_t best = objective_class(c->objective, c->values, row, probability);
     const char *name = class_names_at(c->names, best);
@@ -64,7 +64,7 @@ static const char *class_title(const column *c) {
     return c->output ? c->output : "class";
 }
 
-/* As wide as the longest name, or the title, which is wider than a number. */
+/* The width of the column of classes: that of the longest name or of the title, which is wider than a number. */
 static int class_width(const column *c) {
     const int least = (int)strlen(class_title(c)), width = class_names_width(c->names);
     return width > least ? width : least;
@@ -79,7 +79,7 @@ static int row_width(const predictions *p) {
     return width;
 }
 
-/* The number of the row, or its file without what would steer a terminal. */
+/* Prints the number of the row, or the name of its file without control characters. */
 static void print_row_title(const predictions *p, int64_t row, int width) {
     char text[MOST_PATH];
     if (p->files)
@@ -172,7 +172,7 @@ static void write_quoted(FILE *file, const char *text) {
     }
 }
 
-/* BEFORE and TEXT, in quotes where it has to be. */
+/* Writes BEFORE and TEXT as one cell, in quotes if needed. */
 static void write_cell(FILE *file, const char *before, const char *text) {
     static const char special[] = ",\"\r\n";
     const bool quoted = strpbrk(text, special) || strpbrk(before, special);
@@ -182,7 +182,7 @@ static void write_cell(FILE *file, const char *before, const char *text) {
     if (quoted) putc('"', file);
 }
 
-/* A column's title, behind the name of its output where there are several. */
+/* Writes a column's title. If there are several outputs, the name of the output comes before it. */
 static void write_title(FILE *file, const column *c, const char *title) {
     char before[NAME_SIZE] = "";
     if (c->output) snprintf(before, sizeof before, "%s%s", c->output, *title ? "_" : "");

@@ -1,4 +1,4 @@
-/** What a model says of each row, as text: a table on standard output, events, or CSV. */
+/** Predictions of a model for each row, as text: a table on standard output, events, or CSV. */
 #ifndef MUSTER_CLI_PREDICT_PREDICTIONS_H
 #define MUSTER_CLI_PREDICT_PREDICTIONS_H
 
@@ -7,9 +7,9 @@
 #include "cli/model/class_names.h"
 #include "cli/model/objective.h"
 
-/** Outputs of all rows, finished (objective_finish), COUNT of them, each [n, outputs], with their objectives, and the
- *  file of each row, which stands in place of its number (NULL: they are not of files). Of several outputs, columns
- *  have their names. */
+/** COUNT outputs of a model for all rows, each [n, outputs], after objective_finish, with their objectives. FILES has
+ *  the file of each row, which is shown instead of its number; NULL: the rows are not files. If there are several
+ *  outputs, columns are named after them. */
 typedef struct predictions {
     mst_tensor *const *outputs;
     const objective *objective;
@@ -17,12 +17,13 @@ typedef struct predictions {
     const char *const *files;
 } predictions;
 
-/** A line for each row: its number or file, its class and the probability of that, or its score where nothing makes
- *  probabilities of the outputs; where there are no classes, the outputs, at most 20. */
+/** Prints one line per row: its number or file, its class, and the probability of the class. The score is printed
+ *  instead if the outputs are not probabilities. Without classes, the outputs are printed, at most 20. */
 void predictions_print(const predictions *p);
-/** The same as events "prediction"; of several outputs "outputs" has such an object for each by its name. */
+/** The same as events "prediction". If there are several outputs, its member "outputs" has an object for each, under
+ *  the name of the output. */
 MST_CHECKED mst_status predictions_write_events(const predictions *p);
-/** As CSV: row, class, and a column for each number of an output, named after its class. */
+/** Writes the predictions as CSV: row, class, and a column for each number of an output, named after its class. */
 MST_CHECKED mst_status predictions_write_csv(const predictions *p, const char *path);
 
 #endif

@@ -1,7 +1,7 @@
-/** muster top: what the tasks of a job do at the moment.
+/** muster top: shows what the tasks of a job are doing.
  *
- *      the first task    asked alone where only its address was given: it knows the others
- *      all tasks         asked for each table, on connections of their own */
+ *      the first task    asked first if only its address was given, since it knows the others
+ *      all tasks         asked for each table, each on its own connection */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "cluster/task_transport.h"
 #include "muster/cluster.h"
 
-static const double PATIENCE = 2; /* seconds for an answer */
+static const double PATIENCE = 2; /* seconds to wait for an answer */
 
 typedef struct top_options {
     const char *worker_hosts, *ps_hosts, *cluster_key;
@@ -76,7 +76,8 @@ static mst_status add_cluster(top *t, const mst_cluster *cluster) {
     return MST_OK;
 }
 
-/* The tasks that the one at ADDRESS knows. It is reached there, maybe not where the others reach it. */
+/* Adds the tasks that the task at ADDRESS has told in REPORT. We reach that task at ADDRESS, which may differ from the
+ * address that the other tasks use. */
 static mst_status add_known(top *t, const mst_task_report *report, const char *address) {
     char name[TOP_NAME], known[TOP_NAME];
     mst_address checked;
@@ -93,7 +94,7 @@ static int cannot_ask(const char *address, const char *why) {
     return command_fail(EXIT_FAILED, "top: the task at %s does not answer: %s", address, why);
 }
 
-/* Asks the one task that was named for the others. */
+/* Asks the one task that was given for the addresses of the others. */
 static int find_others(top *t, const char *text) {
     char address[MST_ADDRESS_TEXT];
     const char *asked = address;

@@ -11,7 +11,8 @@
 static const char *const doings[] = {"idle", "waiting", "training", "validating", "serving", "done"};
 _Static_assert(sizeof doings / sizeof *doings == MST_NUM_TASK_DOINGS, "a word for each");
 
-/* Of the time between the last two answers, or since the task began; -1: not known. WAIT has the network in it. */
+/* What a task did between its last two answers, or since it began: examples per second, and the shares of the time. -1:
+ * not known. WAIT includes the time of the network. */
 typedef struct shares {
     double examples_per_sec, data, compute, wait;
 } shares;
@@ -61,13 +62,14 @@ double top_rows_network(const top_row *row, int count) {
     for (int i = 0; i < count; i++) {
         const double wait = find_shares(&row[i]).wait;
         if (row[i].now.doing == MST_TASK_SERVES && !*row[i].why) continue;
-        if (wait < 0 || !is_training_worker(&row[i])) return -1; /* it may be the one that is waited for */
+        if (wait < 0 || !is_training_worker(&row[i])) return -1; /* the others may wait for this one */
         if (least < 0 || wait < least) least = wait;
     }
     return least;
 }
 
-/* Takes the network out of the time for which a worker waits. Returns it; -1: not known. */
+/* Subtracts the share of the network from the waiting time of a worker. Returns the share that was subtracted; -1: not
+ * known. */
 static double take_network(const top_row *row, shares *s, double network) {
     if (network < 0 || s->wait < 0 || !is_training_worker(row)) return -1;
     if (network > s->wait) network = s->wait;

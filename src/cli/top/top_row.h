@@ -1,4 +1,4 @@
-/** A row of `muster top`: what is known of a task, as a line of a table or of JSON. */
+/** A row of `muster top`: what is known about a task, printed as a line of a table or of JSON. */
 #ifndef MUSTER_CLI_TOP_TOP_ROW_H
 #define MUSTER_CLI_TOP_TOP_ROW_H
 
@@ -11,22 +11,24 @@ enum { TOP_NAME = MST_ADDRESS_TEXT };
 
 typedef struct top_row {
     char name[TOP_NAME], address[TOP_NAME]; /**< "worker:1"; "": not known */
-    char why[200];                          /**< it has not answered the last question; "": it has */
+    char why[200];                          /**< why it has not answered the last query; "": it has answered */
     char whom[MST_TASK_REPORT_WHOM + 1];
-    int64_t heard;               /**< when it has answered last (base/clock.h); 0: never */
-    mst_task_report now, before; /**< numbers of the last two answers; their texts are gone */
+    int64_t heard;               /**< when it answered last (base/clock.h); 0: never */
+    mst_task_report now, before; /**< the numbers of the last two answers; their texts are not valid any more */
     int num_answers;
 } top_row;
 
-/** The task has not answered: WHY. */
+/** Notes that the task has not answered; WHY is the reason. */
 void top_row_lost(top_row *row, const char *why);
-/** The task has answered with REPORT, the task NUMBER of its cluster; or else a row says why not. */
+/** Notes that the task has answered with REPORT. It must be task NUMBER of its cluster; otherwise ROW notes an error.
+ */
 void top_row_hear(top_row *row, const mst_task_report *report, int number);
-/** Of the time of the COUNT tasks, what workers wait for messages alone: that is what the one waits that waits least,
- *  since it waits for no slower one. -1: not known, as where one does not train. */
+/** The share of the time of COUNT tasks that workers spend waiting for the network. It is the waiting time of the
+ *  worker that waits least, since that one waits for no slower worker. -1: not known, for example if a worker does not
+ *  train. */
 double top_rows_network(const top_row *row, int count);
 void top_row_print_head(int name_width);
-/** NETWORK: top_rows_network. */
+/** Prints the row. NETWORK is the result of top_rows_network. */
 void top_row_print(const top_row *row, double network, int name_width);
 MST_CHECKED mst_status top_row_write_json(const top_row *row, double network);
 

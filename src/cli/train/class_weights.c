@@ -10,14 +10,15 @@
 
 enum { LONGEST = 256, LIST_SIZE = 512, MOST_CLASSES = 1000000 };
 
-/* What is filled: the weights of the classes of one output. */
+/* The weights of the classes of one output, which are filled. */
 typedef struct class_weights {
     double *weight;
     int count;
     const char *const *names; /* of the classes; NULL: not known */
 } class_weights;
 
-/* As scikit-learn's class_weight="balanced": n / (classes that there are * examples of the class). */
+/* Fills the weights of scikit-learn's class_weight="balanced": rows / (classes with examples * examples of the class).
+ */
 static mst_status balance(const training *t, int output, const class_weights *w) {
     const objective *o = &t->objective[output];
     int64_t *count, num, rows = 0, there = 0;
@@ -32,7 +33,7 @@ static mst_status balance(const training *t, int output, const class_weights *w)
     return MST_OK;
 }
 
-/* "the names are 'cat', 'dog'; ", as far as they have room; "" where classes have none. */
+/* Writes "the names are 'cat', 'dog'; " to LIST, as many as fit; "" if classes have no names. */
 static const char *list_names(const class_weights *w, char list[LIST_SIZE]) {
     size_t used = 0;
     *list = '\0';
@@ -48,7 +49,7 @@ static const char *list_names(const class_weights *w, char list[LIST_SIZE]) {
     return list;
 }
 
-/* The class that WORD stands for: by its name, or its number. */
+/* Finds the class that WORD gives by its name or number. */
 static mst_status find_class(const class_weights *w, const char *word, int64_t *out) {
     double number;
     for (int64_t c = 0; c < w->count; c++) {
@@ -65,7 +66,7 @@ static mst_status find_class(const class_weights *w, const char *word, int64_t *
                     list_names(w, list), w->count - 1);
 }
 
-/* "5", "cat=5": the I-th of a list. */
+/* Reads ITEM, the I-th of a list: "5" or "cat=5". */
 static mst_status read_item(const class_weights *w, char *item, int i, bool *named) {
     int64_t class = i;
     char *equals = strrchr(item, '='), *number = equals ? equals + 1 : item;
@@ -84,7 +85,7 @@ static mst_status read_item(const class_weights *w, char *item, int i, bool *nam
     return MST_OK;
 }
 
-/* The item of a list at AT, to be followed by the next one at *REST, or by the end. */
+/* Copies the item of a list at AT to ITEM. *REST becomes the beginning of the next item, or the end of the list. */
 static mst_status cut_item(const char *at, char item[LONGEST], const char **rest) {
     const size_t size = strcspn(at, ",");
     if (size >= LONGEST) return MST_FAIL(MST_INVALID, "--class-weight: '%.20s...' is too long", at);
@@ -106,7 +107,7 @@ static mst_status read_list(const char *text, const class_weights *w) {
     return MST_FAIL(MST_INVALID, "--class-weight %s: %d weights, and there are %d classes", text, count, w->count);
 }
 
-/* The weights of output I, which are 1 where none are there yet. */
+/* The weights of output I. If they do not exist yet, they are made, and all are 1. */
 static mst_status weights_of(training *t, int i, class_weights *out) {
     const objective *o = &t->objective[i];
     if (!objective_has_classes(o))
@@ -124,7 +125,7 @@ static mst_status weights_of(training *t, int i, class_weights *out) {
     return MST_OK;
 }
 
-/* "kind=balanced", "kind=2=0.5". */
+/* Reads an item with the name of an output: "kind=balanced" or "kind=2=0.5". */
 static mst_status read_item_of_output(training *t, char *item) {
     char name[LONGEST + 1], *equals = strchr(item, '=');
     const char *rest;

@@ -2,11 +2,11 @@
  *
  *      the state file was written anew  ->  restore the newest checkpoint  ->  evaluate  ->  line or event, TensorBoard
  *      else, the training has ended     ->  done
- *      else                             ->  say now and then what it waits for
+ *      else                             ->  print now and then what it waits for
  *
- * The state file is written when a checkpoint is whole, so a half-written one is never seen, and of several new ones
- * only the newest is taken. Whether the training has ended is asked before the newest checkpoint is looked for: the
- * note of the end is written behind the last one. */
+ * The state file is written when a checkpoint is complete, so an incomplete one is never read. If there are several new
+ * checkpoints, only the newest is evaluated. The note of the end is written after the last checkpoint. So the evaluator
+ * first checks whether the training has ended, then looks for the newest checkpoint. */
 #include "cli/train/evaluator.h"
 
 #include <inttypes.h>
@@ -28,7 +28,7 @@
 #include "cli/train/training_end.h"
 #include "muster/summary.h"
 
-enum { EVALUATION_ROWS = 1000 /* of a batch, as of muster evaluate */ };
+enum { EVALUATION_ROWS = 1000 /* in a batch, as in muster evaluate */ };
 static const double seconds_between_lines = 5;
 
 typedef struct evaluator {
@@ -37,13 +37,13 @@ typedef struct evaluator {
     saved_options options;
     saved_model saved;
     bool is_open;
-    training_end end_before; /* what was noted when this process began */
-    file_stamp seen;         /* of the state file, when its newest checkpoint was restored last */
-    char *path;              /* of the checkpoint that was evaluated last; NULL: none was */
-    evaluation found;        /* of that one */
-    int64_t count;           /* checkpoints evaluated */
-    mst_summary_writer *log; /* NULL: none yet */
-    double said;             /* when it said last what it does */
+    training_end end_before; /* the note of the end that existed when this process began */
+    file_stamp seen;         /* the state file when its newest checkpoint was last restored */
+    char *path;              /* the checkpoint that was evaluated last; NULL: none */
+    evaluation found;        /* the results for that checkpoint */
+    int64_t count;           /* the number of evaluated checkpoints */
+    mst_summary_writer *log; /* NULL: not opened yet */
+    double said;             /* when it last printed what it waits for */
 } evaluator;
 
 /* ---- what was found ---- */
@@ -62,7 +62,7 @@ static mst_status open_log(evaluator *e) {
     return status;
 }
 
-/* Under the tags of validation, so that TensorBoard draws both into one picture. */
+/* Writes the results under the tags of validation, so that TensorBoard draws both in one chart. */
 static mst_status write_log(evaluator *e) {
     char tag[128];
     MST_TRY(open_log(e));
@@ -109,7 +109,7 @@ static void say_waiting(evaluator *e) {
 
 /* ---- the newest checkpoint ---- */
 
-/* Checkpoints are of one model: it is built from the first one. */
+/* Restores the newest checkpoint. The first one also tells the model, which is the same for all. */
 static mst_status restore(evaluator *e) {
     if (e->is_open) return saved_model_restore(&e->options, &e->saved);
     const mst_status status = saved_model_open_quietly(&e->options, e->list, "evaluate", &e->saved);
@@ -120,7 +120,7 @@ static mst_status restore(evaluator *e) {
 
 static mst_status evaluate_restored(evaluator *e) {
     if (e->path && strcmp(e->path, e->saved.restored.path) == 0) return MST_OK;
-    MST_TRY(restored_show(&e->saved.restored, false, true)); /* what is damaged */
+    MST_TRY(restored_show(&e->saved.restored, false, true)); /* only warns of damage */
     MST_TRY(evaluate_saved(&e->options, &e->saved, false, &e->found));
     free(e->path);
     e->path = strdup(e->saved.restored.path);
@@ -131,8 +131,8 @@ static mst_status evaluate_restored(evaluator *e) {
     return write_log(e);
 }
 
-/* Evaluates the newest checkpoint where it is new. *IS_NEWEST: no other was written meanwhile. One that was the newest
- * can be removed while it is read, when several others are written: then the next look finds these. */
+/* Evaluates the newest checkpoint if it has not been evaluated yet. *IS_NEWEST becomes whether no other was written
+ * meanwhile. If several others are written while it is read, it can be removed; then the next look finds those. */
 static mst_status evaluate_newest(evaluator *e, bool *is_newest) {
     const file_stamp now = file_stamp_of(e->o->checkpoint_dir, "checkpoint");
     *is_newest = true;
@@ -146,8 +146,9 @@ static mst_status evaluate_newest(evaluator *e, bool *is_newest) {
 
 /* ---- the end ---- */
 
-/* Whether the note of the end is of the training that is followed. One that was there before this process may be of a
- * training that was since begun anew: it counts where that would make no step more. */
+/* Whether the folder has a note of the end that is valid for the training that is followed. A note that existed when
+ * this process began may belong to an earlier training. It is valid if a training with these options would make no more
+ * steps. */
 static bool training_has_ended(const evaluator *e) {
     training_end end;
     if (!training_end_read(e->o->checkpoint_dir, &end)) return false;
@@ -170,7 +171,7 @@ static mst_status follow(evaluator *e) {
 
 /* ---- the task ---- */
 
-/* The data is opened once before there is a checkpoint: what is wrong with it is told at once. */
+/* Opens the data once before there is a checkpoint, so that errors in it are reported at once. */
 static int check_before(training *t) {
     struct stat info;
     if (stat(t->o->checkpoint_dir, &info) == 0 && !S_ISDIR(info.st_mode))

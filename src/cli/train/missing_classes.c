@@ -5,13 +5,13 @@
 
 enum { LIST_SIZE = 112, ONE = 64 };
 
-/* The first class from FIRST on that has an example, of NUM in COUNT; CLASSES: none has. */
+/* The first class from FIRST on that has an example; CLASSES if none has. COUNT has the examples of NUM classes. */
 static int64_t end_of_gap(const int64_t *count, int64_t num, int64_t classes, int64_t first) {
     while (first < classes && (first >= num || count[first] == 0)) first++;
     return first;
 }
 
-/* "0", "0, 2", "1 to 499", "0, 2, 4, ..."; "": each class has an example. */
+/* Writes the classes without examples to LIST: "0", "0, 2", "1 to 499", "0, 2, 4, ..."; "": each has an example. */
 static const char *list_gaps(const int64_t *count, int64_t num, int64_t classes, char list[LIST_SIZE]) {
     size_t used = 0;
     *list = '\0';

@@ -7,7 +7,7 @@
 
 enum { OLD_TEXT = 300 };
 
-/* The value of an entry, NULL where it was not given. */
+/* The value of an entry; NULL if it was not given. */
 static const char *value_of(const option_entry *entry) {
     return entry->given ? entry->text : NULL;
 }
@@ -17,7 +17,7 @@ json_t *noted_options(const option_list *list) {
     for (int i = 0; all && i < list->count && !list->entry[i].common; i++) {
         const option_entry *entry = &list->entry[i];
         if (!entry->given || !entry->option.noted) continue;
-        /* text that is no UTF-8 is no value of any of them */
+        /* a text that is not UTF-8 is left out; it cannot be a valid value of these options */
         (void)json_object_set_new(all, entry->option.name, json_string(entry->text));
     }
     return all;

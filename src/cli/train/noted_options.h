@@ -1,5 +1,5 @@
-/** The options that decide the result of a training. They are noted with its checkpoints, so that a training that goes
- *  on with other ones can say so. */
+/** The options that decide the result of a training. They are noted in its checkpoints, so that a training that resumes
+ *  with other options can warn. */
 #ifndef MUSTER_CLI_TRAIN_NOTED_OPTIONS_H
 #define MUSTER_CLI_TRAIN_NOTED_OPTIONS_H
 
@@ -7,11 +7,11 @@
 
 #include "cli/option_list.h"
 
-/** Those of LIST that were given, {"batch-size": "50", ...}; NULL where memory runs out. */
+/** The options in LIST of this kind that were given, {"batch-size": "50", ...}; NULL if memory is out. */
 json_t *noted_options(const option_list *list);
-/** Whether NAME was noted in BEFORE with another value than it has now, or is given only in one of the two. */
+/** Whether option NAME has another value in LIST than in BEFORE, or was given in only one of the two. */
 bool noted_option_differs(const json_t *before, const option_list *list, const char *name);
-/** Warns in one line of all that differ from what was noted in BEFORE (NULL: nothing was). */
+/** Warns in one line of all options that differ from those noted in BEFORE. NULL: none were noted. */
 void noted_options_compare(const json_t *before, const option_list *list);
 
 #endif

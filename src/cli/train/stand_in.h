@@ -1,6 +1,6 @@
-/** What the chief does for all in a job with --elastic, such as to write checkpoints: while it is away the first of the
- *  workers that train stands in for it. So each worker has the callbacks that do it, each within one that lets it work
- *  only where this worker is the first.
+/** Work that the chief does for all workers, such as writing checkpoints. In a job with --elastic, while the chief is
+ *  away, the first of the workers that train does this work. So each worker has the callbacks for it. Each of them is
+ *  wrapped in a callback that runs it only while this worker is the first.
  *
  *      events of fit  ->  is this worker the first now?  ->  begin the work, go on with it, or end it
  */
@@ -12,19 +12,19 @@
 
 typedef struct stand_in {
     mst_task *task;
-    mst_callback
-        work; /**< its train_begin is called where this worker begins to do it, also in the midst of training */
-    /** Makes WORK ready to begin. MST_UNAVAILABLE: another worker has not ended it yet; `open` is then called again.
-     *  STATE is resumed if training began before, with the work of another worker. NULL: WORK is always ready. */
+    mst_callback work; /**< its train_begin is called when this worker begins the work, also in the midst of training */
+    /** Makes WORK ready to begin. MST_UNAVAILABLE: another worker has not ended it yet, so `open` is called again
+     *  later. STATE->resumed is true if training had begun before, and another worker did the work. NULL: WORK is
+     *  always ready. */
     mst_status (*open)(void *context, const mst_train_state *state, mst_callback *work);
-    /** Ends the work where another worker is to do it; NULL: by its train_end. */
+    /** Ends the work because another worker takes it over. NULL: train_end of WORK ends it. */
     mst_status (*close)(void *context);
     void *context;
-    uint32_t since; /**< as of mst_task_first_since when it began; 0: this worker does not do it */
-    bool is_late;   /**< ... after training had begun: for the work training has been resumed */
+    uint32_t since; /**< mst_task_first_since when this worker began the work; 0: it does not do the work */
+    bool is_late;   /**< it began the work after training had begun, so the work sees a resumed training */
 } stand_in;
 
-/** S must stay as long as the callback. */
+/** The callback that runs the work of S, which must live as long as the callback. */
 mst_callback stand_in_callback(stand_in *s);
 
 #endif

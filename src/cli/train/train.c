@@ -2,9 +2,8 @@
  *
  *       options  ->  devices  ->  data  ->  model  ->  checkpoint, weights  ->  fit  ->  save  ->  test part
  *
- *  What every part shares is one struct, `training`. Each part is a function that prints what is wrong and returns an
- *  exit status, so the command stops where the first thing is wrong, and as much as possible is checked before the
- *  first step. */
+ *  All parts share one struct, `training`. Each part is a function that prints its errors and returns an exit status.
+ *  The command stops at the first error. As much as possible is checked before the first step. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -67,7 +66,7 @@ static int check_options(training *t) {
 
 /* ---- data ---- */
 
-/* What the outputs of a network are trained for says what its labels are. */
+/* Opens the data. The objectives of a network come in between, since they decide what its labels are. */
 static int open_data(training *t, train_options *o) {
     int status = train_data_open(t, o);
     if (!status) status = train_network_objectives(t);
@@ -81,7 +80,7 @@ static mst_status train_begin(void *context, mst_train_state *state) {
     return train_show_start(context);
 }
 
-/* The hyperparameters of the run, by which TensorBoard compares runs. */
+/* Fills the hyperparameters of the run, by which TensorBoard compares runs; returns their number. */
 static int fill_hparams(const training *t, mst_hparam *out) {
     const mst_schedule *schedule = &t->optimizer.schedule;
     const double rate = mst_schedule_is_set(schedule) ? mst_schedule_at(schedule, 0) : t->optimizer.learning_rate;
@@ -98,14 +97,14 @@ static int fill_hparams(const training *t, mst_hparam *out) {
     return count;
 }
 
-/* What the chief does for all; with --elastic who stands in for it. */
+/* A callback for work that the chief does for all. With --elastic, another worker may stand in for the chief. */
 static mst_callback chief_work(const training *t, stand_in *in, mst_callback work) {
     if (!t->o->elastic) return work;
     *in = (stand_in){.task = t->task, .work = work};
     return stand_in_callback(in);
 }
 
-/* Workers compare this: it affects the weights after the last step. */
+/* A setting that must be the same in all workers: it affects the weights after the last step. */
 static void ema_settings(const void *context, char *text, size_t size) {
     (void)context;
     snprintf(text, size, "use_ema");
@@ -117,7 +116,7 @@ static mst_status fit(training *t) {
     mst_hparam hparams[MOST_HPARAMS];
     mst_callback callbacks[11];
     int count = 0;
-    if (t->log.folder) { /* first: what is wrong with its folder is told before anything is shown */
+    if (t->log.folder) { /* first, so that an error in its folder comes before other output */
         t->log.hparams = hparams;
         t->log.num_hparams = fill_hparams(t, hparams);
         callbacks[count++] = chief_work(t, &t->logs, mst_tensorboard_callback(&t->log));
@@ -148,12 +147,12 @@ static mst_status fit(training *t) {
                         &t->result);
 }
 
-/* Ended by a signal, and not by early stopping. */
+/* Whether a signal, and not early stopping, ended the training. */
 static bool is_interrupted(const training *t) {
     return t->events.interrupted || (t->result.stopped && signals_caught() != 0);
 }
 
-/* Evaluates and predicts after training, as far as that was asked for and training was not interrupted. */
+/* After training, evaluates and predicts if the user asked for it and training was not interrupted. */
 static mst_status use_test_part(training *t) {
     if (!t->test || is_interrupted(t)) return MST_OK;
     int64_t rows = mst_dataset_num_rows(t->test);
@@ -172,7 +171,7 @@ static bool has_best_weights(const training *t) {
     return t->o->restore_best_weights && t->stopping.has_best_weights;
 }
 
-/* Whether a step was made. Where the checkpoint that was restored is the end already, there is no loss to print. */
+/* Whether a step was made. If the restored checkpoint is already the end of the training, there is no loss to print. */
 static bool has_steps(const training *t) {
     return t->events.num_steps > 0;
 }
@@ -181,7 +180,7 @@ static int64_t runs_alone(const training *t) {
     return mst_session_runs_alone(mst_model_session(t->model));
 }
 
-/* Says so where other programs kept the cores busy during many of the steps. */
+/* Prints a note if other programs kept the cores busy during many of the steps. */
 static void print_runs_alone(const training *t) {
     const int64_t alone = runs_alone(t), steps = t->events.num_steps;
     if (alone == 0 || alone * 10 < steps) return;
@@ -271,7 +270,7 @@ static void print_summary(const training *t) {
         printf("the weights are gone now: --save FILE.safetensors or --checkpoint-dir DIR keeps them\n");
 }
 
-/* The last values of parameter servers, and their steps, are those of all workers. */
+/* With parameter servers, takes the number of steps from the store: there it counts the steps of all workers. */
 static mst_status take_steps_of_all(training *t) {
     mst_tensor *step;
     if (!train_cluster_is_served(t) || is_interrupted(t)) return MST_OK;
@@ -281,7 +280,7 @@ static mst_status take_steps_of_all(training *t) {
     return MST_OK;
 }
 
-/* Ends the checkpoints, and writes the file of --save. */
+/* Writes the last checkpoint and the file of --save. */
 static mst_status write_files(training *t) {
     if (t->o->elastic) MST_TRY(train_checkpoint_last(t));
     const char *newest = t->checkpoints ? mst_checkpoint_manager_latest(t->checkpoints) : NULL;
@@ -291,17 +290,18 @@ static mst_status write_files(training *t) {
     if (!is_interrupted(t)) MST_TRY(train_checkpoint_note_end(t));
     if (!train_network_is_saved(t->o)) MST_TRY(train_checkpoint_save(t));
     if (t->o->use_ema) MST_TRY(mst_model_use_averages(t->model));
-    return train_network_is_saved(t->o) ? train_network_save(t) : MST_OK; /* which has one value for each weight */
+    return train_network_is_saved(t->o) ? train_network_save(t) : MST_OK; /* such a file has one value per weight */
 }
 
-/* With --elastic not the first: it may have to write, should the first be lost before all have left. */
+/* For a worker that does not write, with --elastic: keeps the state in which it would have been written, then replaces
+ * weights by their averages as --use-ema asks. If the writing worker is lost, write_late writes that state. */
 static mst_status leave_files(training *t) {
     if (!t->o->use_ema) return MST_OK;
     MST_TRY(mst_store_snapshot(mst_model_store(t->model), &t->trained));
     return mst_model_use_averages(t->model);
 }
 
-/* What comes after training. */
+/* Does everything that comes after training. */
 static mst_status use_model(training *t) {
     MST_TRY(take_steps_of_all(t));
     t->writes = !t->o->elastic || mst_task_first_since(t->task) != 0;
@@ -326,12 +326,12 @@ static mst_status train(training *t) {
     return MST_OK;
 }
 
-/* Where the worker that was to write was lost when training had ended. */
+/* Writes the files if the worker that had to write them was lost after the end of training. */
 static mst_status write_late(training *t) {
     training_end end;
     if (!t->o->elastic || t->writes || !mst_task_first_since(t->task)) return MST_OK;
     const bool has_note = t->o->checkpoint_dir && training_end_read(t->o->checkpoint_dir, &end);
-    if (has_note && end.step == t->result.step && !t->o->save) return MST_OK; /* it had written all */
+    if (has_note && end.step == t->result.step && !t->o->save) return MST_OK; /* all was written */
     if (t->trained) MST_TRY(mst_store_restore(mst_model_store(t->model), t->trained));
     return write_files(t);
 }
@@ -347,21 +347,21 @@ static int tell_ended(const training *t) {
     return EXIT_DONE;
 }
 
-/* It is no failure if the others had made all steps before this worker came, or came back. */
+/* Prints the error. It is not a failure if the others had made all steps before this worker came or came back. */
 static int tell_failure(const training *t) {
     if (!t->task || !mst_task_has_ended(t->task)) return command_fail_library(EXIT_FAILED, NULL);
     command_tell("%s", mst_error()->message);
     return EXIT_DONE;
 }
 
-/* O: the options of T. */
+/* O are the options of T, which may still change. */
 static int run_training(training *t, train_options *o) {
     if (signals_end_at_once()) return command_fail_library(EXIT_FAILED, NULL);
     int status = train_network_find(t, o);
     if (!status) status = check_options(t);
     if (!status) status = train_cluster_find(t);
     if (!status && t->evaluates) {
-        status = train_network_load(t, o); /* whose ends say how the data is opened */
+        status = train_network_load(t, o); /* its inputs and outputs decide how the data is opened */
         return status ? status : evaluator_run(t);
     }
     if (!status && train_cluster_is_server(t)) return train_cluster_serve(t);
@@ -381,7 +381,7 @@ static int run_training(training *t, train_options *o) {
     return is_interrupted(t) ? EXIT_SIGNAL + signals_caught() : leave(t);
 }
 
-/* The data spec; to be freed. NULL where memory runs out. */
+/* The data spec, to be freed; NULL if memory is out. */
 static char *data_spec(const train_options *o) {
     const char *where = o->data_dir ? o->data_dir : o->data;
     char *spec = malloc(strlen(where) + sizeof "idx:");

@@ -1,5 +1,5 @@
-/* Random changes of the train part's pictures. They come after the inputs are scaled and a validation part was taken,
- * so that what training is measured on stays as it is. */
+/* Random changes of the pictures of the train part. They are added after the inputs are scaled and the validation part
+ * is taken, so that the validation part stays unchanged. */
 #include "cli/train/train_augment.h"
 
 #include "cli/command.h"
@@ -7,7 +7,7 @@
 
 enum { LEVELS = 255 };
 
-/* One more transform, where OPTION asks for it. */
+/* Adds one more transform if OPTION asks for it. */
 #define ADD(option, wanted, call)                                   \
     do {                                                            \
         mst_dataset *made;                                          \
@@ -19,8 +19,8 @@ enum { LEVELS = 255 };
 
 enum { CLASSES, PICTURES, UNKNOWN };
 
-/* What the labels of pictures of SHAPE are: classes, which do not change when a picture is moved; pictures, which are
- * moved with it; or something whose place in the picture is not known. */
+/* The kind of the labels of pictures of SHAPE: classes, which stay the same when a picture moves; pictures, which move
+ * with it; or other labels, whose relation to places in the picture is unknown. */
 static int kind_of_labels(const mst_dataset *data, mst_shape shape) {
     if (mst_dataset_num_components(data) < 2 || shape.ndim < 2) return CLASSES;
     const mst_shape label = mst_dataset_spec(data, 1).shape;
@@ -39,11 +39,12 @@ static int refuse_labels(const training *t, mst_shape shape) {
         mst_shape_print(mst_dataset_spec(t->train, 1).shape, label, sizeof label));
 }
 
-/* Labels that are pictures move with the inputs: transforms of one type draw the same numbers for each component. */
+/* Labels that are pictures move together with the inputs, since transforms of one type draw the same random numbers for
+ * each component. */
 int train_augment(training *t) {
     const train_options *o = t->o;
     const mst_shape shape = mst_dataset_spec(t->train, 0).shape;
-    /* brightness is that of pixels from 0 to 1 */
+    /* --brightness is given for pixels from 0 to 1 */
     const network_input *input = t->network ? &t->ends.input[0] : NULL;
     const mst_dtype stored = t->stored_inputs[0];
     const double most = stored == MST_U8 && !scale_inputs_divides(o->raw_pixels, stored, input) ? LEVELS : 1;

@@ -4,8 +4,7 @@
 
 #include "cli/train/training.h"
 
-/** The train part, with the random changes that were asked for. Returns an exit status, and has printed what was
- *  wrong. */
+/** Adds the requested random changes to the train part. Prints errors, and returns an exit status. */
 int train_augment(training *t);
 
 #endif

@@ -1,9 +1,9 @@
-/* What `muster train` saves and restores: checkpoints of a training in --checkpoint-dir, weights of another model
- * from --load, the model at the end to --save.
+/* The files that `muster train` saves and restores: checkpoints of the training in --checkpoint-dir, weights of another
+ * model from --load, and the final model in --save.
  *
- * The order of restoring: the newest checkpoint of the folder, with which the training goes on; where there is none,
- * the weights of --load; else nothing. Then the notes of what was restored are compared with this training's data
- * and options, and this training's own are written in their place. */
+ * It restores the newest checkpoint of the folder, from which the training resumes. If there is none, it restores the
+ * weights of --load, if given. Then the notes in the restored file are compared with the data and options of this
+ * training, and replaced by its own notes. */
 #include "cli/train/train_checkpoint.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@
 
 /* ---- options ---- */
 
-/* "1000" is steps, "30s" seconds. */
+/* Reads an interval: "1000" is in steps, "30s" in seconds. */
 static bool read_interval(const char *text, int64_t *steps, double *seconds) {
     char number[32];
     double value;
@@ -106,7 +106,7 @@ int train_checkpoint_check(const training *t) {
     return EXIT_DONE;
 }
 
-/* What --patience and --best look at: --monitor, else the loss of the validation part, else that of training. */
+/* The metric that --patience and --best use: --monitor, else the loss of the validation part, else that of training. */
 static const char *monitor_of(const training *t) {
     if (t->o->monitor) return t->o->monitor;
     return t->validation ? "val_loss" : "loss";
@@ -120,7 +120,7 @@ int train_checkpoint_check_monitor(const training *t) {
 
 /* ---- restoring ---- */
 
-/* ANEW: not a training that goes on. */
+/* ANEW: the training starts from the beginning, and does not resume another one. */
 static mst_status open_manager(training *t, bool anew) {
     const train_options *o = t->o;
     mst_checkpoint_options options = {.directory = o->checkpoint_dir,
@@ -140,7 +140,7 @@ static mst_status load(const training *t, mst_restored *restored) {
     return mst_checkpoint_restore(t->o->load, mst_model_store(t->model), &options, restored);
 }
 
-/* Restores the layers that the file of Keras has by their names. */
+/* Restores by name the layers that are in the Keras file. */
 static mst_status load_layers(const training *t, mst_restored *restored) {
     mst_loaded_layers loaded;
     MST_TRY(mst_model_load_layers(t->model, t->o->load, &loaded));
@@ -152,7 +152,8 @@ static mst_status load_layers(const training *t, mst_restored *restored) {
     return restored->path && restored->damaged ? MST_OK : MST_NO_MEMORY("for the name of a file");
 }
 
-/* Where no manager has the folder, another worker may write to it now, or it may not be there yet. */
+/* Restores the newest checkpoint, with OPTIONS. If this process has no manager for the folder, another worker may be
+ * writing to it, or it may not exist yet. */
 static mst_status restore_with(const training *t, const mst_restore_options *options, mst_restored *restored) {
     mst_store *store = mst_model_store(t->model);
     struct stat info;
@@ -164,8 +165,8 @@ static mst_status restore_with(const training *t, const mst_restore_options *opt
     return mst_checkpoint_restore(t->o->checkpoint_dir, store, options, restored);
 }
 
-/* Restores the newest checkpoint of the folder: by our names, which every checkpoint that we wrote has; where they are
- * not found, by those of --name-map. */
+/* Restores the newest checkpoint of the folder by our own names, which all our checkpoints have. If they are not found,
+ * restores it by the names of --name-map. */
 static mst_status restore_newest(const training *t, mst_restored *restored) {
     const mst_restore_options options = {.names = t->variables.name, .num_names = t->variables.count};
     const mst_status status = restore_with(t, NULL, restored);
@@ -174,7 +175,8 @@ static mst_status restore_newest(const training *t, mst_restored *restored) {
     return restore_with(t, &options, restored);
 }
 
-/* The shape of the weights follows from the categories that a table has. */
+/* Fails since the shapes of weights differ, and tells that a change of the table may be the reason: its categories
+ * decide the shapes. */
 static mst_status fail_other_table(const training *t, const char *option) {
     return MST_FAIL(
         MST_INVALID, "%s; or '%s' has other columns or categories now than in that training: %s", mst_error()->message,
@@ -225,7 +227,7 @@ static mst_status write_note(const training *t) {
     return status;
 }
 
-/* Sets *DIFFERS where the classes of output I had other names. */
+/* Sets *DIFFERS if the classes of output I had other names in the note OLD. */
 static mst_status compare_names(const model_note *old, const training *t, int i, bool *differs) {
     const objective *o = &t->objective[i];
     class_names names = NULL;
@@ -236,14 +238,14 @@ static mst_status compare_names(const model_note *old, const training *t, int i,
     return MST_OK;
 }
 
-/* Compares what was noted of the restored model with this training. With other classes, columns or categories, their
- * numbers would mean something else than what the weights were trained for. */
+/* Compares the note of the restored model with this training. With other classes, columns or categories, their numbers
+ * would have another meaning than the one that the weights were trained for. */
 static mst_status check_note(training *t) {
     model_note old;
     mst_status status = model_note_read(mst_model_store(t->model), &old);
     if (status) status = mst_error_prefix("'%s'", t->resumes ? t->o->checkpoint_dir : t->o->load);
     const char *schema = mst_dataset_schema(t->train);
-    const bool renamed = t->schema && t->o->text && !t->resumes; /* numbered as before, whatever columns are called */
+    const bool renamed = t->schema && t->o->text && !t->resumes; /* the vocabulary stays the same */
     bool differs = old.schema && schema && !renamed && strcmp(old.schema, schema) != 0;
     for (int i = 0; i < t->num_objectives && !status; i++) status = compare_names(&old, t, i, &differs);
     if (!status && differs && t->resumes)
@@ -256,7 +258,7 @@ static mst_status check_note(training *t) {
     if (!status && t->resumes) {
         noted_options_compare(old.options, t->list);
         t->new_rate = noted_option_differs(old.options, t->list, "learning-rate") ||
-                      noted_option_differs(old.options, t->list, "optimizer"); /* which has a default of its own */
+                      noted_option_differs(old.options, t->list, "optimizer"); /* each has its own default rate */
     }
     model_note_free(&old);
     return status;
@@ -296,15 +298,15 @@ int train_checkpoint_restore(training *t) {
 
 /* ---- while training goes on, and after it ---- */
 
-/* Sets the learning rate that the user asked for in place of the checkpoint's. Only used where the option differs from
- * the one that was noted: else the checkpoint's counts, which a callback may have set. */
+/* Replaces the learning rate of the checkpoint by the one that the user gave. This is only done if the option differs
+ * from the noted one. Otherwise the rate of the checkpoint stays, which a callback may have set. */
 static mst_status set_rate(void *context, mst_train_state *state) {
     const training *t = context;
     if (!mst_schedule_is_set(&t->optimizer.schedule)) state->learning_rate = t->optimizer.learning_rate;
     return MST_OK;
 }
 
-/* With --elastic: opens the folder where this worker is the first. */
+/* With --elastic: opens the folder when this worker becomes the first. */
 static mst_status open_for_saves(void *context, const mst_train_state *state, mst_callback *work) {
     training *t = context;
     const mst_status status = open_manager(t, !t->o->resume && !state->resumed);
@@ -355,7 +357,8 @@ int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count) 
     return count;
 }
 
-/* A process that is stopped may have the folder for ever. */
+/* Opens the folder, and tries again for some seconds if another process has it. It does not wait longer, since a
+ * stopped process may have the folder for ever. */
 static mst_status open_soon(training *t) {
     static const double SECONDS = 5;
     static const struct timespec PAUSE = {.tv_nsec = 50000000};
@@ -390,14 +393,15 @@ mst_status train_checkpoint_note_end(const training *t) {
             .step = t->result.step, .steps = o->steps, .epochs = o->epochs, .stopped_early = t->result.stopped});
 }
 
-/* What belongs to the model; with --save-optimizer also what an optimizer goes on from. */
+/* Whether state of KIND goes to the file of --save: weights and averages, and with --save-optimizer the state that an
+ * optimizer needs to resume. */
 static bool is_saved(const train_options *o, mst_state_kind kind) {
     if (kind == MST_STATE_WEIGHT || kind == MST_STATE_AVERAGE) return true;
     return o->save_optimizer &&
            (kind == MST_STATE_SLOT || kind == MST_STATE_RULE || kind == MST_STATE_RATE || kind == MST_STATE_STEP);
 }
 
-/* Writes to the file of --save the weights and their averages, and what is noted of the model. */
+/* Writes the weights, their averages and the note of the model to the file of --save. */
 mst_status train_checkpoint_save(const training *t) {
     mst_snapshot *all, *model;
     if (!t->o->save) return MST_OK;

@@ -24,7 +24,7 @@ static mst_status read_cluster(const train_options *o, mst_cluster **out) {
     return mst_cluster_from_hosts(o->ps_hosts, o->worker_hosts, o->job_name, o->task_index, out);
 }
 
-/* The first option that was given of those that are for parameter servers alone; NULL: none was. */
+/* The first given option that is only for parameter servers; NULL: none was given. */
 static const char *option_of_servers(const train_options *o) {
     return o->is_sync                               ? "--issync 1"
            : o->replicas_to_aggregate               ? "--replicas-to-aggregate"
@@ -103,7 +103,8 @@ static bool is_evaluator(const mst_cluster *cluster) {
     return strcmp(mst_cluster_task(cluster, mst_cluster_self(cluster)).job, evaluator_job) == 0;
 }
 
-/* Whether TF_CONFIG says so. What else is wrong with it does not matter where one process trains alone. */
+/* Whether this process is the evaluator by TF_CONFIG. Errors in TF_CONFIG are ignored, since they do not matter to a
+ * process that trains alone. */
 static bool environment_is_evaluator(void) {
     mst_cluster *cluster;
     if (mst_cluster_from_tf_config(getenv("TF_CONFIG"), &cluster)) return false;
@@ -203,7 +204,8 @@ static bool is_stopped(void *context) {
     return signals_caught() != 0;
 }
 
-/* What only the chief writes; with --elastic another worker may have to stand in for it. */
+/* Clears the options for files that only the chief writes. With --elastic, those that another worker may have to write
+ * stay. */
 static void leave_files_to_chief(training *t, train_options *o) {
     o->profile = NULL;
     o->best = false;

@@ -15,7 +15,7 @@
 #include "data/column_report.h"
 
 enum { MOST_FOUND_CLASSES = 1000, DEFAULT_MAX_TOKENS = 20000, DEFAULT_LENGTH = 300 };
-static const int64_t MOST_STEPS = 1000000000000000; /* as of --steps and of schedules */
+static const int64_t MOST_STEPS = 1000000000000000; /* the limit of --steps and of schedules */
 
 int64_t train_total_steps(const training *t) {
     if (t->o->steps) return t->o->steps;
@@ -66,7 +66,7 @@ bool train_data_has_texts(const training *t) {
     return t->o->text || mst_dataset_spec_has_texts(t->data);
 }
 
-/* What is not given is as the network takes it, where that is known. */
+/* Chooses the options of texts that were not given: as the network takes them if that is known, else the defaults. */
 static void fit_texts(const training *t, mst_data_options *options) {
     const mst_shape input = t->ends.input[0].shape;
     const bool is_long = t->network && input.ndim == 1 && input.dim[0] > 0;
@@ -74,7 +74,7 @@ static void fit_texts(const training *t, mst_data_options *options) {
     if (!options->sequence_length) options->sequence_length = is_long ? input.dim[0] : DEFAULT_LENGTH;
 }
 
-/* That of the network, where it takes squares only; else that of the first picture. */
+/* The size of pictures: that of the network if it takes only squares, else that of the first picture. */
 static int64_t fitting_size(const training *t) {
     const mst_shape input = t->ends.input[0].shape;
     const bool is_square = t->network && input.ndim >= 2 && input.dim[0] > 0 && input.dim[0] == input.dim[1];
@@ -99,7 +99,7 @@ int train_data_open_part(training *t, const char *part, mst_dataset **out) {
     return scale_all_inputs(t, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 
-/* Checks the test part before training, and not after it. */
+/* Checks the test part, so that its errors are reported before training and not after it. */
 static int check_test_part(const training *t) {
     const int components = t->test ? mst_dataset_num_components(t->train) : 0;
     if (t->test && mst_dataset_num_components(t->test) < components)
@@ -118,12 +118,12 @@ static int check_test_part(const training *t) {
 
 static int split_validation(training *t) {
     int64_t rows = mst_dataset_num_rows(t->train);
-    int64_t kept = (int64_t)((double)rows * (1 - t->o->validation_split)); /* as Keras rounds it */
+    int64_t kept = (int64_t)((double)rows * (1 - t->o->validation_split)); /* rounded as in Keras */
     if (t->o->validation_split == 0) return EXIT_DONE;
     if (kept < 1 || kept == rows)
         return command_fail(EXIT_FAILED, "--validation-split %g of %" PRId64 " rows leaves a part without rows",
                             t->o->validation_split, rows);
-    const int labels = train_data_num_inputs(t); /* of the first output, where there are several */
+    const int labels = train_data_num_inputs(t); /* if there are several outputs, those of the first */
     const mst_loss loss = t->network ? t->objective->loss : t->loss;
     const mst_split_options split = {.fraction = t->o->validation_split,
                                      .seed = t->o->seed,
@@ -148,7 +148,7 @@ static int choose_loss(training *t) {
     return EXIT_DONE;
 }
 
-/* There are two outputs at least. */
+/* Warns that all labels are of one class. The model then has two outputs, the fewest that are possible. */
 static int warn_of_only_class(training *t) {
     char shown[CLASS_NAME_TEXT];
     fprintf(stderr, "warning: all labels are '%s': there is nothing to tell apart, and the model has two outputs\n",
@@ -157,7 +157,7 @@ static int warn_of_only_class(training *t) {
     return EXIT_DONE;
 }
 
-/* The classes that the labels of the whole train part have, where nothing else says how many there are. */
+/* Counts the classes in the labels of the whole train part, if nothing else tells how many there are. */
 static int count_classes(training *t) {
     const train_options *o = t->o;
     int64_t *count = NULL;
@@ -187,7 +187,7 @@ static int check_columns(const training *t) {
     return command_fail_library(EXIT_FAILED, NULL);
 }
 
-/* O: the options of T. A size that fits the pictures of the train part is that of all parts, and noted. */
+/* O are the options of T. If the train part has square pictures, their size is used for all parts and is noted. */
 int train_data_open(training *t, train_options *o) {
     int status = train_data_open_part(t, "train", &t->train);
     if (!status && is_pictures(t) && are_square(mst_dataset_spec(t->train, 0).shape))

@@ -15,14 +15,14 @@ static int out_of_memory(void) {
     return command_fail(EXIT_FAILED, "cannot get memory for the names of the devices");
 }
 
-/* The largest number of devices that divides SHARDS and is not above CORES. */
+/* The largest number of devices that divides SHARDS and is at most CORES. */
 static int devices_for(int shards, int cores) {
     int count = shards < cores ? shards : cores;
     while (shards % count != 0) count--;
     return count;
 }
 
-/* How many of the SHARDS this worker has (mst_task_share). */
+/* The number of shards, out of SHARDS, that this worker has (mst_task_share). */
 static int shards_here(const training *t, int shards) {
     if (!t->cluster) return shards;
     const int workers = mst_cluster_num_workers(t->cluster), self = mst_cluster_self(t->cluster);
@@ -39,7 +39,7 @@ static int train_devices_describe(training *t) {
     return EXIT_DONE;
 }
 
-/* Programs that run beside this one, where each core has at least one; else 0. */
+/* The number of other running programs if there is at least one per core; else 0. */
 static int others_on_all_cores(void) {
     mst_machine machine;
     mst_machine_read(&machine);
@@ -85,7 +85,7 @@ int train_choose_devices(training *t) {
                                  .part_bytes = train_cluster_is_served(t) ? o->ps_part_bytes : 0,
                                  .num_shards = shards,
                                  .num_devices = devices};
-    mst_strategy here = t->strategy; /* what the devices must divide; which shards they are does not matter */
+    mst_strategy here = t->strategy; /* the devices must divide the number of shards here, whichever these are */
     if (t->cluster) here.num_shards_here = shards_here(t, shards);
     if (mst_strategy_resolve(&here)) return command_fail_library(EXIT_USAGE, "shards");
     t->strategy.kind = here.kind;

@@ -1,15 +1,16 @@
-/** Which devices a training runs on, and how a batch is cut. */
+/** Chooses the devices of a training, and how a batch is cut into shards. */
 #ifndef MUSTER_CLI_TRAIN_TRAIN_DEVICES_H
 #define MUSTER_CLI_TRAIN_TRAIN_DEVICES_H
 
 #include "cli/train/training.h"
 
-/** Devices, shards and batch size. Returns an exit status, and has printed what was wrong.
+/** Chooses devices, shards and batch size. Prints errors, and returns an exit status.
  *
- *  What is not given is the same on every machine: a batch of 200 in 4 shards. There are as many devices, of one core
- *  each, as there are cores and as divide the shards, so their number changes no weight. */
+ *  The default batch is the same on every machine: 200 examples in 4 shards. The default number of devices, of one core
+ *  each, is the largest that divides the shards and is at most the number of cores. It does not change the weights. */
 int train_choose_devices(training *t);
-/** Looks a second time whether other programs keep the cores busy: some only end or begin at the first look. */
+/** Checks a second time whether other programs keep the cores busy. Some programs of the first check may only have been
+ *  ending or starting. */
 void train_look_at_others(training *t);
 
 #endif

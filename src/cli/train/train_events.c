@@ -16,7 +16,7 @@ static json_t *state_event(const char *name, const mst_train_state *state) {
     return event;
 }
 
-/* Also a reader of standard output that has left ends training in order. */
+/* Stops the training in order if a signal has come. This includes the reader of standard output having left. */
 static mst_status go_on(train_events *events, mst_train_state *state) {
     MST_TRY(json_check_output());
     if (signals_caught()) events->interrupted = state->stop = true;

@@ -1,4 +1,5 @@
-/** What `muster train` does after each step and epoch: events, interruption, and whether output still gets out. */
+/** What `muster train` does after each step and epoch: writes events, stops after a signal, and checks standard output.
+ */
 #ifndef MUSTER_CLI_TRAIN_TRAIN_EVENTS_H
 #define MUSTER_CLI_TRAIN_TRAIN_EVENTS_H
 
@@ -8,9 +9,9 @@ typedef struct train_events {
     bool json;
     int64_t every;     /**< steps between step events */
     double began;      /**< mst_clock_seconds() of the command's start */
-    double first_step; /**< seconds from there to the end of the first step */
-    int64_t num_steps; /**< made by this command */
-    bool interrupted;  /**< a signal has come, maybe behind the last step, which then was not stopped */
+    double first_step; /**< seconds from `began` to the end of the first step */
+    int64_t num_steps; /**< the steps made by this command */
+    bool interrupted;  /**< a signal has come, perhaps only after the last step */
 } train_events;
 
 /** EVENTS must outlive training. */

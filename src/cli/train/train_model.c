@@ -16,8 +16,8 @@
 #include "cli/train/train_data.h"
 #include "cli/train/train_network.h"
 
-/* Where --classes is not given, there are as many outputs as names of classes, of the data or else of --class-names;
- * where these have none, as the labels say. */
+/* Chooses the number of outputs: that of --classes; else the number of names of classes in the data; else NAMED, the
+ * number in --class-names; else what the labels tell. */
 static mst_status choose_outputs(training *t, int64_t named) {
     const bool given = option_given(t->list, "classes");
     const int64_t own = mst_dataset_num_classes(t->train, 1), names = own ? own : named;
@@ -27,14 +27,15 @@ static mst_status choose_outputs(training *t, int64_t named) {
     return objective_choose(t->loss, t->train, 1, given ? t->o->classes : found, !given, t->objective);
 }
 
-/* The names of the classes of an only output, and its objective, where the number of names may be that of outputs. */
+/* Chooses the names of the classes of a model with one output, and its objective. The number of outputs may follow from
+ * the number of names. */
 static mst_status choose_only_objective(training *t) {
     const char *file = t->o->class_names;
     MST_TRY(file ? class_names_read(file, t->names) : class_names_of(t->train, train_data_num_inputs(t), t->names));
     const int64_t count = class_names_count((const char *const *)*t->names);
     MST_TRY(t->network ? train_network_check_data(t) : choose_outputs(t, count));
     if (t->network && !file && objective_check_names(t->objective, "", count)) {
-        free(*t->names); /* of other classes than the network has */
+        free(*t->names); /* not for the classes of the network */
         *t->names = NULL;
     }
     t->objective->names = (const char *const *)*t->names;
@@ -55,7 +56,7 @@ static mst_status choose_objective(training *t) {
     return class_weights_read(t->o->class_weight, t);
 }
 
-/* The layers of a table's columns, which learn from the rows that are trained on. */
+/* Adds the layers of a table's columns, and lets them learn from the rows of the training. */
 static mst_status add_columns(training *t) {
     if (t->o->raw_columns) return MST_OK;
     MST_TRY(table_layers_find(t->train, mst_dataset_schema(t->train), t->o->embed_above, &t->table));

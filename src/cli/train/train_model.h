@@ -1,11 +1,11 @@
-/** The model of `muster train`: what its outputs are trained for, its layers where no file has them, its optimizer. */
+/** The model of `muster train`: the objectives of its outputs, its layers unless a file has them, and its optimizer. */
 #ifndef MUSTER_CLI_TRAIN_TRAIN_MODEL_H
 #define MUSTER_CLI_TRAIN_TRAIN_MODEL_H
 
 #include "cli/train/training.h"
 
-/** Makes and compiles the model; the data is open, and so is the task of a cluster. Returns an exit status, and has
- *  printed what was wrong. */
+/** Makes and compiles the model. The data must be open, and so must the task of a cluster. Prints errors, and returns
+ *  an exit status. */
 int train_model_make(training *t);
 
 #endif

@@ -24,7 +24,7 @@
 
 /* ---- loading ---- */
 
-/* The network is there as a whole: no option of NAMES, ended by NULL, is for it. WHAT is such a network. */
+/* Refuses the options NAMES, ended by NULL, since the network exists as a whole. WHAT describes it in the message. */
 static int check_others(const training *t, const char *const *names, const char *what) {
     for (int i = 0; names[i]; i++)
         if (option_given(t->list, names[i]))
@@ -32,7 +32,7 @@ static int check_others(const training *t, const char *const *names, const char 
     return EXIT_DONE;
 }
 
-/* Where the network is that of --load or a file of --model: what is not for it. */
+/* Refuses options that are not for a network from a file of --load or --model. */
 static int check_network_options(const training *t, const char *what) {
     static const char *const layers[] = {"hidden-units", "activation", "l1", "l2", "dropout", "embed-above", NULL};
     static const char *const loaded[] = {"classes", "missing", "name-map", NULL};
@@ -70,11 +70,11 @@ int train_network_find(training *t, train_options *o) {
         snprintf(what, sizeof what, "a whole model, as --%s %s is", option, t->network);
     else
         snprintf(what, sizeof what, "--model %s, which has layers of its own", o->model);
-    o->raw_columns = true; /* what its inputs are is the network's business */
+    o->raw_columns = true; /* the network encodes its inputs itself */
     return check_network_options(t, what);
 }
 
-/* Whether the schedule of the file's optimizer has come to its end, where it learns no more. */
+/* Whether the schedule of the file's optimizer has reached its end, where training makes no more progress. */
 static bool has_ended(const training *t) {
     const mst_schedule *s = &t->compiled.optimizer.schedule;
     mst_tensor *step;
@@ -86,7 +86,7 @@ static bool has_ended(const training *t) {
     return ended;
 }
 
-/* The numbers of tokens must be those that the network was trained with. */
+/* Takes the vocabulary noted in the file: tokens must have the numbers with which the network was trained. */
 static mst_status take_vocabulary(training *t) {
     model_note note;
     if (!train_data_has_texts(t)) return MST_OK;
@@ -96,7 +96,7 @@ static mst_status take_vocabulary(training *t) {
     return status;
 }
 
-/* The network of --model: its values, its vocabulary and the optimizer are those of a new training. */
+/* Loads the network of --model for a new training: with new values, a new vocabulary and a new optimizer. */
 static mst_status load_fresh(training *t, const char *path) {
     MST_TRY(mst_network_load(path, &t->model, &t->compiled));
     t->compiled.has_optimizer = false;
@@ -105,7 +105,8 @@ static mst_status load_fresh(training *t, const char *path) {
     return network_tokens(t->model, &t->num_tokens);
 }
 
-/* An optimizer of the command line begins anew, without the state of the file's; so does one whose state is cut. */
+/* Loads the network of --load. An optimizer of the command line begins anew, without the state in the file. So does the
+ * optimizer with --sharded-state. */
 static mst_status load_network(training *t, const char *path) {
     MST_TRY(mst_model_load(path, &t->model, &t->compiled));
     const bool is_cut = t->o->sharded_state, ended = has_ended(t);
@@ -137,7 +138,7 @@ void train_network_take_optimizer(training *t) {
                      t->network, t->optimizer.rule);
 }
 
-/* What belongs to pictures and texts of an only input. */
+/* Refuses options for pictures and texts if the network has several inputs. */
 static int check_single_options(const training *t) {
     static const char *const single[] = {"flip",       "crop-padding",    "brightness", "contrast",
                                          "max-tokens", "sequence-length", "classes",    NULL};
@@ -165,7 +166,7 @@ int train_network_adapt(const training *t) {
     return EXIT_DONE;
 }
 
-/* Keras would apply the activation twice. */
+/* Warns of a loss from logits after an activation: Keras would apply the activation twice. */
 static void warn_of_logits(const training *t) {
     for (int i = 0; i < t->num_objectives; i++) {
         const objective *o = &t->objective[i];
@@ -215,11 +216,11 @@ mst_status train_network_check_data(const training *t) {
                         "%" PRId64,
                         t->network, t->num_tokens, mst_dataset_num_classes(t->train, 0), t->num_tokens);
     if (t->num_objectives == 1) MST_TRY(check_only_output(t));
-    /* a worker tells the others of wrong classes as it trains: here they would wait for it */
+    /* in a cluster, wrong classes are found during training: the others would have to wait for a check here */
     return network_objectives_check(t->objective, t->num_objectives, t->train, !t->cluster);
 }
 
-/* The layers of a name or of a pattern. */
+/* Makes the layers whose names match PATTERN trainable or not. */
 static mst_status set_trained(mst_model *model, const char *pattern, bool trained) {
     bool found = false;
     const char *name;
@@ -278,7 +279,7 @@ int train_network_check_save(training *t) {
     return command_fail_library(EXIT_FAILED, "save");
 }
 
-/* Why the file does not have the optimizer, whose state must be here, and whole; NULL: it has it. */
+/* Why the file cannot contain the optimizer, whose state must be in this process and complete; NULL: it can. */
 static const char *why_no_optimizer(const training *t) {
     if (!mst_keras_has_optimizer(&t->optimizer)) return "Keras has none such";
     if (t->o->use_ema) return "with --use-ema the file has averages in place of the weights that it updates";
@@ -287,7 +288,7 @@ static const char *why_no_optimizer(const training *t) {
 }
 
 mst_status train_network_save(const training *t) {
-    /* of files that keep one: a network has no state, and weights have it where it is asked for */
+    /* warn only for files that keep an optimizer: FILE.json never does, .weights.h5 only with --save-optimizer */
     const bool weights = mst_ends_in(t->o->save, ".weights.h5") && !t->o->save_optimizer;
     const bool kept = !weights && !is_json(t->o->save);
     const char *reason = why_no_optimizer(t);

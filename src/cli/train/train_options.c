@@ -1,6 +1,6 @@
-/* The options of `muster train`, in sections as `muster help train` shows them, and what several of them make
- * together: the optimizer with its schedule, and the options of the log. Options of optimizers and schedules come
- * from the library's own tables of fields. */
+/* The options of `muster train`, in the sections that `muster help train` shows, and the structs made from several of
+ * them: the optimizer with its schedule, and the options of the log. Options of optimizers and schedules come from the
+ * library's own tables of fields. */
 #include "cli/train/train_options.h"
 
 #include <stdlib.h>
@@ -15,13 +15,14 @@
 #include "cli/precision.h"
 
 #define AT(member) offsetof(train_options, member)
-/* With cosine decay over 5 epochs of Fashion-MNIST: 0.885 on the test part; 0.002 reaches 0.883. */
+/* With cosine decay over 5 epochs of Fashion-MNIST, a rate of 0.003 gives an accuracy of 0.885 on the test part; 0.002
+ * gives 0.883. */
 static const double default_rate = 0.003;
 
-static const char *const progress_kinds[] = {"auto", "bar", "lines", "none", NULL}; /* as mst_progress */
-static const char *const validation_rows[] = {"random", "last", NULL};              /* as VALIDATION_ROWS_LAST */
-static const char *const pad_sides[] = {"back", "front", NULL};                     /* as PAD_FRONT */
-static const char *const ps_placements[] = {"round-robin", "greedy", NULL};         /* as PS_PLACEMENT_GREEDY */
+static const char *const progress_kinds[] = {"auto", "bar", "lines", "none", NULL}; /* in the order of mst_progress */
+static const char *const validation_rows[] = {"random", "last", NULL};              /* 1 is VALIDATION_ROWS_LAST */
+static const char *const pad_sides[] = {"back", "front", NULL};                     /* 1 is PAD_FRONT */
+static const char *const ps_placements[] = {"round-robin", "greedy", NULL};         /* 1 is PS_PLACEMENT_GREEDY */
 
 static const option model_options[] = {
     {"model", OPTION_FORM, AT(model), "NAME", "mlp", .choice = application_form, .choice_help = application_help,
@@ -335,7 +336,7 @@ static const field_name schedule_names[] = {
 
 enum { OPTIMIZER = 5, SCHEDULE = 6 };
 
-/* "A:B" or "A". */
+/* Reads the steps "A:B" or "A". */
 static mst_status read_steps(const char *text, int64_t *first, int64_t *last) {
     char *end;
     *first = *last = strtoll(text, &end, 10);
@@ -391,7 +392,7 @@ static mst_status fill_pieces(const train_options *o, mst_schedule *schedule) {
     return MST_OK;
 }
 
-/* Clears members that have only a default, so that each optimizer and schedule sets its own. */
+/* Clears members whose option was not given, so that each optimizer and schedule sets its own default. */
 static void clear_defaults(const option_list *list, const option_section *section, void *options) {
     for (const mst_field *field = section->fields; field->name; field++) {
         double *value = (double *)(void *)((char *)options + field->offset);
@@ -424,7 +425,8 @@ mst_status train_optimizer(const train_options *o, const option_list *list, int6
     return mst_optimizer_check(out);
 }
 
-/* Those of a callback, which takes any optimizer, stand among the options of schedules. */
+/* Whether option NAME is for reduce-on-plateau. It is listed among the options of schedules, but is a callback, which
+ * works with any optimizer. */
 static bool is_of_plateau(const char *name) {
     static const char *const names[] = {"reduce-on-plateau", "plateau-factor", "plateau-min-delta", "plateau-cooldown",
                                         "min-learning-rate"};

@@ -10,7 +10,7 @@ enum { PS_PLACEMENT_GREEDY = 1 };  /* 0: round-robin */
 enum { VALIDATION_ROWS_LAST = 1 }; /* 0: random */
 enum { PAD_FRONT = 1 };            /* 0: back */
 
-/** A member that was not given is 0, but where the tables have a default. */
+/** The values of the options. A member that was not given has the default of the tables, else 0. */
 typedef struct train_options {
     const char *model;
     integer_list hidden_units;
@@ -46,7 +46,7 @@ typedef struct train_options {
     int64_t epochs, steps;
     uint64_t seed;
     const char *optimizer_name;
-    mst_optimizer optimizer; /**< all but its rule and the schedule's kind and lists */
+    mst_optimizer optimizer; /**< without its rule, and without the schedule's kind and lists */
     int schedule;            /**< mst_schedule_kind */
     integer_list boundaries;
     number_list values;
@@ -76,12 +76,11 @@ typedef struct train_options {
 
 extern const option_section train_sections[];
 
-/** Whether SPEC is of a kind that --data lists, so that what is wrong with it is in the data. */
+/** Whether SPEC is of a kind that --data lists. If so, an error comes from the data and not from the spec. */
 bool train_data_is_known(const char *spec);
-/** Where and what to write for TensorBoard; its folder is NULL where nothing is. */
+/** Fills OUT with the options for TensorBoard; its folder is NULL if nothing is written. */
 MST_CHECKED mst_status train_log_options(const train_options *o, mst_tensorboard *out);
-/** The optimizer that was asked for, checked; its schedule decays over TOTAL_STEPS (-1: not known) where nothing else
- *  was said. */
+/** Makes the requested optimizer and checks it. By default its schedule decays over TOTAL_STEPS; -1: not known. */
 MST_CHECKED mst_status train_optimizer(const train_options *o, const option_list *list, int64_t total_steps,
                                        mst_optimizer *out);
 

@@ -29,7 +29,7 @@ static int64_t num_parameters(const training *t) {
 
 static const unsigned WEIGHTS_AND_SLOTS = 1u << MST_STATE_WEIGHT | 1u << MST_STATE_SLOT | 1u << MST_STATE_AVERAGE;
 
-/* Bytes of the state of KINDS (1 << kind) that this task keeps, once. */
+/* The bytes of the state that this task keeps, counting one copy of each entry. KINDS has the bits 1 << kind. */
 static int64_t kept_bytes(const training *t, unsigned kinds) {
     mst_state_info *list = NULL;
     int64_t count = 0, bytes = 0;
@@ -66,7 +66,7 @@ static void print_optimizer(const training *t) {
         printf(", an update every %d steps", t->optimizer.gradient_accumulation_steps);
 }
 
-/* " = 2 x 100": of each worker, where all have the same. */
+/* Prints " = 2 x 100", the number of workers and the batch of each, if all workers have the same. */
 static void print_workers(const training *t) {
     const int workers = t->task ? mst_task_num_workers(t->task) : 1;
     if (workers > 1 && t->batch_size % workers == 0 && t->strategy.num_shards % workers == 0)
@@ -84,7 +84,7 @@ static void print_sharded(const training *t) {
         printf("; %s bytes of its state here", number_text(kept_bytes(t, 1u << MST_STATE_SLOT), text));
 }
 
-/* ": 2 numbers standardized, 3 columns of categories one-hot as 20": what the first layers do. */
+/* Prints how the first layers encode columns: ": 2 numbers standardized, 3 columns of categories one-hot as 20". */
 static void print_columns(const training *t) {
     const table_layers *table = &t->table;
     const char *join = ": ";
@@ -103,12 +103,12 @@ static void print_columns(const training *t) {
     }
 }
 
-/* A model is evaluated with moving statistics, which begin as 0 and 1: after a training that is too short for them it
- * is right about the batches it was trained on, and wrong where it is evaluated. */
+/* Warns if training is too short for the moving statistics of batch normalization. They begin as 0 and 1, and
+ * evaluation uses them. With too few steps, the model is right on its training batches but wrong in evaluation. */
 static void print_momentum(const training *t) {
     static const double MOST = 0.01, SETTLED = 0.001;
     const double momentum = mst_model_batch_norm_momentum(t->model), steps = (double)train_total_steps(t);
-    const double initial = pow(momentum, steps); /* the part of them that is their initial values */
+    const double initial = pow(momentum, steps); /* the weight of their initial values at the end */
     char wanted[NUMBER_TEXT];
     if (momentum <= 0 || t->o->load || steps < 0 || initial < MOST) return;
     printf(
@@ -117,7 +117,7 @@ static void print_momentum(const training *t) {
         steps, 100 * initial, number_text((int64_t)ceil(log(SETTLED) / log(momentum)), wanted), momentum);
 }
 
-/* Says whether labels were taken as classes or as numbers, if no --loss says it and the choice may be wrong. */
+/* Prints whether labels were taken as classes or as numbers, if no --loss tells it and the choice may be wrong. */
 static void print_labels(const training *t) {
     char text[NUMBER_TEXT];
     const char *different = number_text(t->labels.different, text), *loss = mst_loss_name(t->objective->loss);

@@ -1,4 +1,4 @@
-/** One run of `muster train`: what its files share. */
+/** One run of `muster train`: the state that its files share. */
 #ifndef MUSTER_CLI_TRAIN_TRAINING_H
 #define MUSTER_CLI_TRAIN_TRAINING_H
 
@@ -24,51 +24,51 @@ typedef struct training {
     const char *data; /**< specification */
     char *devices;    /**< specification; owned */
     mst_device_info *device;
-    int num_devices, idle_cores; /**< idle: only where the devices were chosen for the user */
-    int others;                  /**< programs that keep all cores busy, likewise; 0: there are not so many */
+    int num_devices, idle_cores; /**< idle_cores: only set if the user did not choose the devices */
+    int others;                  /**< programs that keep all cores busy; 0: not so many. Set as idle_cores is */
     mst_cluster *cluster;        /**< NULL: none */
     bool is_alone;               /**< the cluster has only this worker, which needs no task */
     mst_task *task;              /**< NULL: none */
     bool evaluates;              /**< this task is the evaluator of the job, and does not train */
     mst_strategy strategy;
-    mst_precision precision; /**< that was asked for */
+    mst_precision precision; /**< the requested precision */
     mst_optimizer optimizer;
-    mst_loss loss;                        /**< of --loss, where the model is made by the command */
-    label_kind labels;                    /**< without --loss: what the labels of a table are */
+    mst_loss loss;                        /**< of --loss, if the command makes the model */
+    label_kind labels;                    /**< without --loss: the kind of the labels of a table */
     objective objective[MST_MAX_TARGETS]; /**< of each output */
     int num_objectives;
-    class_names names[MST_MAX_TARGETS];    /**< of the classes of each output; NULL where they are not known */
-    int64_t label_classes;                 /**< that the labels have; 0: not counted */
-    double *class_weight[MST_MAX_TARGETS]; /**< of each output, [num_class_weights]; NULL: all alike */
+    class_names names[MST_MAX_TARGETS];    /**< of the classes of each output; NULL: not known */
+    int64_t label_classes;                 /**< the number of classes in the labels; 0: not counted */
+    double *class_weight[MST_MAX_TARGETS]; /**< of each output, [num_class_weights]; NULL: all are equal */
     int num_class_weights[MST_MAX_TARGETS];
     int64_t batch_size;
-    mst_dtype stored_inputs[MST_MAX_TARGETS]; /**< of the train part, before they are scaled */
+    mst_dtype stored_inputs[MST_MAX_TARGETS]; /**< dtypes of the train part's inputs before scaling */
     mst_dataset *train, *validation, *test;
     table_layers table; /**< of the columns, at the beginning of the model */
     mst_model *model;
     bool is_application;         /**< a network of muster/applications.h */
-    const char *network;         /**< the file of --model or --load that has the network; NULL: none. Of it are: */
-    bool has_weights;            /**< of --load, with weights */
-    mst_model_compiled compiled; /**< loss, and of --load the optimizer, that were saved with it */
+    const char *network;         /**< file of --model or --load with the network; NULL: none. Its members follow */
+    bool has_weights;            /**< it is the file of --load and has weights */
+    mst_model_compiled compiled; /**< the saved loss, and with --load the saved optimizer */
     network_ends ends;
-    int64_t num_tokens; /**< that an embedding at its beginning has rows for; 0: it begins with none */
-    char *schema;       /**< of the texts that it was trained on, whose vocabulary counts; NULL: none. Owned */
+    int64_t num_tokens; /**< rows of the embedding with which it begins; 0: it begins with another layer */
+    char *schema;       /**< of the texts that it was trained on; its vocabulary is used. NULL: none. Owned */
     train_events events;
     mst_tensorboard log; /**< folder NULL: none */
     mst_csv_logger history;
-    mst_checkpoint_manager *checkpoints; /**< NULL: none are written; with --elastic: not by this worker now */
-    char *checkpoint;                    /**< the newest at the end; NULL: none. Owned */
+    mst_checkpoint_manager *checkpoints; /**< NULL: no checkpoints, or with --elastic none by this worker now */
+    char *checkpoint;                    /**< the newest one at the end; NULL: none. Owned */
     stand_in logs, rows, saves;          /**< with --elastic: the callbacks of log, history and checkpoints */
     bool writes;                         /**< this process writes the files at the end of training */
-    bool has_told;                       /**< that another process has the folder of checkpoints */
-    mst_snapshot *trained;               /**< the state before --use-ema, where it may have to be written; NULL: not */
+    bool has_told;                       /**< the user was told that another process has the folder of checkpoints */
+    mst_snapshot *trained;               /**< the state before --use-ema, if it may have to be written; else NULL */
     mst_early_stopping stopping;
     mst_reduce_on_plateau plateau;
-    name_map variables; /**< what they are called in a file that is restored */
-    bool resumes;       /**< a checkpoint has been restored, whose fit goes on */
-    bool new_rate;      /**< with another learning rate than was given before */
+    name_map variables; /**< names of variables here and in a restored file */
+    bool resumes;       /**< a checkpoint was restored, and its training resumes */
+    bool new_rate;      /**< the training resumes with another learning rate than was given before */
     mst_result result;
-    evaluation tested; /**< of the test part; with no examples where it was not measured */
+    evaluation tested; /**< results on the test part; without examples if it was not evaluated */
     char sha256[65];
 } training;
 
