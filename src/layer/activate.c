@@ -1,8 +1,8 @@
 /** activation: dst = activation(src)
  *
  *  src         any shape
- *  activation  MST_RELU, ...; as Keras 3: leaky_relu with the slope 0.2, elu with alpha 1, gelu by erf, softmax along
- *              the last axis
+ *  activation  MST_RELU, ...; as in Keras 3, leaky_relu has the slope 0.2, elu has alpha 1, gelu uses erf, and softmax
+ *              is along the last axis
  *  name        default activation, activation_1, ...
  *  dst         like src
  */

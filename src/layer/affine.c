@@ -7,8 +7,8 @@ static mst_value product(mst_value src, mst_value kernel, mst_value bias, mst_pr
     return mst_value_is_none(bias) ? y : mst_add(y, bias);
 }
 
-/* One product of all rows, reshaped to a matrix. If two dimensions are not known, a reshape could not tell them apart:
- * then it is a product of batches. */
+/* Reshapes SRC to a matrix with all its rows, and makes one product. If two dimensions are not known, the reshape is
+ * not possible, so a batched product is made instead. */
 mst_value mst_affine(mst_value src, mst_value kernel, mst_value bias, mst_precision precision) {
     mst_shape shape = mst_value_spec(src).shape;
     const int last = shape.ndim - 1;

@@ -1,4 +1,4 @@
-/** src kernel + bias along the last axis: the first step of dense layers, recurrent layers and attention. */
+/** src kernel + bias along the last axis, which is the first step of dense layers, recurrent layers and attention. */
 #ifndef MUSTER_LAYER_AFFINE_H
 #define MUSTER_LAYER_AFFINE_H
 

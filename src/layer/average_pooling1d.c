@@ -1,8 +1,8 @@
-/** average_pooling1d: dst = the mean of src in each window, of the elements inside
+/** average_pooling1d: dst = the mean of src in each window, over the elements that are inside src
  *
  *  src        [n, steps, channels]
  *  pool_size  default 2
- *  strides    from one window to the next, default pool_size
+ *  strides    distance from one window to the next, default pool_size
  *  padding    MST_PADDING_VALID (default) or MST_PADDING_SAME
  *  dst        [n, outputs, channels]
  */

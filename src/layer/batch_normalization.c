@@ -1,25 +1,21 @@
 /** batch_normalization: dst = gamma * (src - mean) / sqrt(variance + epsilon) + beta, for each channel over all other
  *  axes
  *
- *  src           [n, ..., channels]
- *  momentum      of the moving statistics, default 0.99
- *  epsilon       default 0.001
- *  no_center     leaves beta out
- *  no_scale      leaves gamma out
- *  synchronized  while training mean and variance are those of the whole batch, over all shards and workers
- *  dst           like src
+ *  src           [n, ..., channels] momentum      of the moving statistics, default 0.99 epsilon       default 0.001
+ *  no_center     leaves beta out no_scale      leaves gamma out synchronized  in training, mean and variance are those
+ *  of the whole batch, over all shards and workers dst           like src
  *
- *  While training mean and variance are those of the batch, of each shard by itself if not synchronized, and the moving
- *  ones take a step towards them: moving * momentum + batch * (1 - momentum). The results of the shards are joined as
- *  their mean, in the fixed tree. A shard without examples leaves them as they are, if not synchronized. Otherwise mean
- *  and variance are the moving ones. As Keras 3, which divides the variance by the number of elements.
+ *  In training, mean and variance are those of the batch; unless synchronized, each shard has its own. The moving
+ *  statistics then become moving * momentum + batch * (1 - momentum), and the results of the shards are averaged in the
+ *  fixed tree. Unless synchronized, a shard without examples does not change them. In evaluation and prediction, mean
+ *  and variance are the moving ones. As in Keras 3, the variance is divided by the number of elements.
  *
- *  Synchronized, each layer makes two sums over the shards on the way forward and two on the way back, in the fixed
- *  tree, and devices and workers wait for each other there. On a parameter server each worker has its own.
+ *  If synchronized, each layer makes two sums over the shards in the forward pass and two in the backward pass, in the
+ *  fixed tree. Devices and workers wait for each other at these sums. With parameter servers, each worker has its own
+ *  statistics.
  *
- *  Weights: gamma, beta, moving_mean, moving_variance, [channels] each; the last two are not trained. In a graph of
- *  your own mst_state_updates (muster/minimize.h) runs the steps of the moving statistics.
- */
+ *  Weights: gamma, beta, moving_mean, moving_variance, [channels] each; the last two are not trained. In your own
+ *  graphs, mst_state_updates (muster/minimize.h) runs the updates of the moving statistics. */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_batch_normalization_options {
     int zero_;
@@ -27,8 +23,8 @@ typedef struct mst_layer_batch_normalization_options {
     float epsilon;
     bool no_center, no_scale;
     bool synchronized;
-    mst_initializer beta_initializer;  /**< default zeros, also in place of glorot_uniform */
-    mst_initializer gamma_initializer; /**< default ones, also in place of glorot_uniform */
+    mst_initializer beta_initializer;  /**< default zeros; glorot_uniform counts as not given */
+    mst_initializer gamma_initializer; /**< default ones; glorot_uniform counts as not given */
     const char *name;
     int end_;
 } mst_layer_batch_normalization_options;
@@ -70,7 +66,7 @@ static mst_status batch_normalization_weights(mst_layer_call *call) {
     return MST_OK;
 }
 
-/* moving * (1 - part) + batch * part, where part is 0 without examples. */
+/* Updates MOVING to moving * (1 - part) + batch * part, where part is 0 if the shard has no examples. */
 static void take_step(const mst_layer_call *call, mst_value moving, mst_value batch) {
     const mst_layer_batch_normalization_options *o = call->options;
     const mst_dtype dtype = mst_value_spec(moving).dtype;
@@ -81,7 +77,8 @@ static void take_step(const mst_layer_call *call, mst_value moving, mst_value ba
     mst_layer_update(call, moving, mst_add(mst_mul(before, kept), mst_mul(batch, used)));
 }
 
-/* Mean and variance of the batches of all shards, in two sums, which avoids cancellation; and the normalized SRC. */
+/* Returns the normalized SRC, and the mean and variance of the batches of all shards. They are made in two sums over
+ * the shards, to avoid cancellation. */
 static mst_value normalize_together(const mst_layer_call *call, mst_value gamma, mst_value beta, mst_value *mean,
                                     mst_value *variance) {
     const mst_layer_batch_normalization_options *o = call->options;

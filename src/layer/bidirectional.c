@@ -1,17 +1,17 @@
-/** bidirectional: two recurrent layers over the steps of a sequence, one from its beginning and one from its end
+/** bidirectional: two recurrent layers over the steps of a sequence, one forwards and one backwards
  *
  *  src                   [n, steps, features], at least one step
- *  units                 length of what each gives
+ *  units                 length of the output of each layer
  *  cell                  MST_RECURRENT_LSTM (default), MST_RECURRENT_GRU, MST_RECURRENT_SIMPLE_RNN; the members
  *                        from activation to l2 are those of lstm, gru and simple_rnn, for both layers
- *  merge_mode            what is made of both: MST_MERGE_MODE_CONCAT (default), one after the other;
+ *  merge_mode            how both outputs are merged: MST_MERGE_MODE_CONCAT (default) concatenates them;
  *                        MST_MERGE_MODE_SUM, MST_MERGE_MODE_MUL or MST_MERGE_MODE_AVE: sum, product or mean
- *  return_sequences      gives all steps, in their order; else what each layer gave last
+ *  return_sequences      returns all steps in their order; else only the last output of each layer
  *  name                  default bidirectional, bidirectional_1, ...
  *  dst                   [n, wide], or [n, steps, wide], where wide is 2 units for MST_MERGE_MODE_CONCAT, else units
  *
- *  Weights: those of lstm under forward_lstm/, then backward_lstm/; of the other cells likewise. Steps that a mask
- *  leaves out are skipped, and with return_sequences they are 0, as in Keras.
+ *  Weights: those of lstm under forward_lstm/, then under backward_lstm/; likewise for the other cells. As in Keras,
+ *  masked steps are skipped, and with return_sequences they are 0.
  */
 #ifdef MST_LAYER_HEADER
 typedef enum mst_recurrent_cell {
@@ -31,14 +31,14 @@ typedef struct mst_layer_bidirectional_options {
     mst_recurrent_cell cell;
     mst_merge_mode merge_mode;
     mst_cell_activation activation;
-    mst_cell_activation recurrent_activation; /**< not of simple_rnn */
+    mst_cell_activation recurrent_activation; /**< not used by simple_rnn */
     bool return_sequences;
     bool no_bias;
-    bool no_unit_forget_bias;              /**< of lstm alone */
+    bool no_unit_forget_bias;              /**< only used by lstm */
     mst_initializer kernel_initializer;    /**< default glorot_uniform */
-    mst_initializer recurrent_initializer; /**< default orthogonal, also in place of glorot_uniform */
-    mst_initializer bias_initializer;      /**< default zeros, also in place of glorot_uniform */
-    float l1, l2; /**< penalty of the kernels: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    mst_initializer recurrent_initializer; /**< default orthogonal; glorot_uniform counts as not given */
+    mst_initializer bias_initializer;      /**< default zeros; glorot_uniform counts as not given */
+    float l1, l2; /**< penalty of the kernels: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
 } mst_layer_bidirectional_options;
 #define mst_bidirectional(source, ...) \
@@ -101,8 +101,7 @@ static const mst_layer_type *inside(const mst_layer_bidirectional_options *o, bo
     return &mst_layer_type_lstm;
 }
 
-/* CALL as a call of an inner layer, the one that goes from the first step or the one that goes backwards; without
- * weights yet. */
+/* Makes a call of the forward or backward layer from CALL. It has no weights yet. */
 static mst_layer_call call_inside(const mst_layer_call *call, bool backwards, cell_options *options) {
     static const char *const names[][2] = {{"forward_lstm", "backward_lstm"},
                                            {"forward_gru", "backward_gru"},
@@ -134,7 +133,7 @@ static mst_status bidirectional_weights(mst_layer_call *call) {
     return MST_OK;
 }
 
-/* The output of one of the layers, with its steps in their order; steps that a mask leaves out are 0. */
+/* The output of one of the layers, with its steps in the order of the source. Masked steps are 0. */
 static mst_value bidirectional_one(const mst_layer_call *call, bool backwards) {
     const mst_layer_bidirectional_options *o = call->options;
     const int each = call->num_weights / 2;

@@ -1,19 +1,19 @@
 /** category_encoding: numbers of categories as rows of num_tokens columns, such as dst[.., c] = c == src[..]
  *
- *  src          [n] or [n, ...], numbers from 0 to num_tokens - 1; a float is cut to a whole number. Another number
- *               counts for no category; Keras fails
+ *  src          [n] or [n, ...], numbers from 0 to num_tokens - 1; a float is truncated to a whole number. Any other
+ *               number belongs to no category; Keras fails for it
  *  num_tokens   number of categories
  *  output_mode  default MULTI_HOT, as in Keras:
- *               ONE_HOT    [n, ..., num_tokens], a row for each number; a last dimension of 1 is left out
+ *               ONE_HOT    [n, ..., num_tokens], a row for each number; a last dimension of 1 is removed
  *               MULTI_HOT  [n, num_tokens], 1 for each category that an example has; dimension 1 is reduced
- *               COUNT      the same, with the number of times
+ *               COUNT      the same, with the number of occurrences instead of 1
  *  name         default category_encoding, category_encoding_1, ...
  *  dst          f32; of src [n] always [n, num_tokens]
  */
 #ifdef MST_LAYER_HEADER
 typedef enum mst_output_mode {
-    MST_OUTPUT_MODE_DEFAULT = 0, /**< the layer's */
-    MST_OUTPUT_MODE_INT,         /**< numbers as they are */
+    MST_OUTPUT_MODE_DEFAULT = 0, /**< the default of the layer */
+    MST_OUTPUT_MODE_INT,         /**< the numbers themselves */
     MST_OUTPUT_MODE_ONE_HOT,
     MST_OUTPUT_MODE_MULTI_HOT,
     MST_OUTPUT_MODE_COUNT

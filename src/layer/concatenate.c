@@ -1,9 +1,9 @@
 /** concatenate: dst = the sources one after the other along an axis
  *
- *  src   two or more outputs, alike but for the axis: MST_OUTPUTS(a, b)
+ *  src   two or more outputs, with the same shape except along the axis: MST_OUTPUTS(a, b)
  *  axis  1 or more, or negative: counted from the end; default -1
  *  name  default concatenate, concatenate_1, ...
- *  dst   like src; as long along the axis as all of them
+ *  dst   like src; its length along the axis is the sum of theirs
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_concatenate_options {

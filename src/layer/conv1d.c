@@ -3,10 +3,10 @@
  *  src            [n, steps, channels]
  *  filters        channels of dst
  *  kernel_size    elements of a window
- *  strides        from one window to the next, default 1
+ *  strides        distance from one window to the next, default 1
  *  padding        MST_PADDING_VALID (default) or MST_PADDING_SAME
  *  causal         Keras' padding "causal": no output depends on a later step
- *  dilation_rate  between the elements of a window, default 1
+ *  dilation_rate  distance between the elements of a window, default 1
  *  groups         groups of channels that do not mix, default 1
  *  activation     default linear
  *  dst            [n, outputs, filters]
@@ -20,16 +20,16 @@ typedef struct mst_layer_conv1d_options {
     int32_t kernel_size;
     int32_t strides;
     mst_window_padding padding;
-    bool causal; /**< zeros before the source only, in place of a padding */
+    bool causal; /**< pads with zeros only before the source; `padding` is not used */
     int32_t dilation_rate;
     int32_t groups;
     mst_activation activation;
     bool no_bias;
     mst_initializer kernel_initializer; /**< default glorot_uniform */
-    mst_initializer bias_initializer;   /**< default zeros, also in place of glorot_uniform */
-    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    mst_initializer bias_initializer;   /**< default zeros; glorot_uniform counts as not given */
+    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
-    mst_precision precision; /**< of its products; default the session's */
+    mst_precision precision; /**< of its matrix products; default: that of the session */
 } mst_layer_conv1d_options;
 #define mst_conv1d(source, ...) \
     MST_LAYER(conv1d, source, MST_NAMED_2(mst_layer_conv1d_options, filters, kernel_size, __VA_ARGS__))

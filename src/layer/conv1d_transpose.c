@@ -3,10 +3,10 @@
  *  src            [n, steps, channels]
  *  filters        channels of dst
  *  kernel_size    elements of a window
- *  strides        from one window of dst to the next, default 1
+ *  strides        distance from one window of dst to the next, default 1
  *  padding        MST_PADDING_VALID (default): dst has steps * strides outputs, and more if a window reaches beyond;
  *                 MST_PADDING_SAME: steps * strides
- *  dilation_rate  between the elements of a window, default 1
+ *  dilation_rate  distance between the elements of a window, default 1
  *  activation     default linear
  *  dst            [n, outputs, filters]
  *
@@ -23,8 +23,8 @@ typedef struct mst_layer_conv1d_transpose_options {
     mst_activation activation;
     bool no_bias;
     mst_initializer kernel_initializer; /**< default glorot_uniform */
-    mst_initializer bias_initializer;   /**< default zeros, also in place of glorot_uniform */
-    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    mst_initializer bias_initializer;   /**< default zeros; glorot_uniform counts as not given */
+    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
 } mst_layer_conv1d_transpose_options;
 #define mst_conv1d_transpose(source, ...) \

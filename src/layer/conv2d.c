@@ -3,9 +3,9 @@
  *  src            [n, height, width, channels]
  *  filters        channels of dst
  *  kernel_size    rows of a window, and its columns if kernel_width is not given
- *  strides        from one window to the next, default 1
+ *  strides        distance from one window to the next, default 1
  *  padding        MST_PADDING_VALID (default) or MST_PADDING_SAME
- *  dilation_rate  between the elements of a window, default 1
+ *  dilation_rate  distance between the elements of a window, default 1
  *  groups         groups of channels that do not mix, default 1
  *  activation     default linear
  *  dst            [n, rows, columns, filters]
@@ -27,10 +27,10 @@ typedef struct mst_layer_conv2d_options {
     mst_activation activation;
     bool no_bias;
     mst_initializer kernel_initializer; /**< default glorot_uniform */
-    mst_initializer bias_initializer;   /**< default zeros, also in place of glorot_uniform */
-    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    mst_initializer bias_initializer;   /**< default zeros; glorot_uniform counts as not given */
+    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
-    mst_precision precision; /**< of its products; default the session's */
+    mst_precision precision; /**< of its matrix products; default: that of the session */
 } mst_layer_conv2d_options;
 #define mst_conv2d(source, ...) \
     MST_LAYER(conv2d, source, MST_NAMED_2(mst_layer_conv2d_options, filters, kernel_size, __VA_ARGS__))

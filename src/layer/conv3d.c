@@ -3,9 +3,9 @@
  *  src            [n, depth, height, width, channels]
  *  filters        channels of dst
  *  kernel_size    of a window: MST_AXES(3), or slices, rows and columns
- *  strides        from one window to the next: one number, or three; default 1
+ *  strides        distance from one window to the next: one number, or three; default 1
  *  padding        MST_PADDING_VALID (default) or MST_PADDING_SAME
- *  dilation_rate  between the elements of a window: one number, or three; default 1
+ *  dilation_rate  distance between the elements of a window: one number, or three; default 1
  *  groups         groups of channels that do not mix, default 1
  *  activation     default linear
  *  dst            [n, slices, rows, columns, filters]
@@ -25,8 +25,8 @@ typedef struct mst_layer_conv3d_options {
     mst_activation activation;
     bool no_bias;
     mst_initializer kernel_initializer; /**< default glorot_uniform */
-    mst_initializer bias_initializer;   /**< default zeros, also in place of glorot_uniform */
-    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    mst_initializer bias_initializer;   /**< default zeros; glorot_uniform counts as not given */
+    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
 } mst_layer_conv3d_options;
 #define mst_conv3d(source, ...) \

@@ -1,4 +1,4 @@
-/** Fields of the options that convolutions share, by a macro FIELD(kind, member, ...) of the layer's file. */
+/** Fields of the options that convolutions share. The layer's file defines the macro FIELD(kind, member, ...). */
 #ifndef MUSTER_LAYER_CONV_FIELDS_H
 #define MUSTER_LAYER_CONV_FIELDS_H
 
@@ -6,7 +6,7 @@
 #include "layer/initializer/initializer.h"
 #include "op/conv/window.h"
 
-/** The window over rows and columns. PADDED: what is padded. */
+/** The fields of a window over rows and columns. PADDED says what is padded. */
 #define MST_CONV2D_WINDOW_FIELDS(FIELD, padded)                                         \
     FIELD(I32, kernel_size, 0, 1, 1e6, "rows of a window"),                             \
         FIELD(I32, kernel_width, 0, 0, 1e6, "columns of a window; 0: as many as rows"), \
@@ -16,7 +16,7 @@
         FIELD(I32, dilation_rate, 1, 1, 1e6, "between the elements of a window"),       \
         FIELD(I32, dilation_width, 0, 0, 1e6, "the same along rows; 0: dilation_rate")
 
-/** The fields after those of the window. KERNEL: the member with the initializer of the kernel. */
+/** The fields after those of the window. KERNEL is the member with the initializer of the kernel. */
 #define MST_CONV_FIELDS(FIELD, kernel)                                                                              \
     FIELD(ENUM, activation, 0, mst_activation_names, "of the output"), FIELD(BOOL, no_bias, "leaves the bias out"), \
         FIELD(NESTED, kernel, mst_initializer_fields, "of the kernel"),                                             \
@@ -24,7 +24,7 @@
         FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),                                           \
         FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"), FIELD(STRING, name, "of the layer")
 
-/** The same of separable convolutions, which have two kernels. */
+/** The same for separable convolutions, which have two kernels. */
 #define MST_SEPARABLE_CONV_FIELDS(FIELD)                                                                            \
     FIELD(ENUM, activation, 0, mst_activation_names, "of the output"), FIELD(BOOL, no_bias, "leaves the bias out"), \
         FIELD(NESTED, depthwise_initializer, mst_initializer_fields, "of the depthwise kernel"),                    \

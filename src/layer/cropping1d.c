@@ -1,8 +1,8 @@
 /** cropping1d: dst = src without its first and last steps
  *
  *  src       [n, steps, channels]
- *  cropping  so many less on each side, default 1
- *  sides     in its place: at the beginning and at the end
+ *  cropping  number of elements removed on each side, default 1
+ *  sides     instead of cropping, the numbers at the beginning and at the end
  *  dst       [n, outputs, channels]
  */
 #ifdef MST_LAYER_HEADER

@@ -1,8 +1,8 @@
 /** cropping2d: dst = src without its outer rows and columns
  *
  *  src       [n, height, width, channels]
- *  cropping  so many less on each side, default 0
- *  sides     in its place: at the top, bottom, left and right
+ *  cropping  number of elements removed on each side, default 0
+ *  sides     instead of cropping, the numbers at the top, bottom, left and right
  *  dst       [n, rows, columns, channels]
  */
 #ifdef MST_LAYER_HEADER

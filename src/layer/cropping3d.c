@@ -1,8 +1,8 @@
 /** cropping3d: dst = src without its outer slices, rows and columns
  *
  *  src       [n, depth, height, width, channels]
- *  cropping  so many less on each side, default 1
- *  sides     in its place: at the front, back, top, bottom, left and right
+ *  cropping  number of elements removed on each side, default 1
+ *  sides     instead of cropping, the numbers at the front, back, top, bottom, left and right
  *  dst       [n, slices, rows, columns, channels]
  */
 #ifdef MST_LAYER_HEADER

@@ -15,10 +15,10 @@ typedef struct mst_layer_dense_options {
     const char *name; /**< of the layer, and of the scope of its weights; default dense, dense_1, ... */
     bool no_bias;
     mst_initializer kernel_initializer;  /**< default glorot_uniform */
-    mst_initializer bias_initializer;    /**< default zeros, also in place of glorot_uniform */
-    float l1, l2;                        /**< penalty: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    mst_initializer bias_initializer;    /**< default zeros; glorot_uniform counts as not given */
+    float l1, l2;                        /**< penalty: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras omits 1/2 */
     const char *kernel_name, *bias_name; /**< default kernel, bias */
-    mst_precision precision;             /**< of its products; default the session's */
+    mst_precision precision;             /**< of its matrix products; default: that of the session */
 } mst_layer_dense_options;
 #define mst_dense(source, ...) MST_LAYER(dense, source, MST_NAMED_1(mst_layer_dense_options, units, __VA_ARGS__))
 #endif

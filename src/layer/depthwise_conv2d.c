@@ -1,10 +1,10 @@
-/** depthwise_conv2d: dst = activation(convolution of each channel of src with filters of its own + bias)
+/** depthwise_conv2d: dst = activation(convolution of each channel of src with its own filters + bias)
  *
  *  src               [n, height, width, channels]
  *  kernel_size       rows of a window, and its columns if kernel_width is not given
- *  strides           from one window to the next, default 1
+ *  strides           distance from one window to the next, default 1
  *  padding           MST_PADDING_VALID (default) or MST_PADDING_SAME
- *  dilation_rate     between the elements of a window, default 1
+ *  dilation_rate     distance between the elements of a window, default 1
  *  depth_multiplier  filters of each channel, default 1
  *  activation        default linear
  *  dst               [n, rows, columns, channels * depth_multiplier]
@@ -26,8 +26,8 @@ typedef struct mst_layer_depthwise_conv2d_options {
     mst_activation activation;
     bool no_bias;
     mst_initializer depthwise_initializer; /**< default glorot_uniform */
-    mst_initializer bias_initializer;      /**< default zeros, also in place of glorot_uniform */
-    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    mst_initializer bias_initializer;      /**< default zeros; glorot_uniform counts as not given */
+    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
 } mst_layer_depthwise_conv2d_options;
 #define mst_depthwise_conv2d(source, ...) \

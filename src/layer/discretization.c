@@ -1,15 +1,17 @@
-/** discretization: dst = number of boundaries that src is not below: the number of its bin
+/** discretization: dst = the number of the bin of src, which is the number of boundaries <= src
  *
  *  src             [n] or [n, ...]
- *  bin_boundaries  f32 [k], in rising order: bin 0 is below the first, bin i from boundary i - 1 on, k + 1 bins
- *  num_bins        in place of them, at least 2: mst_adapt learns boundaries that cut the data into so many parts of
- *                  about the same number of rows, and the layer has a weight
- *  epsilon         how exactly, as in Keras: of the numbers each epsilon-th part is looked at; default 0.01
- *  output_mode     default INT, i32 like src; the others as those of category_encoding, of k + 1 or num_bins columns
+ *  bin_boundaries  f32 [k], in rising order; they make k + 1 bins: bin 0 is below the first boundary, and bin i begins
+ *                  at boundary i - 1
+ *  num_bins        instead of bin_boundaries, at least 2: mst_adapt learns boundaries that give the bins about the same
+ *                  number of data, and the layer has a weight
+ *  epsilon         precision of the learnt boundaries, as in Keras: they come from about 1 / epsilon quantiles of the
+ *                  data; default 0.01
+ *  output_mode     default INT, i32 like src; the others are those of category_encoding, with k + 1 or num_bins columns
  *  name            default discretization, discretization_1, ...
  *
- *  Weights if num_bins is given: bin_boundaries [num_bins - 1], which is not trained; infinite until mst_adapt has
- *  learnt them, and if the data has too few numbers. In Keras they are no weight but a part of the configuration.
+ *  Weights if num_bins is given: bin_boundaries [num_bins - 1], which is not trained. Boundaries are infinite before
+ *  mst_adapt, and if the data has too few numbers for them. In Keras they belong to the configuration.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_discretization_options {
@@ -19,7 +21,7 @@ typedef struct mst_layer_discretization_options {
     double epsilon;
     mst_output_mode output_mode;
     const char *name;
-    mst_tensor *adapted_boundaries; /**< of mst_adapt: the weight begins with them */
+    mst_tensor *adapted_boundaries; /**< set by mst_adapt: the initial values of the weight */
 } mst_layer_discretization_options;
 #define mst_discretization(source, ...) \
     MST_LAYER(discretization, source, MST_NAMED(mst_layer_discretization_options, __VA_ARGS__))
@@ -84,7 +86,7 @@ static mst_value discretization_build(const mst_layer_call *call) {
 
 /* ---- what it learns: the quantiles of keras.layers.Discretization.adapt ---- */
 
-/* Values in rising order; each stands for a number of data. */
+/* Values in rising order. Value i stands for weight[i] numbers of the data. */
 typedef struct summary {
     float *value, *weight;
     int64_t n;
@@ -116,7 +118,8 @@ static mst_status collect(numbers *all, const mst_tensor *rows) {
     return MST_OK;
 }
 
-/* Y at X of the line through the points (XS, YS), as np.interp: beyond the ends it is flat. */
+/* The value at X of the piecewise linear function through the points (XS, YS); constant beyond its ends, as np.interp.
+ */
 static double interpolate(double x, const double *xs, const float *ys, int64_t n) {
     int64_t i = 0;
     if (n < 2 || x <= xs[0]) return (double)ys[0];
@@ -132,13 +135,13 @@ static double interpolate(double x, const double *xs, const float *ys, int64_t n
     return slope * (x - xs[i]) + (double)ys[i];
 }
 
-/* Reduces S to about 1 / EPSILON values; PLACE and SUM have room for the present ones. */
+/* Reduces S to about 1 / EPSILON values. PLACE and SUM are scratch memory for as many elements as S has now. */
 static void compress(summary *s, double epsilon, double *place, float *sum) {
     if (s->n < 2 || (double)s->n * epsilon < 1) return;
     const int64_t n = (int64_t)ceil(1 / epsilon), most = n < s->n ? n : s->n;
     for (int64_t i = 0; i < s->n; i++) sum[i] = s->weight[i] + (i ? sum[i - 1] : 0);
     for (int64_t i = 0; i < s->n; i++) place[i] = (double)(sum[i] / sum[s->n - 1]);
-    float *value = s->value + s->n, *weight = s->weight + s->n; /* room for as many again */
+    float *value = s->value + s->n, *weight = s->weight + s->n; /* there is room for twice as many */
     double before = 0;
     for (int64_t i = 0; i < most; i++) {
         const double percent = epsilon + (double)i * epsilon, reached = interpolate(percent, place, sum, s->n);
@@ -151,7 +154,7 @@ static void compress(summary *s, double epsilon, double *place, float *sum) {
     s->n = most;
 }
 
-/* S has room for twice as many values as ALL has numbers. */
+/* Makes the summary S of the numbers ALL. S has room for twice as many values as there are numbers. */
 static void summarize(const numbers *all, double epsilon, summary *s) {
     const double increment = (double)all->n / (1 / epsilon), step = increment > 1 ? increment : 1;
     qsort(all->x, (size_t)all->n, sizeof *all->x, discretization_compare);

@@ -1,9 +1,9 @@
-/** dropout: while training dst = src * mask, where mask[i] is 0 with probability rate and else 1 / (1 - rate);
+/** dropout: in training, dst = src * mask, where mask[i] is 0 with probability rate and else 1 / (1 - rate);
  *  otherwise dst = src
  *
  *  src   f32 or f64, any shape
- *  rate  part that is dropped, 0 <= rate < 1
- *  seed  0 (the default): made from the layer's name
+ *  rate  fraction of the elements that is dropped, 0 <= rate < 1
+ *  seed  of the random numbers; 0 (default): made from the layer's name
  *  name  default dropout, dropout_1, ...
  *  dst   like src
  */
@@ -14,7 +14,7 @@ typedef struct mst_layer_dropout_options {
     uint64_t seed;
     const char *name;
 } mst_layer_dropout_options;
-#undef mst_dropout /* the op's, which takes values only */
+#undef mst_dropout /* the macro of the op, which takes only values */
 #define mst_dropout(source, ...) MST_LAYER(dropout, source, MST_NAMED(mst_layer_dropout_options, __VA_ARGS__))
 #endif
 #include "layer/type.h"

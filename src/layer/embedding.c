@@ -1,16 +1,16 @@
 /** embedding: dst[..., :] = embeddings[src[...], :]
  *
- *  src          [n, ...], numbers of rows, 0 to input_dim - 1; a float is cut to a whole number, as in Keras; NaN and
- *               infinities are an error of the step, as all numbers of other rows are
+ *  src          [n, ...], numbers of rows, 0 to input_dim - 1; a float is truncated to a whole number, as in Keras. Any
+ *               other number, NaN or infinity is an error of the step
  *  input_dim    number of rows: the size of the vocabulary
  *  output_dim   length of a row
- *  mask_zero    steps whose number is 0 do not count for the layers after it: recurrent ones skip them, and
- *               global_average_pooling1d leaves them out, as in Keras
+ *  mask_zero    steps whose number is 0 are masked in the layers after this one: recurrent layers skip them, and
+ *               global_average_pooling1d does not average them, as in Keras
  *  initializer  default random_uniform (-0.05 to 0.05), also in place of glorot_uniform
  *  name         default embedding, embedding_1, ...
  *  dst          [n, ..., output_dim]
  *
- *  Weights: embeddings [input_dim, output_dim]. Which rows a step changes is a matter of the optimizer: `sparse` in
+ *  Weights: embeddings [input_dim, output_dim]. The optimizer decides which rows a step changes: see `sparse` in
  *  muster/optimizer.h.
  */
 #ifdef MST_LAYER_HEADER
@@ -46,7 +46,8 @@ static mst_status weights(mst_layer_call *call) {
     return MST_OK;
 }
 
-/* Floats as numbers of rows. A cast would make NaN a 0, which is a row: here NaN becomes the least integer instead. */
+/* Converts floats to numbers of rows. A cast turns NaN into 0, which is a valid row. So NaN becomes the least integer
+ * instead, which is an error. */
 static mst_value index_of_floats(mst_graph *graph, mst_value src) {
     const mst_value is_nan = mst_cast(mst_is_nan(src), MST_I32);
     return mst_add(mst_cast(src, MST_I32), mst_mul(is_nan, mst_scalar(graph, MST_I32, INT32_MIN)));

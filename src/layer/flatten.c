@@ -22,7 +22,7 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-/* The product of all dimensions of the source but the first. */
+/* The product of all dimensions of the source except the first. */
 static mst_status count_features(const mst_layer_call *call, int64_t *features) {
     const mst_shape shape = mst_value_spec(call->src[0]).shape;
     if (shape.ndim < 1) return MST_FAIL(MST_INVALID, "flatten '%s': needs [n, ...], got a scalar", call->name);

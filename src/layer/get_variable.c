@@ -33,7 +33,7 @@ static mst_value get_variable_create(mst_graph *graph, const char *name, const m
     return mst_variable(graph, name, initial, .not_trainable = o->not_trainable, .l1 = o->l1, .l2 = o->l2);
 }
 
-/* The variable with the name FULL, or a new one: the innermost scope decides. */
+/* The existing variable with the name FULL, or a new one. The `reuse` of the innermost scope decides which. */
 static mst_value get(mst_graph *graph, const char *full, const mst_get_variable_options *o) {
     mst_node *node = mst_graph_find(graph, full);
     const mst_reuse reuse = graph->current.reuse;

@@ -1,7 +1,7 @@
 /** global_average_pooling2d: dst = the mean of each channel of src
  *
  *  src        [n, height, width, channels]
- *  keep_dims  dst keeps the axes, as dimensions of 1
+ *  keep_dims  dst keeps the reduced axes, with length 1
  *  dst        [n, channels]
  */
 #ifdef MST_LAYER_HEADER

@@ -2,7 +2,7 @@
  *  example and group of channels, over all other axes
  *
  *  src       [n, ..., channels], f32 or f64
- *  groups    of channels that are side by side, default 32; must divide the channels; -1: each channel by itself
+ *  groups    number of groups of neighbouring channels, default 32; must divide the channels; -1: each channel is one
  *  epsilon   default 0.001
  *  no_center leaves beta out
  *  no_scale  leaves gamma out
@@ -16,8 +16,8 @@ typedef struct mst_layer_group_normalization_options {
     int32_t groups;
     float epsilon;
     bool no_center, no_scale;
-    mst_initializer beta_initializer;  /**< default zeros, also in place of glorot_uniform */
-    mst_initializer gamma_initializer; /**< default ones, also in place of glorot_uniform */
+    mst_initializer beta_initializer;  /**< default zeros; glorot_uniform counts as not given */
+    mst_initializer gamma_initializer; /**< default ones; glorot_uniform counts as not given */
     const char *name;
     int end_;
 } mst_layer_group_normalization_options;

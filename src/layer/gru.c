@@ -1,19 +1,19 @@
-/** gru: gated recurrent units over the steps of a sequence, Keras' with reset_after
+/** gru: gated recurrent units over the steps of a sequence, as in Keras with reset_after
  *
  *  src                   [n, steps, features], at least one step
- *  units                 length of what it gives
+ *  units                 length of the output of a step
  *  activation            of the candidate, default tanh
  *  recurrent_activation  of the gates, default sigmoid
- *  return_sequences      gives all steps, [n, steps, units], in the order in which it goes through them; else the
+ *  return_sequences      returns the outputs of all steps, [n, steps, units], in the order of processing; else only the
  *                        last, [n, units]
- *  go_backwards          from the last step to the first
+ *  go_backwards          processes the steps from the last to the first
  *  name                  default gru, gru_1, ...
  *  dst                   [n, units], or [n, steps, units]
  *
  *  Weights: gru_cell/kernel [features, 3 units], gru_cell/recurrent_kernel [units, 3 units] and gru_cell/bias
- *  [2, 3 units], of the source and of the product with the recurrent kernel, with the parts in Keras' order z, r, h.
- *  The op on values is mst_gru_with. Steps that a mask leaves out are skipped, as in
- *  Keras. There is no dropout inside.
+ *  [2, 3 units]. The first row of the bias is added to the product with the kernel, the second to the product with the
+ *  recurrent kernel. The parts are in Keras' order z, r, h. The op on values is mst_gru_with. Masked steps are skipped,
+ *  as in Keras. There is no dropout inside.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_gru_options {
@@ -24,12 +24,12 @@ typedef struct mst_layer_gru_options {
     bool return_sequences, go_backwards;
     bool no_bias;
     mst_initializer kernel_initializer;    /**< default glorot_uniform */
-    mst_initializer recurrent_initializer; /**< default orthogonal, also in place of glorot_uniform */
-    mst_initializer bias_initializer;      /**< default zeros, also in place of glorot_uniform */
-    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    mst_initializer recurrent_initializer; /**< default orthogonal; glorot_uniform counts as not given */
+    mst_initializer bias_initializer;      /**< default zeros; glorot_uniform counts as not given */
+    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
 } mst_layer_gru_options;
-#undef mst_gru /* the op's, which takes values only */
+#undef mst_gru /* the macro of the op, which takes only values */
 #define mst_gru(source, ...) MST_LAYER(gru, source, MST_NAMED_1(mst_layer_gru_options, units, __VA_ARGS__))
 #endif
 #include "layer/affine.h"

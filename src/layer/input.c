@@ -1,12 +1,12 @@
 /** input: an input of a model
  *
  *  shape  of one example, without the batch; -1 for a dimension that is not known
- *  dtype  default f32; what is given in another dtype is cast to it
+ *  dtype  default f32; values of another dtype are cast to it
  *  name   default input_layer, input_layer_1, ..., as in Keras
  *  dst    [n, shape]
  *
  *  A model's inputs are fed in the order in which they are made. A model that begins with another layer has one input,
- *  of the shape that its first data has.
+ *  with the shape of the first data that it gets.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_input_options {
@@ -28,7 +28,7 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-/* The model gives the value that is fed as source 0. */
+/* Source 0 is the value that the model feeds. */
 static mst_value input_build(const mst_layer_call *call) {
     const mst_layer_input_options *o = call->options;
     const mst_spec have = mst_value_spec(call->src[0]);

@@ -1,20 +1,21 @@
-/** integer_lookup: dst = number of the integer src: its place in a vocabulary, after the numbers for other integers
+/** integer_lookup: dst = index of the integer src: its place in a vocabulary, after the indices for other integers
  *
- *  src              numbers, [n] or [n, ...]; a float is cut to a whole number
- *  vocabulary       i64 [k], each once; without it mst_adapt learns that of the data, the most frequent first (of
- *                   equally frequent ones the largest), and the layer has weights; -1 is never learnt, as in Keras
- *  max_tokens       how many numbers there are in all, at most, as of string_lookup
- *  num_oov_indices  numbers for integers that are not in the vocabulary, 0 and so on: src modulo num_oov_indices;
- *                   default 1
- *  no_oov           there is none: such an integer is an error in the run, MST_INVALID (Keras' num_oov_indices=0)
- *  has_mask         mask_token, which is not in the vocabulary, has the number 0 before all others in mode INT, and
- *                   counts for no column in the others
+ *  src              integers, [n] or [n, ...]; a float is truncated to a whole number
+ *  vocabulary       i64 [k], all different. Without it, mst_adapt learns the vocabulary from the data, and the layer
+ *                   has weights. The most frequent integer is first; among equally frequent ones, the largest. -1 is
+ *                   never learnt, as in Keras
+ *  max_tokens       the largest number of indices, as in string_lookup
+ *  num_oov_indices  number of indices for integers that are not in the vocabulary: src modulo this; default 1
+ *  no_oov           there are no such indices: such an integer is an error in the run, MST_INVALID (in Keras,
+ *                   num_oov_indices=0)
+ *  has_mask         there is a mask_token, which is not in the vocabulary. In mode INT its index is 0, before all
+ *                   others; in the other modes it belongs to no column
  *  mask_token       default 0
- *  output_mode      default INT, i64 like src; the others as those of category_encoding, with a column for each number
+ *  output_mode      default INT, i64 like src; the others are those of category_encoding, with a column for each index
  *  name             default integer_lookup, integer_lookup_1, ...
  *
- *  Weights if no vocabulary is given, i64 [k], with has_mask [k + 1], not trained: vocabulary_integers in rising
- *  order, and vocabulary_places. Before mst_adapt no integer is in it.
+ *  Weights if no vocabulary is given: vocabulary_integers, in rising order, and vocabulary_places, the place of each.
+ *  Both are i64 [k], or [k + 1] with has_mask, and are not trained. Before mst_adapt the vocabulary is empty.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_integer_lookup_options {
@@ -27,7 +28,7 @@ typedef struct mst_layer_integer_lookup_options {
     int64_t mask_token;
     mst_output_mode output_mode;
     const char *name;
-    mst_tensor *adapted_integers, *adapted_places; /**< of mst_adapt: the weights begin with them */
+    mst_tensor *adapted_integers, *adapted_places; /**< set by mst_adapt: the initial values of the weights */
     int end_;
 } mst_layer_integer_lookup_options;
 #define mst_integer_lookup(...) MST_INTEGER_LOOKUP_(__VA_ARGS__, .end_ = 0)

@@ -1,11 +1,11 @@
-/** lambda: dst = function(context, src, training), with whatever graph the function builds
+/** lambda: dst = function(context, src, training), where the function may build any graph
  *
- *  src       any shape; with join several outputs: MST_OUTPUTS(a, b)
- *  function  builds the output in src's graph; called once for each place where the model is built: for training,
- *            evaluation and prediction, and for each shard
- *  context   given to the function; outlives the model
+ *  src       any shape; with join, several outputs: MST_OUTPUTS(a, b)
+ *  function  builds the output in src's graph; it is called each time the model is built: for training, evaluation and
+ *            prediction, and for each shard
+ *  context   passed to the function; must outlive the model
  *  name      default lambda, lambda_1, ...: also the variable scope in which the function is called
- *  join      in place of function, which is NULL then: builds the output from all num_src sources
+ *  join      instead of function, which is then NULL: builds the output from all num_src sources
  */
 #ifdef MST_LAYER_HEADER
 typedef mst_value (*mst_build_function)(void *context, mst_value src, bool training);

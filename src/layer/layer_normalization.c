@@ -2,14 +2,14 @@
  *  each example, over axes
  *
  *  src       [n, ...], f32 or f64
- *  axes      the last ones of src, in their order, at least one, without the batch; negative ones count from the end;
+ *  axes      one or more of the last axes of src, in their order, without the batch; negative ones count from the end;
  *            default -1
  *  epsilon   default 0.001
  *  no_center leaves beta out
  *  no_scale  leaves gamma out
  *  dst       like src
  *
- *  Weights: gamma, beta, with the shape of the axes.
+ *  Weights: gamma and beta, each with the lengths of the axes as its shape.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_layer_normalization_options {
@@ -17,8 +17,8 @@ typedef struct mst_layer_layer_normalization_options {
     mst_axes axes;
     float epsilon;
     bool no_center, no_scale;
-    mst_initializer beta_initializer;  /**< default zeros, also in place of glorot_uniform */
-    mst_initializer gamma_initializer; /**< default ones, also in place of glorot_uniform */
+    mst_initializer beta_initializer;  /**< default zeros; glorot_uniform counts as not given */
+    mst_initializer gamma_initializer; /**< default ones; glorot_uniform counts as not given */
     const char *name;
     int end_;
 } mst_layer_layer_normalization_options;

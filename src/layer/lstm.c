@@ -1,18 +1,18 @@
 /** lstm: long short-term memory over the steps of a sequence
  *
  *  src                   [n, steps, features], at least one step
- *  units                 length of what it gives
- *  activation            of the state and of what it gives, default tanh
+ *  units                 length of the output of a step
+ *  activation            of the candidate and of the output, default tanh
  *  recurrent_activation  of the gates, default sigmoid
- *  return_sequences      gives all steps, [n, steps, units], in the order in which it goes through them; else the
+ *  return_sequences      returns the outputs of all steps, [n, steps, units], in the order of processing; else only the
  *                        last, [n, units]
- *  go_backwards          from the last step to the first
+ *  go_backwards          processes the steps from the last to the first
  *  name                  default lstm, lstm_1, ...
  *  dst                   [n, units], or [n, steps, units]
  *
  *  Weights: lstm_cell/kernel [features, 4 units], lstm_cell/recurrent_kernel [units, 4 units] and lstm_cell/bias
- *  [4 units], with the gates in Keras' order i, f, c, o. The op on values is mst_lstm_with. Steps that a mask
- *  leaves out are skipped, as in Keras. There is no dropout inside.
+ *  [4 units], with the gates in Keras' order i, f, c, o. The op on values is mst_lstm_with. Masked steps are skipped,
+ *  as in Keras. There is no dropout inside.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_lstm_options {
@@ -22,14 +22,14 @@ typedef struct mst_layer_lstm_options {
     mst_cell_activation recurrent_activation;
     bool return_sequences, go_backwards;
     bool no_bias;
-    bool no_unit_forget_bias;              /**< else the bias of f begins with 1 */
+    bool no_unit_forget_bias;              /**< false: the bias of the forget gate begins with 1 */
     mst_initializer kernel_initializer;    /**< default glorot_uniform */
-    mst_initializer recurrent_initializer; /**< default orthogonal, also in place of glorot_uniform */
-    mst_initializer bias_initializer;      /**< default zeros, also in place of glorot_uniform */
-    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    mst_initializer recurrent_initializer; /**< default orthogonal; glorot_uniform counts as not given */
+    mst_initializer bias_initializer;      /**< default zeros; glorot_uniform counts as not given */
+    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
 } mst_layer_lstm_options;
-#undef mst_lstm /* the op's, which takes values only */
+#undef mst_lstm /* the macro of the op, which takes only values */
 #define mst_lstm(source, ...) MST_LAYER(lstm, source, MST_NAMED_1(mst_layer_lstm_options, units, __VA_ARGS__))
 #endif
 #include "layer/affine.h"
@@ -39,8 +39,8 @@ typedef struct mst_layer_lstm_options {
 #include "muster/ops.h"
 #include "op/recurrent/recurrent.h"
 
-/* A bias with different initial values for the forget gate and the other gates is kept in memory even if a model is
- * only inspected. So the number of units is limited; the recurrent kernel of MOST_UNITS units has 64 GiB. */
+/* The bias has different initial values for the forget gate and the other gates, so it is a tensor in memory, even if a
+ * model is only inspected. This limits the number of units. The recurrent kernel of MOST_UNITS units has 64 GiB. */
 enum { GATES = 4, FORGET = 1, MOST_UNITS = 1 << 16 };
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_lstm_options, __VA_ARGS__)
@@ -53,7 +53,8 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-/* Whether BIAS gives one number for all elements: then the bias can begin with 1 for f and that number else. */
+/* Whether BIAS gives the same number to all elements. Then the bias can begin with 1 for f and with that number for the
+ * other gates. */
 static bool has_one_number(const mst_initializer *bias) {
     return bias->kind == MST_INITIALIZER_GLOROT_UNIFORM || bias->kind == MST_INITIALIZER_ZEROS ||
            bias->kind == MST_INITIALIZER_ONES || bias->kind == MST_INITIALIZER_CONSTANT;

@@ -1,13 +1,10 @@
-/** masking: steps that do not count for the layers after it, those that are mask_value in all features
+/** masking: masks the steps whose features are all mask_value in the layers after it
  *
- *  src         [n, steps, features]
- *  mask_value  default 0
- *  name        default masking, masking_1, ...
- *  dst         src, with 0 in place of these steps
+ *  src         [n, steps, features] mask_value  default 0 name        default masking, masking_1, ... dst         src,
+ *  with 0 in the masked steps
  *
- *  Recurrent layers skip them, and global_average_pooling1d leaves them out, as in Keras; layers that take steps one by
- *  one pass the mask on.
- */
+ *  Recurrent layers skip masked steps, and global_average_pooling1d does not average them, as in Keras. Layers that
+ *  take steps one by one pass the mask on. */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_masking_options {
     int zero_;

@@ -1,8 +1,8 @@
-/** max_pooling1d: dst = the largest of src in each window
+/** max_pooling1d: dst = the maximum of src in each window
  *
  *  src        [n, steps, channels]
  *  pool_size  default 2
- *  strides    from one window to the next, default pool_size
+ *  strides    distance from one window to the next, default pool_size
  *  padding    MST_PADDING_VALID (default) or MST_PADDING_SAME
  *  dst        [n, outputs, channels]
  */

@@ -1,8 +1,8 @@
-/** max_pooling2d: dst = the largest of src in each window
+/** max_pooling2d: dst = the maximum of src in each window
  *
  *  src        [n, height, width, channels]
  *  pool_size  default 2; rows of a window, and its columns if pool_width is not given
- *  strides    from one window to the next, default pool_size
+ *  strides    distance from one window to the next, default pool_size
  *  padding    MST_PADDING_VALID (default) or MST_PADDING_SAME
  *  dst        [n, rows, columns, channels]
  */

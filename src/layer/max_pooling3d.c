@@ -1,8 +1,8 @@
-/** max_pooling3d: dst = the largest of src in each window
+/** max_pooling3d: dst = the maximum of src in each window
  *
  *  src        [n, depth, height, width, channels]
  *  pool_size  of a window: one number, or slices, rows and columns; default MST_AXES(2)
- *  strides    from one window to the next: one number, or three; default pool_size
+ *  strides    distance from one window to the next: one number, or three; default pool_size
  *  padding    MST_PADDING_VALID (default) or MST_PADDING_SAME
  *  dst        [n, slices, rows, columns, channels]
  */

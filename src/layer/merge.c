@@ -1,7 +1,7 @@
 /** merge: dst = src 0 (+) src 1 (+) ..., element by element
  *
- *  src   two or more outputs of the same shape, or of shapes that broadcast: MST_OUTPUTS(a, b). One with fewer
- *        dimensions gets dimensions of 1 after the batch, as in Keras: [n, 5] is added to [n, 7, 5] as [n, 1, 5]
+ *  src   two or more outputs of the same shape, or of shapes that broadcast: MST_OUTPUTS(a, b). As in Keras, a source
+ *        with fewer dimensions gets dimensions of 1 after the batch: [n, 5] is added to [n, 7, 5] as [n, 1, 5]
  *  kind  MST_MERGE_ADD, ...: sum, difference (of two), product, mean, largest, smallest, quotient (of two)
  *  name  default add, subtract, multiply, average, maximum, minimum or divide, with _1, ...
  *  dst   of the shape that the sources broadcast to
@@ -14,7 +14,7 @@ typedef enum mst_merge_kind {
     MST_MERGE_AVERAGE,
     MST_MERGE_MAXIMUM,
     MST_MERGE_MINIMUM,
-    MST_MERGE_DIVIDE /**< in Keras an op, of x / y */
+    MST_MERGE_DIVIDE /**< in Keras the op x / y, not a layer */
 } mst_merge_kind;
 typedef struct mst_layer_merge_options {
     int zero_;
@@ -57,7 +57,7 @@ static mst_value join(mst_merge_kind kind, mst_value a, mst_value b) {
     }
 }
 
-/* SRC with NDIM dimensions. */
+/* Adds dimensions of 1 after the batch until SRC has NDIM dimensions. */
 static mst_value behind_batch(mst_value src, int ndim) {
     for (int have = mst_value_spec(src).shape.ndim; have > 0 && have < ndim; have++) src = mst_expand_dims(src, 1);
     return src;

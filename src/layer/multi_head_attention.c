@@ -1,14 +1,14 @@
-/** multi_head_attention: each query weights the values by the likeness of their keys to it, in several heads
+/** multi_head_attention: each query gives a mean of the values, weighted by how similar their keys are to the query
  *
  *  src        query [n, targets, features]; or query and value; or query, value and key, [n, steps, features]. A
  *             missing key is the value, a missing value the query
- *  num_heads  heads, side by side
- *  key_dim    length of queries and keys of a head
- *  value_dim  length of values of a head, default key_dim
- *  output_dim length of what it gives, default that of the query
- *  dropout    part of the weights that is dropped while training, below 1
+ *  num_heads  number of heads, which compute independently
+ *  key_dim    length of the queries and keys of a head
+ *  value_dim  length of the values of a head, default key_dim
+ *  output_dim length of the output, default that of the query
+ *  dropout    fraction of the weights that is dropped in training, below 1
  *  no_bias    leaves the biases out
- *  causal     step i sees steps 0 to i only: Keras' use_causal_mask
+ *  causal     step i sees only steps 0 to i: Keras' use_causal_mask
  *  name       default multi_head_attention, multi_head_attention_1, ...
  *  dst        [n, targets, output_dim]
  *
@@ -26,7 +26,7 @@ typedef struct mst_layer_multi_head_attention_options {
     bool no_bias;
     bool causal;
     mst_initializer kernel_initializer; /**< default glorot_uniform */
-    mst_initializer bias_initializer;   /**< default zeros, also in place of glorot_uniform */
+    mst_initializer bias_initializer;   /**< default zeros; glorot_uniform counts as not given */
     const char *name;
 } mst_layer_multi_head_attention_options;
 #define mst_multi_head_attention(sources, ...) \
@@ -36,10 +36,10 @@ typedef struct mst_scaled_dot_product_attention_options {
     int zero_;
     mst_value query, key; /**< f32 or f64, [..., targets, length] and [..., steps, length] */
     mst_value value;      /**< [..., steps, columns] */
-    mst_value mask;       /**< added to the products, [targets, steps] or what broadcasts so; may be left out */
-    bool causal;          /**< target i sees steps 0 to i only; both numbers must be known */
-    double scale;         /**< of the products, default 1 / sqrt(length) */
-    float dropout;        /**< part of the weights that is dropped */
+    mst_value mask;       /**< added to the products; [targets, steps] or a shape that broadcasts to it; optional */
+    bool causal;          /**< target i sees only steps 0 to i; targets and steps must be known */
+    double scale;         /**< factor of the products, default 1 / sqrt(length) */
+    float dropout;        /**< fraction of the weights that is dropped */
     uint64_t seed;
 } mst_scaled_dot_product_attention_options;
 /** softmax(scale query key^T + mask) value: [..., targets, columns]. */
@@ -75,7 +75,7 @@ static const mst_field fields[] = {
 
 /* ---- on values ---- */
 
-/* -1e9 for steps after the target, else 0. */
+/* A mask of -1e9 for steps after the target, else 0. */
 static mst_value causal_mask(mst_value query, mst_value key) {
     enum { HIDDEN = -1000000000 };
     const mst_spec q = mst_value_spec(query), k = mst_value_spec(key);
@@ -112,7 +112,7 @@ static const char *const names[NUM_PARTS][2] = {{"query/kernel", "query/bias"},
                                                 {"value/kernel", "value/bias"},
                                                 {"attention_output/kernel", "attention_output/bias"}};
 
-/* The source of query, key or value. */
+/* The source from which PART, the query, key or value, is made. */
 static mst_value source_of(const mst_layer_call *call, int part) {
     const mst_value value = call->src[call->num_src > 1 ? 1 : 0];
     return part == QUERY ? call->src[0] : part == KEY && call->num_src > 2 ? call->src[2] : value;
@@ -160,7 +160,7 @@ static mst_value kernel_of(const mst_layer_call *call, int part, int64_t rows, i
     return mst_reshape(call->weight[none ? part : 2 * part], MST_SHAPE(rows, columns));
 }
 
-/* [n, heads, steps, length] */
+/* The query, key or value of all heads: [n, heads, steps, length]. */
 static mst_value heads_of(const mst_layer_call *call, int part) {
     const mst_layer_multi_head_attention_options *o = call->options;
     const mst_value src = source_of(call, part);

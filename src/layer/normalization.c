@@ -1,20 +1,20 @@
 /** normalization: dst = (src - mean) / max(sqrt(variance), 1e-7)
  *
  *  src             [n, ...]; integers are cast to f32
- *  axis            has a mean and a variance for each of its elements; 1 or more, or negative: counted from the end;
+ *  axis            each of its elements has its own mean and variance; 1 or more, or negative: counted from the end;
  *                  default -1
  *  no_axis         one mean and variance for all elements: Keras' axis=None
- *  mean, variance  f32, given both or none: [] or [elements of the axis]. Without them mst_adapt learns them, and the
- *                  layer has weights
+ *  mean, variance  f32, both or neither given: [] or [elements of the axis]. Without them, mst_adapt learns them, and
+ *                  the layer has weights
  *  invert          dst = src * max(sqrt(variance), 1e-7) + mean
- *  fill_missing    a NaN becomes 0, as if the mean had been there; not with invert. Keras does not have this
- *  keep_constant   an element that mst_adapt finds to be the same in all rows gets a variance of 1, so that another
- *                  number of it does not become huge later. Keras does not have this, and divides by 1e-7
+ *  fill_missing    a NaN becomes 0, as if it were the mean; not with invert. Keras does not have this
+ *  keep_constant   if an element has the same value in all rows of mst_adapt, its variance becomes 1, so that another
+ *                  value does not become huge later. Keras does not have this, and divides by 1e-7
  *  name            default normalization, normalization_1, ...
  *  dst             like src, f32 or f64
  *
- *  Weights if mean and variance are not given: mean and variance [elements of the axis], [] with no_axis, 0 and 1
- *  until mst_adapt has learnt them, and count [], which Keras keeps for old files. They are not trained.
+ *  Weights if mean and variance are not given: mean and variance [elements of the axis], or [] with no_axis, which are
+ *  0 and 1 until mst_adapt has learnt them; and count [], which Keras keeps for old files. They are not trained.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_normalization_options {
@@ -24,7 +24,7 @@ typedef struct mst_layer_normalization_options {
     mst_tensor *mean, *variance;
     bool invert, fill_missing, keep_constant;
     const char *name;
-    mst_tensor *adapted_mean, *adapted_variance; /**< of mst_adapt: the weights begin with them */
+    mst_tensor *adapted_mean, *adapted_variance; /**< set by mst_adapt: initial values of the weights */
     int end_;
 } mst_layer_normalization_options;
 #define mst_normalization(...) MST_NORMALIZATION_(__VA_ARGS__, .end_ = 0)
@@ -66,13 +66,13 @@ static mst_status normalization_check(const void *options, const char *name) {
     return MST_OK;
 }
 
-/* The dimension of NDIM that AXIS is; -1 if there is no such one, or it is the batch. */
+/* The index of dimension AXIS among NDIM dimensions; -1 if there is no such dimension, or it is the batch. */
 static int find_axis(int axis, int ndim) {
     const int place = axis < 0 ? axis + ndim : axis;
     return place > 0 && place < ndim ? place : -1;
 }
 
-/* The shape of mean and variance for sources of SHAPE, with the batch. */
+/* The shape of mean and variance for a source of SHAPE, which includes the batch. */
 static mst_status statistics_shape(const mst_layer_normalization_options *o, const char *name, mst_shape shape,
                                    mst_shape *out) {
     char text[MST_SHAPE_TEXT];
@@ -109,7 +109,7 @@ static mst_status weights(mst_layer_call *call) {
     return MST_OK;
 }
 
-/* [elements of the axis] so that it broadcasts with SRC. */
+/* Reshapes STATISTIC, [elements of the axis], so that it broadcasts with SRC. */
 static mst_value along_axis(const mst_layer_normalization_options *o, mst_value statistic, mst_value src) {
     const mst_spec spec = mst_value_spec(src);
     const mst_shape have = mst_value_spec(statistic).shape;
@@ -136,7 +136,8 @@ static mst_value normalization_build(const mst_layer_call *call) {
 
 /* ---- what it learns ---- */
 
-/* Sums of differences to the first number that is there: exact also if the mean is large beside the deviation. */
+/* Sums of the differences to the first number that is not NaN. This is exact even if the mean is much larger than the
+ * deviation. */
 typedef struct statistic {
     double first, sum, squares;
     int64_t count;

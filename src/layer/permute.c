@@ -1,11 +1,11 @@
 /** permute: the dimensions of each example in another order
  *
  *  src   [n, ...]
- *  dims  MST_AXES(2, 1): numbers of src's dimensions, counted from 1, in the order that they have in dst
+ *  dims  numbers of src's dimensions, counted from 1, in their order in dst: MST_AXES(2, 1)
  *  dst   [n, ...]
  *  name  default permute, permute_1, ...
  *
- *  As Keras' Permute; what mst_transpose is for values of a graph.
+ *  The same as Keras' Permute. The op on values is mst_transpose.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_permute_options {

@@ -1,4 +1,4 @@
-/** Fields of the options that poolings share, by a macro FIELD(kind, member, ...) of the layer's file. */
+/** Fields of the options that pooling layers share. The layer's file defines the macro FIELD(kind, member, ...). */
 #ifndef MUSTER_LAYER_POOL_FIELDS_H
 #define MUSTER_LAYER_POOL_FIELDS_H
 
@@ -24,7 +24,7 @@
     FIELD(AXES, pool_size, "of a window; none: 2"), \
         FIELD(AXES, strides, "from one window to the next; none: the size"), MST_POOL_FIELDS(FIELD)
 
-/** Of a pooling over all of the axes. */
+/** The fields of a pooling over the whole axes. */
 #define MST_GLOBAL_POOL_FIELDS(FIELD) \
     FIELD(BOOL, keep_dims, "keeps the axes, as dimensions of 1"), FIELD(STRING, name, "of the layer")
 

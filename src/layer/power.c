@@ -1,13 +1,13 @@
 /** power: dst = factor * src ^ exponent
  *
- *  src       any shape; numbers that are not f32 or f64 become f32 first. NaN if it is negative and the exponent
- *            is no whole number
+ *  src       any shape; numbers that are not f32 or f64 become f32 first. A negative number with an exponent that is
+ *            not whole gives NaN
  *  exponent  default 2; -1 is factor / src
  *  factor    default 1
  *  name      default power, power_1, ...
  *  dst       like src
  *
- *  Keras has Python's operators for it, x ** 3 and 2 / x, which its functional models keep as ops.
+ *  In Keras it is written with Python's operators, x ** 3 and 2 / x, which functional models keep as ops.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_power_options {

@@ -1,10 +1,10 @@
-/** What recurrent layers have in common: options under Keras' names, weights, and which steps they give. */
+/** What recurrent layers have in common: options with Keras' names, weights, and the choice of the returned steps. */
 #ifndef MUSTER_LAYER_RECURRENT_H
 #define MUSTER_LAYER_RECURRENT_H
 
 #include "layer/type.h"
 
-/** Fields of options after those of the cell, by a macro FIELD(kind, member, ...) of the layer's file. */
+/** The fields after those of the cell. The layer's file defines the macro FIELD(kind, member, ...). */
 #define MST_RECURRENT_FIELDS(FIELD)                                                                                 \
     FIELD(BOOL, return_sequences, "gives all steps"), FIELD(BOOL, go_backwards, "from the last step to the first"), \
         FIELD(BOOL, no_bias, "leaves the biases out"),                                                              \
@@ -14,15 +14,15 @@
         FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),                                           \
         FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"), FIELD(STRING, name, "of the layer")
 
-/** "lstm_cell/kernel" [features, WIDE], with the penalty, and "lstm_cell/recurrent_kernel" [units, WIDE], as the first
- *  two weights; CELL is "lstm_cell". */
+/** Declares the first two weights, whose NAMES are such as "lstm_cell/kernel" and "lstm_cell/recurrent_kernel":
+ *  [features, WIDE], with the penalty L1 and L2, and [units, WIDE]. */
 MST_CHECKED mst_status mst_recurrent_weights(mst_layer_call *call, const char *const names[2], int64_t units,
                                              int64_t wide, mst_initializer kernel, mst_initializer recurrent, float l1,
                                              float l2);
-/** The mask of the source in its dtype, MST_NONE: it has none. */
+/** The mask of the source, in the dtype of the source. MST_NONE: it has none. */
 mst_value mst_recurrent_mask(const mst_layer_call *call);
-/** The layer's output from H, [n, steps, units], which is in the order of the source. It is all steps in the order in
- *  which the layer went through them, or the last step that it came to. */
+/** The layer's output, made from H [n, steps, units], whose steps are in the order of the source. It has all steps in
+ *  the order of processing, or only the last processed step. */
 mst_value mst_recurrent_steps(mst_value h, bool return_sequences, bool go_backwards);
 
 #endif

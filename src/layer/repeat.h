@@ -4,8 +4,8 @@
 
 #include "layer/type.h"
 
-/** Source 0 of CALL, which is of FORM, with each element along axis k + 1 SIZE[k] times, one after the other, for
- *  NUM_AXES (at most 3) axes, whose dimensions must be known. */
+/** Source 0 of CALL, with each element along axis k + 1 repeated SIZE[k] times in a row. There are NUM_AXES such axes,
+ *  at most 3, whose dimensions must be known. FORM is the form of the source, for errors. */
 mst_value mst_repeat_axes(const mst_layer_call *call, const char *form, const int32_t *size, int num_axes);
 
 #endif

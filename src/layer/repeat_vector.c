@@ -1,4 +1,4 @@
-/** repeat_vector: each example as so many steps, all alike
+/** repeat_vector: repeats each example in n equal steps
  *
  *  src   [batch, features]
  *  n     number of steps

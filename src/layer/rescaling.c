@@ -3,13 +3,13 @@
  *  src      any shape; numbers that are not f32 or f64 become f32 first
  *  scale    default 1
  *  offset   default 0
- *  scales   f32, in place of scale: [k] has one for each element of the last axis; any shape that broadcasts to src's
- *  offsets  likewise in place of offset
+ *  scales   f32, instead of scale: [k], one for each element of the last axis, or any shape that broadcasts to src's
+ *  offsets  the same instead of offset
  *  name     default rescaling, rescaling_1, ...
  *  dst      like src
  *
- *  After the input of a network for pictures it takes pixels from 0 to 255: the commands do not divide them by 255
- *  then.
+ *  If it follows the input of a network for pictures, the commands feed pixels from 0 to 255 and do not divide them by
+ *  255.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_rescaling_options {
@@ -52,7 +52,7 @@ static mst_value constant_like(mst_tensor *numbers, mst_value x) {
     return mst_cast(mst_constant(mst_value_graph(x), numbers), mst_value_spec(x).dtype);
 }
 
-/* Scales of another shape could make more elements of X. */
+/* Refuses scales or offsets with which X would broadcast to a larger shape. */
 static bool same_shape(const mst_layer_call *call, mst_value x, mst_value y) {
     char from[MST_SHAPE_TEXT], to[MST_SHAPE_TEXT];
     const mst_shape have = mst_value_spec(x).shape, made = mst_value_spec(y).shape;

@@ -1,11 +1,11 @@
 /** reshape: dst = each example of src in another shape, in the order of its elements
  *
  *  src           [n, ...]
- *  target_shape  of an example; one dimension may be -1, which is what is left for it
+ *  target_shape  of an example; one dimension may be -1, which follows from the number of elements
  *  dst           [n, target_shape]
  *  name          default reshape, reshape_1, ...
  *
- *  As Keras' Reshape; what mst_reshape is for values of a graph.
+ *  The same as Keras' Reshape. The op on values is mst_reshape.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_reshape_options {

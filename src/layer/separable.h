@@ -1,5 +1,5 @@
-/** The weights of separable convolutions: filters for each channel by itself, filters of one element over what these
- *  give, and a bias. */
+/** The weights of separable convolutions: a depthwise kernel, which filters each channel by itself, a pointwise kernel
+ *  of one element, which mixes the results, and a bias. */
 #ifndef MUSTER_LAYER_SEPARABLE_H
 #define MUSTER_LAYER_SEPARABLE_H
 
@@ -11,11 +11,11 @@ typedef struct mst_separable {
     int64_t filters;
     bool no_bias;
     mst_initializer depthwise_initializer, pointwise_initializer;
-    mst_initializer bias_initializer; /**< zeros if it is not given */
+    mst_initializer bias_initializer; /**< not given: zeros */
     float depthwise_l1, depthwise_l2, pointwise_l1, pointwise_l2;
 } mst_separable;
 
-/** Declares them, in the dtype of source 0; mst_kernel_bias_end adds the bias. */
+/** Declares these weights in the dtype of source 0. mst_kernel_bias_end adds the bias to the output. */
 void mst_separable_weights(mst_layer_call *call, const mst_separable *weights);
 
 #endif

@@ -1,12 +1,12 @@
-/** separable_conv2d: dst = activation(convolution of each channel of src with filters of its own, and of what these
- *  give with windows of one element, + bias)
+/** separable_conv2d: dst = activation(pointwise convolution of (convolution of each channel of src with its own
+ *  filters) + bias)
  *
  *  src               [n, height, width, channels]
  *  filters           channels of dst
  *  kernel_size       rows of a window, and its columns if kernel_width is not given
- *  strides           from one window to the next, default 1
+ *  strides           distance from one window to the next, default 1
  *  padding           MST_PADDING_VALID (default) or MST_PADDING_SAME
- *  dilation_rate     between the elements of a window, default 1
+ *  dilation_rate     distance between the elements of a window, default 1
  *  depth_multiplier  filters of each channel, default 1
  *  activation        default linear
  *  dst               [n, rows, columns, filters]
@@ -31,8 +31,8 @@ typedef struct mst_layer_separable_conv2d_options {
     bool no_bias;
     mst_initializer depthwise_initializer; /**< default glorot_uniform */
     mst_initializer pointwise_initializer; /**< default glorot_uniform */
-    mst_initializer bias_initializer;      /**< default zeros, also in place of glorot_uniform */
-    /** Penalties of the kernels: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2. */
+    mst_initializer bias_initializer;      /**< default zeros; glorot_uniform counts as not given */
+    /** Penalties of the kernels: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2. */
     float depthwise_l1, depthwise_l2, pointwise_l1, pointwise_l2;
     const char *name;
 } mst_layer_separable_conv2d_options;

@@ -33,7 +33,8 @@ mst_value mst_sides_pad(const mst_layer_call *call, int num_axes, const mst_axes
     return mst_pad(call->src[0], .before = before, .after = after);
 }
 
-/* An end of 0 elements less is no negative number: a bit of ENDS says that the axis goes to its end. */
+/* If 0 elements are removed at the end of an axis, the end cannot be written as a negative number. A bit of ENDS then
+ * says that the slice goes to the end of the axis. */
 mst_value mst_sides_crop(const mst_layer_call *call, int num_axes, const mst_axes *sides, int32_t all) {
     mst_axes begin = {.count = num_axes + 1}, end = begin;
     int ends = 1;

@@ -1,18 +1,18 @@
-/** simple_rnn: a recurrent layer without gates: each step gives activation(x kernel + bias + h recurrent_kernel), where
- *  h is what the step before gave
+/** simple_rnn: a recurrent layer without gates; a step gives activation(x kernel + bias + h recurrent_kernel), where h
+ *  is the output of the step before it
  *
  *  src               [n, steps, features], at least one step
- *  units             length of what it gives
+ *  units             length of the output of a step
  *  activation        default tanh
- *  return_sequences  gives all steps, [n, steps, units], in the order in which it goes through them; else the last,
- *                    [n, units]
- *  go_backwards      from the last step to the first
+ *  return_sequences  returns the outputs of all steps, [n, steps, units], in the order of processing; else only the
+ *                    last, [n, units]
+ *  go_backwards      processes the steps from the last to the first
  *  name              default simple_rnn, simple_rnn_1, ...
  *  dst               [n, units], or [n, steps, units]
  *
  *  Weights: simple_rnn_cell/kernel [features, units], simple_rnn_cell/recurrent_kernel [units, units] and
- *  simple_rnn_cell/bias [units]. The op on values is mst_simple_rnn_with. Steps that a mask leaves out are skipped, as
- *  in Keras. There is no dropout inside.
+ *  simple_rnn_cell/bias [units]. The op on values is mst_simple_rnn_with. Masked steps are skipped, as in Keras.
+ *  There is no dropout inside.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_simple_rnn_options {
@@ -22,12 +22,12 @@ typedef struct mst_layer_simple_rnn_options {
     bool return_sequences, go_backwards;
     bool no_bias;
     mst_initializer kernel_initializer;    /**< default glorot_uniform */
-    mst_initializer recurrent_initializer; /**< default orthogonal, also in place of glorot_uniform */
-    mst_initializer bias_initializer;      /**< default zeros, also in place of glorot_uniform */
-    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    mst_initializer recurrent_initializer; /**< default orthogonal; glorot_uniform counts as not given */
+    mst_initializer bias_initializer;      /**< default zeros; glorot_uniform counts as not given */
+    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
 } mst_layer_simple_rnn_options;
-#undef mst_simple_rnn /* the op's, which takes values only */
+#undef mst_simple_rnn /* the macro of the op, which takes only values */
 #define mst_simple_rnn(source, ...) \
     MST_LAYER(simple_rnn, source, MST_NAMED_1(mst_layer_simple_rnn_options, units, __VA_ARGS__))
 #endif

@@ -1,22 +1,24 @@
-/** string_lookup: dst = number of the string src: its place in a vocabulary, after the numbers for all other strings
+/** string_lookup: dst = index of the string src: its place in a vocabulary, after the indices for all other strings
  *
  *  src              strings, [n] or [n, ...]
- *  vocabulary       strings [k], each once; without them mst_adapt learns those of the data, the most frequent first
- *                   (of equally frequent ones the last in the order of their bytes), and the layer has weights
- *  max_tokens       how many numbers there are in all, at most: those of the learnt vocabulary and of other strings.
- *                   Then there are that many columns, whatever is learnt (Keras' pad_to_max_tokens), so that a model
- *                   can be built without the data, for weights from a file
- *  num_oov_indices  numbers for strings that are not in the vocabulary, 0 and so on, by a hash of the string; default 1
- *  no_oov           there is none: such a string is an error in the run, MST_INVALID (Keras' num_oov_indices=0)
- *  mask_token       a string that is not in the vocabulary, such as "", has the number 0 before all others in mode
- *                   INT, and counts for no column in the others; default NULL: there is none
- *  output_mode      default INT, i64 like src; the others as those of category_encoding, with a column for each number
+ *  vocabulary       strings [k], all different. Without it, mst_adapt learns the vocabulary from the data, and the
+ *                   layer has weights. The most frequent string is first; among equally frequent ones, the last in the
+ *                   order of their bytes
+ *  max_tokens       the largest number of indices: those of the learnt vocabulary and those of other strings. Then
+ *                   there are always that many columns (Keras' pad_to_max_tokens), so that a model whose weights come
+ *                   from a file can be built without the data
+ *  num_oov_indices  number of indices for strings that are not in the vocabulary, chosen by a hash; default 1
+ *  no_oov           there are no such indices: such a string is an error in the run, MST_INVALID (in Keras,
+ *                   num_oov_indices=0)
+ *  mask_token       a string that is not in the vocabulary, such as "". In mode INT its index is 0, before all others;
+ *                   in the other modes it belongs to no column. Default NULL: none
+ *  output_mode      default INT, i64 like src; the others are those of category_encoding, with a column for each index
  *  name             default string_lookup, string_lookup_1, ...
  *
- *  Weights if no vocabulary is given, i64 [k], not trained: vocabulary_hashes, the hash of each string
- *  (mst_string_to_hash_bucket_fast into 2^53) in rising order, and vocabulary_places. Numbers, since checkpoints of
- *  all formats keep these; in Keras the strings are a part of the configuration. Before mst_adapt no string is in it.
- *  With mask_token they are [k + 1], since that is among them.
+ *  Weights if no vocabulary is given: vocabulary_hashes, the hashes of the strings (mst_string_to_hash_bucket_fast into
+ *  2^53 buckets) in rising order, and vocabulary_places, the place of each. Both are i64 [k], or [k + 1] with
+ *  mask_token, and are not trained. They are numbers, since checkpoints of all formats can keep these; in Keras the
+ *  strings belong to the configuration. Before mst_adapt the vocabulary is empty.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_string_lookup_options {
@@ -28,7 +30,7 @@ typedef struct mst_layer_string_lookup_options {
     const char *mask_token;
     mst_output_mode output_mode;
     const char *name;
-    mst_tensor *adapted_hashes, *adapted_places; /**< of mst_adapt: the weights begin with them */
+    mst_tensor *adapted_hashes, *adapted_places; /**< set by mst_adapt: the initial values of the weights */
     int end_;
 } mst_layer_string_lookup_options;
 #define mst_string_lookup(...) MST_STRING_LOOKUP_(__VA_ARGS__, .end_ = 0)
@@ -39,7 +41,7 @@ typedef struct mst_layer_string_lookup_options {
 #include "muster/ops.h"
 
 enum { MOST_TOKENS = 2147483647 };
-static const char unknown_token[] = "[UNK]"; /* Keras' name of unknown strings: it is not learnt */
+static const char unknown_token[] = "[UNK]"; /* Keras' name for unknown strings; it is never learnt */
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_string_lookup_options, __VA_ARGS__)
 static const mst_field fields[] = {

@@ -1,12 +1,12 @@
 /** take: dst = src[.., indices[i], ..]: some elements of an axis, such as columns of rows
  *
  *  src      any shape with the axis, whose length must be known
- *  indices  i64, each from 0 to the length of the axis - 1: [k], in any order; or [], one without the axis
+ *  indices  i64, each from 0 to the length of the axis - 1: [k], in any order; or [], one index, which removes the axis
  *  axis     1 or more, or negative: counted from the end; default -1
  *  name     default take, take_1, ...
- *  dst      src's dtype; src's shape with k in place of the axis, or without it
+ *  dst      src's dtype; src's shape with length k along the axis, or without the axis
  *
- *  Keras has the op keras.ops.take for it, which its functional models keep as such.
+ *  In Keras it is the op keras.ops.take, which functional models keep as an op.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_take_options {
@@ -58,7 +58,7 @@ static bool are_consecutive(const mst_tensor *indices) {
     return true;
 }
 
-/* Consecutive indices from the first on: a part of X, which is copied whole. */
+/* For consecutive indices: the slice of X that they select, which is copied in one piece. */
 static mst_value slice_of(mst_value x, int axis, const mst_tensor *indices) {
     mst_shape begin = mst_value_spec(x).shape, size = begin;
     for (int i = 0; i < size.ndim; i++) begin.dim[i] = 0, size.dim[i] = -1;

@@ -1,12 +1,12 @@
 /** time_distributed: a layer applied to each step by itself, with the same weights
  *
  *  src    [n, steps, ...], all known but n
- *  layer  MST_INNER(dense, .units = 8): a layer that takes [n, ...], any but those that learn from the batch
- *         (batch_normalization) or from data before training. Its own name is that of its weights' scope
- *  dst    [n, steps, ...]: what the layer gives, step by step
+ *  layer  MST_INNER(dense, .units = 8): any layer that takes [n, ...], except those that learn from the batch
+ *         (batch_normalization) or from data before training. Its name is the scope of its weights
+ *  dst    [n, steps, ...]: the outputs of the layer, step by step
  *
- *  As Keras' TimeDistributed. The layer is applied once, to all steps of all examples as rows. The steps that a mask
- *  leaves out pass a layer that takes its source element by element or along the last axis, such as dense.
+ *  The same as Keras' TimeDistributed. The layer is applied once, to all steps of all examples as rows. If it works
+ *  element by element or along the last axis, as dense does, the mask of the steps is passed on.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_time_distributed_options {
@@ -38,7 +38,7 @@ static const mst_layer_type *type_inside(const mst_layer_call *call) {
     return mst_layer_inner_type(&o->layer, call->type, call->name);
 }
 
-/* Keras' layer has statistics of each step by itself. */
+/* Refuses batch normalization: Keras' layer would have separate statistics for each step. */
 static mst_status time_distributed_check(const void *options, const char *name) {
     const mst_layer_time_distributed_options *o = options;
     if (strcmp(o->layer.type, mst_layer_type_batch_normalization.name) != 0) return MST_OK;
@@ -51,7 +51,7 @@ static bool is_known(const mst_shape *shape) {
     return true;
 }
 
-/* The weights are those of the layer inside, which gets its source only in build. */
+/* Declares the weights of the inner layer, which gets its real source only in `build`. */
 static mst_status time_distributed_weights(mst_layer_call *call) {
     char text[MST_SHAPE_TEXT];
     const mst_shape src = mst_value_spec(call->src[0]).shape;
@@ -60,7 +60,7 @@ static mst_status time_distributed_weights(mst_layer_call *call) {
                     mst_shape_print(src, text, sizeof text));
 }
 
-/* The output of the layer inside for ROWS, [n * steps, ...]. */
+/* The output of the inner layer for ROWS, [n * steps, ...]. */
 static mst_value apply(const mst_layer_call *call, const mst_value *rows) {
     const mst_layer_time_distributed_options *o = call->options;
     mst_layer_call inside = *call;

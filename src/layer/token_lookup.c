@@ -8,7 +8,7 @@
 #include "base/no_memory.h"
 #include "muster/ops.h"
 
-static const int64_t hashes = (int64_t)1 << 53; /* of 18,000 vocabularies of a million strings one has two equal keys */
+static const int64_t hashes = (int64_t)1 << 53; /* of 18,000 vocabularies of a million strings, one has equal keys */
 
 int64_t mst_token_num_string_keys(void) {
     return hashes;
@@ -18,17 +18,17 @@ int64_t mst_token_key_of_string(mst_string token) {
     return (int64_t)(mst_farm_hash(token.data, token.length) % (uint64_t)hashes);
 }
 
-/* How many numbers come before those of other tokens: one if a token is masked. */
+/* The number of indices before those of other tokens: 1 for a masked token in mode INT, else 0. */
 static int64_t num_masked(const mst_token_lookup *l) {
     return l->masks && l->mode == MST_OUTPUT_MODE_INT;
 }
 
-/* How many numbers come before those of the vocabulary. */
+/* The number of indices before those of the vocabulary. */
 static int64_t num_before(const mst_token_lookup *l) {
     return num_masked(l) + l->num_others;
 }
 
-/* Tokens of the vocabulary, without the masked one. */
+/* The number of tokens of the vocabulary, without the masked one. */
 static int64_t num_known(const mst_token_lookup *l) {
     if (l->vocabulary) return mst_tensor_count(l->vocabulary);
     return l->keys ? mst_tensor_count(l->keys) - l->masks : l->max_tokens - num_before(l);
@@ -39,9 +39,9 @@ static int64_t num_known(const mst_token_lookup *l) {
 /* A token of a vocabulary. */
 typedef struct token {
     int64_t key;
-    int64_t count; /* in the data; 0: the entry of a table is free */
+    int64_t count; /* of occurrences in the data; 0: the entry of the table is free */
     int64_t place;
-    char *data; /* of a string; NULL: it is an integer */
+    char *data; /* the bytes of a string; NULL: it is an integer */
     size_t length;
 } token;
 
@@ -50,7 +50,8 @@ static int by_key(const void *a, const void *b) {
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* The N TOKENS, at least one, as two tensors of SIZE elements; the last token fills the rest. */
+/* Stores the keys and places of N TOKENS, at least one, in two tensors of SIZE elements. The last token fills the rest
+ * of them. */
 static mst_status make_tensors(token *tokens, int64_t n, int64_t size, mst_tensor *out[2]) {
     qsort(tokens, (size_t)n, sizeof *tokens, by_key);
     for (int i = 0; i < 2; i++) MST_TRY(mst_tensor_create(MST_I64, MST_SHAPE(size), &out[i]));
@@ -63,7 +64,7 @@ static mst_status make_tensors(token *tokens, int64_t n, int64_t size, mst_tenso
     return MST_OK;
 }
 
-/* TOKENS are in the order of their keys; the masked one has the last place. */
+/* Checks that TOKENS, which are in the order of their keys, are different. The masked token has the last place. */
 static mst_status check_distinct(const mst_token_lookup *l, const token *tokens, int64_t n) {
     for (int64_t i = 1; i < n; i++) {
         if (tokens[i].key != tokens[i - 1].key) continue;
@@ -128,7 +129,7 @@ mst_status mst_token_lookup_weights(const mst_token_lookup *l, mst_layer_call *c
     return MST_OK;
 }
 
-/* Keys and places of a vocabulary that was given. */
+/* Makes constants of the keys and places of a given vocabulary. */
 static mst_status make_constants(const mst_token_lookup *l, const mst_layer_call *call, mst_value out[2]) {
     mst_tensor *made[2] = {NULL, NULL};
     const mst_status status = take_vocabulary(l, made);
@@ -160,7 +161,7 @@ mst_value mst_token_lookup_build(const mst_token_lookup *l, const mst_layer_call
 
 /* ---- what it learns ---- */
 
-/* A hash table of tokens by their keys; at most half of the entries are taken. */
+/* A hash table of tokens, indexed by key. At most half of its entries are used. */
 typedef struct token_table {
     token *entry;
     size_t capacity, n;
@@ -184,7 +185,7 @@ static mst_status grow_table(token_table *t) {
     return MST_OK;
 }
 
-/* STRING is NULL if the token is an integer, its key. */
+/* Counts one occurrence of the token KEY. STRING is NULL if the token is an integer, which is its own key. */
 static mst_status count_token(const mst_token_lookup *l, token_table *t, int64_t key, const mst_string *string) {
     if (key == l->unknown_key || (l->masks && key == l->mask_key)) return MST_OK;
     if (2 * t->n >= t->capacity) MST_TRY(grow_table(t));
@@ -207,7 +208,7 @@ static mst_status count_strings(const mst_token_lookup *l, token_table *t, const
     return MST_OK;
 }
 
-/* Floats are cut to whole numbers; those that are no number of 64 bits are left out. */
+/* Counts the integers in ROWS. Floats are truncated to whole numbers; those that do not fit in 64 bits are skipped. */
 static mst_status count_integers(const mst_token_lookup *l, token_table *t, const mst_tensor *rows) {
     const int64_t *data = mst_tensor_dtype(rows) == MST_I64 ? mst_tensor_data(rows) : NULL;
     for (int64_t i = 0; i < mst_tensor_count(rows); i++) {
@@ -225,7 +226,8 @@ static mst_status count_rows(const mst_token_lookup *l, token_table *t, const ms
     return dtype == MST_STRING ? count_strings(l, t, rows) : count_integers(l, t, rows);
 }
 
-/* The most frequent first, of equally frequent ones the largest. Free entries are at the end. */
+/* The order of tokens, for qsort: the most frequent first; among equally frequent ones, the largest. Free entries are
+ * at the end. */
 static int by_count(const void *a, const void *b) {
     const token *x = a, *y = b;
     if (x->count != y->count) return (x->count < y->count) - (x->count > y->count);
@@ -236,15 +238,15 @@ static int by_count(const void *a, const void *b) {
     return order ? -order : (x->length < y->length) - (x->length > y->length);
 }
 
-/* The entry after those that have a place becomes the masked token. It is free, as at most half of the entries are
- * taken. */
+/* Makes the learnt tensors. The entry after the learnt tokens becomes the masked token; there is one, since at most
+ * half of the entries are used. */
 static mst_status make_learnt(const mst_token_lookup *l, token_table *t, mst_tensor *learnt[MST_MAX_LEARNT]) {
     const int64_t most = l->max_tokens ? l->max_tokens - num_before(l) : (int64_t)t->n;
     const int64_t n = (int64_t)t->n < most ? (int64_t)t->n : most;
     qsort(t->entry, t->capacity, sizeof *t->entry, by_count);
     for (int64_t i = 0; i < n; i++) t->entry[i].place = i;
     if (l->masks) {
-        free(t->entry[n].data); /* a token for which no number is left */
+        free(t->entry[n].data); /* of a token for which no index is left */
         t->entry[n] = (token){.key = l->mask_key, .place = most};
     }
     return make_tensors(t->entry, n + l->masks, most + l->masks, learnt);

@@ -3,7 +3,7 @@
  *  src   [n, ...], f32 or f64
  *  axes  without the batch; negative ones count from the end; default -1
  *  name  default unit_normalization, unit_normalization_1, ...
- *  dst   like src; what has a norm below 1e-12 is divided by that
+ *  dst   like src; a norm below 1e-12 is replaced by 1e-12
  *
  *  The op on values is mst_l2_normalize.
  */
@@ -29,7 +29,7 @@ static const mst_field fields[] = {
 };
 
 static mst_value unit_normalization_build(const mst_layer_call *call) {
-    static const double least_square = 1e-24; /* Keras has 1e-12 for the norm */
+    static const double least_square = 1e-24; /* in Keras, the least norm is 1e-12 */
     const mst_axes given = ((const mst_layer_unit_normalization_options *)call->options)->axes;
     const mst_axes axes = given.count ? given : MST_AXES(-1);
     const int ndim = mst_value_spec(call->src[0]).shape.ndim;

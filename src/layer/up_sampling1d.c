@@ -1,7 +1,7 @@
-/** up_sampling1d: each step several times
+/** up_sampling1d: repeats each step several times
  *
- *  src   [n, steps, channels], of steps that are known
- *  size  how often each step comes, default 2
+ *  src   [n, steps, channels]; the number of steps must be known
+ *  size  how often each step is repeated, default 2
  *  dst   [n, size * steps, channels]
  */
 #ifdef MST_LAYER_HEADER

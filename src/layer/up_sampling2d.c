@@ -1,6 +1,6 @@
-/** up_sampling2d: pictures with so many times the rows and columns
+/** up_sampling2d: enlarges the rows and columns of pictures by whole factors
  *
- *  src            [n, height, width, channels], f32 or f64, of a height and width that are known
+ *  src            [n, height, width, channels], f32 or f64; height and width must be known
  *  size           factor of the rows, and of the columns if size_width is not given; default 2
  *  interpolation  MST_INTERPOLATION_NEAREST (default): pixels are repeated; MST_INTERPOLATION_BILINEAR
  *  dst            [n, size * height, size_width * width, channels]

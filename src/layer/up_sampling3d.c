@@ -1,6 +1,6 @@
-/** up_sampling3d: volumes with so many times the slices, rows and columns, each element repeated
+/** up_sampling3d: enlarges the slices, rows and columns of volumes by whole factors, repeating each element
  *
- *  src   [n, depth, height, width, channels], all known but n
+ *  src   [n, depth, height, width, channels]; all except n must be known
  *  size  factor of all three, or of slices, rows and columns; default MST_AXES(2)
  *  dst   [n, slices, rows, columns, channels]
  */

@@ -1,8 +1,8 @@
 /** zero_padding1d: dst = src between steps of zeros
  *
  *  src       [n, steps, channels]
- *  padding   so many on each side, default 1
- *  sides     in its place: at the beginning and at the end
+ *  padding   number of steps added on each side, default 1
+ *  sides     instead of padding, the numbers at the beginning and at the end
  *  dst       [n, outputs, channels]
  */
 #ifdef MST_LAYER_HEADER

@@ -1,8 +1,8 @@
 /** zero_padding2d: dst = src between rows and columns of zeros
  *
  *  src       [n, height, width, channels]
- *  padding   so many on each side, default 1
- *  sides     in its place: at the top, bottom, left and right
+ *  padding   number of rows and columns added on each side, default 1
+ *  sides     instead of padding, the numbers at the top, bottom, left and right
  *  dst       [n, rows, columns, channels]
  */
 #ifdef MST_LAYER_HEADER

@@ -1,8 +1,8 @@
 /** zero_padding3d: dst = src between slices, rows and columns of zeros
  *
  *  src       [n, depth, height, width, channels]
- *  padding   so many on each side, default 1
- *  sides     in its place: at the front, back, top, bottom, left and right
+ *  padding   number of slices, rows and columns added on each side, default 1
+ *  sides     instead of padding, the numbers at the front, back, top, bottom, left and right
  *  dst       [n, slices, rows, columns, channels]
  */
 #ifdef MST_LAYER_HEADER

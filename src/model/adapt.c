@@ -1,4 +1,4 @@
-/* mst_adapt: batches of the data go to the layer, and what it learns from them becomes the model's. */
+/* mst_adapt: gives batches of the data to a layer. The model takes ownership of the tensors that the layer learns. */
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "data/dataset.h"
@@ -19,7 +19,7 @@ static mst_status next_rows(void *context, mst_tensor **rows) {
     return batch ? mst_batch_tensor(batch, r->component, rows) : MST_OK;
 }
 
-/* The model owns what was learnt. */
+/* Makes the model own the tensors LEARNT. */
 static mst_status keep_learnt(mst_model *model, mst_tensor *const learnt[MST_MAX_LEARNT]) {
     MST_TRY(
         mst_grow(&model->tensor, sizeof *model->tensor, model->num_tensors + MST_MAX_LEARNT, &model->tensor_capacity));

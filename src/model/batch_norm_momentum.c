@@ -2,7 +2,7 @@
 #include "model/model.h"
 #include "muster/layers.h"
 
-/* Those of layer I, where it is a batch normalization; else NULL. */
+/* The options of layer I if it is a batch normalization; else NULL. */
 static mst_layer_batch_normalization_options *batch_norm(const mst_model *model, int64_t i) {
     const mst_model_layer *layer = &model->layer[i];
     return layer->type == mst_layer_find("batch_normalization") ? layer->options : NULL;

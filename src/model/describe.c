@@ -43,7 +43,7 @@ static mst_status list_variables(mst_model_description *d) {
     if (trainable && d->variable && d->trainable) {
         mst_collection(d->graph, MST_VARIABLES, NULL, d->variable, count);
         mst_collection(d->graph, MST_TRAINABLE, NULL, trainable, num_trainable);
-        for (int i = 0, k = 0; i < count; i++) /* both are in the order in which they are made */
+        for (int i = 0, k = 0; i < count; i++) /* both lists are in the order of creation */
             if (k < num_trainable && mst_value_equal(trainable[k], d->variable[i])) d->trainable[i] = true, k++;
     }
     free(trainable);
@@ -91,7 +91,7 @@ static mst_status list_weights(mst_model *model, const mst_model_description *d,
         free(first);
         return MST_NO_MEMORY("for the list of weights");
     }
-    int64_t *next = first + model->num_layers; /* of the nodes of a layer; -1: none */
+    int64_t *next = first + model->num_layers; /* of each node: the next node of its layer; -1: none */
     for (int64_t i = 0; i < model->num_layers; i++) first[i] = -1;
     for (int64_t node = model->num_nodes - 1; node >= 0; node--) {
         next[node] = first[model->node[node].layer];

@@ -1,4 +1,4 @@
-/** What a model would build: shapes and weights, from a graph made for looking only. */
+/** The shapes and weights that a model would have. They come from a graph that is built only to inspect it. */
 #ifndef MUSTER_MODEL_DESCRIBE_H
 #define MUSTER_MODEL_DESCRIBE_H
 
@@ -6,18 +6,18 @@
 
 typedef struct mst_model_description {
     mst_graph *graph;
-    mst_value *value;    /**< [num_nodes] what each node gives; MST_NONE where it is not needed */
-    int *num_variables;  /**< [num_nodes] variables of the graph after each node */
+    mst_value *value;    /**< [num_nodes] the output of each node; MST_NONE: the node is not needed */
+    int *num_variables;  /**< [num_nodes] number of variables in the graph after each node is built */
     mst_value *variable; /**< in the order in which they are made */
     bool *trainable;     /**< like variable */
     mst_model_order order;
 } mst_model_description;
 
-/** To be freed with mst_model_forget, also after an error. Where the shapes of inputs are not known there is only the
- *  order: the graph is NULL. */
+/** Describes MODEL. Free OUT with mst_model_forget, also after an error. If the shapes of inputs are not known, only
+ *  the order is set, and the graph is NULL. */
 MST_API MST_CHECKED mst_status mst_model_describe(mst_model *model, mst_model_description *out);
 MST_API void mst_model_forget(mst_model_description *description);
-/** The first of NODE's variables; the last is before num_variables[NODE]. */
+/** The index of the first variable of NODE. The last one has the index num_variables[NODE] - 1. */
 static inline int mst_model_first_variable(const mst_model_description *description, int64_t node) {
     return node > 0 ? description->num_variables[node - 1] : 0;
 }

@@ -6,7 +6,7 @@
 
 #include "base/no_memory.h"
 
-/* A depth-first search from the outputs back to the inputs, and what it finds out about nodes and layers. */
+/* A depth-first search from the outputs back to the inputs, and its results for nodes and layers. */
 typedef struct walk {
     const mst_model *model;
     int64_t *stack, stack_size;        /* [nodes] nodes whose sources are being followed */
@@ -29,7 +29,7 @@ static void enter(walk *w, int64_t node) {
     if (*rank < 0) *rank = w->num_visited++;
 }
 
-/* Visits OUTPUT and all nodes that it needs. A stack in place of recursion: models may be deep. */
+/* Visits OUTPUT and all nodes that it needs. Uses a stack instead of recursion, since models may be deep. */
 static void search_from(walk *w, int64_t output) {
     if (w->next_src[output] >= 0) return;
     enter(w, output);

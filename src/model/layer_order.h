@@ -1,4 +1,4 @@
-/** The order of a model's layers in summaries and in lists of weights, which is that of Keras. */
+/** The order of a model's layers in summaries and in lists of weights, which is the order of Keras. */
 #ifndef MUSTER_MODEL_LAYER_ORDER_H
 #define MUSTER_MODEL_LAYER_ORDER_H
 
@@ -14,7 +14,7 @@ typedef struct mst_model_order {
                          the summary leaves out the column "Connected to" */
 } mst_model_order;
 
-/** To be freed with mst_model_order_free, also after an error. */
+/** Makes the order of MODEL's layers. Free OUT with mst_model_order_free, also after an error. */
 MST_CHECKED mst_status mst_model_order_make(const mst_model *model, mst_model_order *out);
 void mst_model_order_free(mst_model_order *order);
 

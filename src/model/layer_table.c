@@ -11,7 +11,7 @@
 
 enum { MOST_COLUMNS = 4, CELL = 1024 };
 
-/* Widths are Keras', of a terminal of 80 columns; a cell has a space on each side. */
+/* The widths are Keras' widths for a terminal of 80 columns. A cell has a space on each side. */
 typedef struct table {
     FILE *file;
     int num_columns;
@@ -65,7 +65,7 @@ static void print_row(const table *t, const char *bar, const char *const *cell) 
     }
 }
 
-/* Appends to the text of a cell; what is too long for it is left out. */
+/* Appends formatted text to a cell; text that does not fit is cut off. */
 __attribute__((format(printf, 2, 3))) static void add(char cell[CELL], const char *format, ...) {
     const size_t used = strlen(cell);
     va_list list;
@@ -74,7 +74,7 @@ __attribute__((format(printf, 2, 3))) static void add(char cell[CELL], const cha
     va_end(list);
 }
 
-/* 1234567 as 1,234,567 */
+/* Appends COUNT with separators: 1234567 as 1,234,567. */
 static void add_count(char cell[CELL], int64_t count) {
     char digits[32];
     const int length = snprintf(digits, sizeof digits, "%lld", (long long)count);
@@ -104,7 +104,7 @@ static void add_shape(char cell[CELL], mst_shape shape) {
 /* ---- the layers ---- */
 
 typedef struct totals {
-    int64_t count[2], bytes[2]; /* of weights that are not trained, and of those that are */
+    int64_t count[2], bytes[2]; /* [0]: of weights that are not trained, [1]: of trained weights */
 } totals;
 
 static void describe_layer(const mst_model *model, const mst_model_description *d, int64_t layer,
@@ -121,7 +121,7 @@ static void describe_layer(const mst_model *model, const mst_model_description *
                 (long long)src->number);
         }
         if (!d->graph || mst_value_is_none(d->value[i])) continue;
-        cell[1][0] = '\0'; /* of several nodes the last one's shape is shown */
+        cell[1][0] = '\0'; /* if there are several nodes, the shape of the last one is shown */
         add_shape(cell[1], mst_value_spec(d->value[i]).shape);
         for (int v = mst_model_first_variable(d, i); v < d->num_variables[i]; v++) {
             const mst_spec spec = mst_value_spec(d->variable[v]);
@@ -137,7 +137,8 @@ static void describe_layer(const mst_model *model, const mst_model_description *
     if (!d->graph && l->type->weights) add(cell[2], " (unbuilt)");
 }
 
-/* What Keras calls sequential: each layer was added to the model, not to an output. Its table leaves the input out. */
+/* Whether Keras would call the model sequential: each layer was added to the model, not to an output. The table of such
+ * a model does not list the input. */
 static bool is_stack(const mst_model *model, const mst_model_order *order) {
     return order->is_chain && order->num_layers == model->num_layers &&
            (!model->has_output_sources || !model->input[0].declared);

@@ -1,9 +1,9 @@
 /* Builds the description of a model: layers, nodes and inputs (model.h). No graph is made here: model_call.c and
  * describe.c walk the nodes and call the layers' types.
  *
- * A layer may be applied to outputs of earlier nodes, or to the model, which stands for its last node; where that
- * has none, an input is added. The first error stays on the model, as on a graph: later layers are not added, and
- * mst_model_check or compiling tells it. */
+ * A layer may be applied to outputs of earlier nodes, or to the model, which stands for its last node. If the model has
+ * no nodes yet, an input is added. As on a graph, the first error stays on the model: later layers are not added, and
+ * mst_model_check or compiling reports the error. */
 #include "model/model.h"
 
 #include <stdio.h>
@@ -91,10 +91,10 @@ static bool name_is_taken(const mst_model *model, const char *name) {
     return mst_names_get(&model->names, name) >= 0;
 }
 
-/* dense, dense_1, ...: the first that no layer has; NULL where memory is out. */
+/* The first of dense, dense_1, ... that no layer has; NULL if memory is out. */
 static const char *default_name(mst_model *model, const mst_layer_type *type, const void *options) {
     const char *base = type->default_name ? type->default_name(options) : type->name, *name = base;
-    int64_t number = mst_names_get(&model->suffixes, base); /* all up to it are taken */
+    int64_t number = mst_names_get(&model->suffixes, base); /* all numbers up to it are taken */
     if (number < 0) number = 0;
     while (name && name_is_taken(model, name))
         name = mst_arena_print(&model->arena, "%s_%lld", base, (long long)++number);
@@ -152,7 +152,8 @@ static mst_status add_input(mst_model *model, const mst_layer_input_options *opt
     return MST_OK;
 }
 
-/* The nodes of SOURCE; of a model the one added last, which is an input where there is none yet. */
+/* Finds the nodes of SOURCE. If SOURCE is a model, it is the node that was added last; if there is none yet, an input
+ * is added. */
 static mst_status sources(mst_model *model, const mst_layer_source *source, int64_t *src, int *num_src) {
     *num_src = source->outputs.count;
     for (int i = 0; i < *num_src; i++) {
@@ -246,7 +247,7 @@ static const char *node_name(const mst_model *model, int64_t node) {
     return model->layer[model->node[node].layer].name;
 }
 
-/* Whether one of OUTPUTS has NAME: a layer's, or that which one of the first N was given. */
+/* Whether NAME is taken: by the layer of one of OUTPUTS, or as the name given to one of the first N outputs. */
 static bool is_output_name(const mst_model *model, const mst_outputs *outputs, int n, const char *name) {
     for (int i = 0; i < outputs->count; i++)
         if (strcmp(node_name(model, outputs->output[i].node), name) == 0 ||
@@ -255,8 +256,8 @@ static bool is_output_name(const mst_model *model, const mst_outputs *outputs, i
     return false;
 }
 
-/* Output I has the name of its layer, unless one before it is of the same layer: then the first of NAME_1, NAME_2 and
- * so on that none has. */
+/* Names output I after its layer. If an output before it is of the same layer, takes the first free name of NAME_1,
+ * NAME_2 and so on. */
 static mst_status name_output(mst_model *model, const mst_outputs *outputs, int i) {
     const char *name = node_name(model, outputs->output[i].node);
     const size_t size = strlen(name) + sizeof "_2147483647";

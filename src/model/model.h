@@ -1,4 +1,4 @@
-/** What a model consists of.
+/** The parts of a model.
  *
  *      nodes   0 input   1 input   2 dense(0)   3 dense(1)   4 merge(2, 3)   5 dense_1(4)
  *
@@ -20,7 +20,7 @@ typedef struct mst_model_layer {
     const char *name;
     void *options; /**< the model owns the strings and tensors in it */
     int64_t num_nodes;
-    bool frozen; /**< mst_model_set_trainable */
+    bool frozen; /**< set by mst_model_set_trainable */
 } mst_model_layer;
 
 typedef struct mst_model_node {
@@ -32,29 +32,29 @@ typedef struct mst_model_node {
 
 typedef struct mst_model_input {
     int64_t node;
-    bool declared; /**< by mst_input; false: added because the first layer has no source */
+    bool declared; /**< made by mst_input; false: added because the first layer has no source */
     mst_spec row;  /**< dtype and shape of one example; dtype MST_NO_DTYPE until known */
 } mst_model_input;
 
 struct mst_model {
     mst_arena arena;
-    const char *name;          /**< of the file that it was read from, without control characters; NULL: it has none */
+    const char *name;          /**< of the file from which it was read, without control characters; NULL: none */
     const char *only_predicts; /**< why it cannot be trained, "layer 'a' (GaussianNoise)"; NULL: it can */
-    const char *masked_output; /**< of the last build: the layer of an output that has a mask; NULL: none has */
+    const char *masked_output; /**< in the last build, the layer of an output that has a mask; NULL: none has */
     mst_model_layer *layer;
     int64_t num_layers, layer_capacity;
     mst_names names;    /**< of layers, with their indices */
-    mst_names suffixes; /**< of names without their number, with the last number that was given */
+    mst_names suffixes; /**< default names without their number, each with the last number that was given */
     mst_model_node *node;
     int64_t num_nodes, node_capacity;
     mst_model_input *input;
     int64_t num_inputs, input_capacity;
-    mst_outputs outputs;                      /**< where count is 0, the output is that of the last node */
-    const char *output_name[MST_MAX_OUTPUTS]; /**< of these outputs, each its own */
+    mst_outputs outputs;                      /**< if count is 0, the only output is that of the last node */
+    const char *output_name[MST_MAX_OUTPUTS]; /**< of these outputs, all different */
     bool has_output_sources;                  /**< some layer was applied to an output instead of to the model */
     mst_tensor **tensor;                      /**< tensors in options of layers, retained */
     int64_t num_tensors, tensor_capacity;
-    mst_failure failure; /**< the first error; its code is MST_OK where there was none */
+    mst_failure failure; /**< the first error; its code is MST_OK if there was none */
 
     mst_weight *weight; /**< result of the last mst_model_weights; the names are in weight_names */
     mst_arena weight_names;
@@ -62,12 +62,12 @@ struct mst_model {
     mst_store *store;            /**< weights and all other state; stays when the model is compiled again */
     struct mst_trainer *trainer; /**< made by mst_compile */
     void (*destroy_trainer)(struct mst_trainer *trainer);
-    void *owned; /**< what the functions of its layers use; NULL: none */
+    void *owned; /**< memory that the functions of its layers use; NULL: none */
     void (*destroy_owned)(void *owned);
     bool in_fit; /**< the trainer is in use: a callback must not replace it */
 };
 
-/** The outputs of MODEL: where none were set, that of its last node. */
+/** The outputs of MODEL. If none were set, it is the output of its last node. */
 MST_API mst_outputs mst_model_get_outputs(const mst_model *model);
 /** Keeps the calling thread's error on MODEL, unless MODEL already has one. */
 void mst_model_stick(mst_model *model);
@@ -75,7 +75,7 @@ void mst_model_stick(mst_model *model);
  *  and Muster does not. */
 mst_value mst_model_for_loss(const mst_model *model, mst_value value);
 /** Builds the nodes that the outputs need, in the graph of INPUTS[0], which must be a value. INPUTS has one element for
- *  each input of MODEL. Sets VALUES[i] to the output of node i and leaves it as it was where the node is not needed.
+ *  each input of MODEL. Sets VALUES[i] to the output of node i; leaves it unchanged if the node is not needed.
  *  Sets NUM_VARIABLES[i] (NUM_VARIABLES may be NULL) to the number of variables in the graph after node i. */
 MST_CHECKED mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool training, mst_value *values,
                                        int *num_variables);

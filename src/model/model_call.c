@@ -1,4 +1,4 @@
-/* mst_model_call and the building of a model's nodes in a graph. */
+/* mst_model_call, and mst_model_build, which builds a model's nodes in a graph. */
 #include <stdlib.h>
 
 #include "base/argument.h"
@@ -8,15 +8,15 @@
 #include "model/model.h"
 #include "muster/ops.h"
 
-/* X with a last dimension of 1 added where examples of ROW have it and X has not. So Keras does it: pictures of 28x28
- * have one channel. */
+/* Adds a last dimension of 1 to X if examples of ROW have it and X does not. As in Keras, pictures of 28x28 then have
+ * one channel. */
 static mst_value add_channel(mst_value x, const mst_spec *row) {
     const int ndim = row->shape.ndim;
     const bool lacks = ndim > 1 && row->shape.dim[ndim - 1] == 1 && mst_value_spec(x).shape.ndim == ndim;
     return lacks ? mst_expand_dims(x, ndim) : x;
 }
 
-/* Whether X can be examples of ROW. */
+/* Whether X has the shape of a batch of examples of ROW. */
 static bool fits(mst_value x, const mst_spec *row) {
     const mst_shape shape = mst_value_spec(x).shape;
     if (shape.ndim != row->shape.ndim + 1) return false;
@@ -38,7 +38,7 @@ static mst_value feed_input(mst_model *model, int64_t i, mst_value x) {
     if (!fits(x, &input->row))
         return mst_value_fail(mst_value_graph(x), MST_INVALID, "input '%s' is %s, examples must be %s", layer->name,
                               mst_spec_print(&spec, have, sizeof have), mst_spec_print(&input->row, want, sizeof want));
-    /* an input has no weights, so it needs no scope, and does the same in training */
+    /* an input has no weights, so it needs no scope; training does not matter to it */
     mst_layer_call call = {.type = layer->type,
                            .name = layer->name,
                            .options = layer->options,

@@ -15,7 +15,7 @@
 
 /* ---- loading ---- */
 
-/* Errors of layers and outputs do not name the file. */
+/* Adds the name of the file to errors that do not have it, such as those of layers and outputs. */
 static mst_status of_file(const char *path, mst_status status) {
     if (status && !strstr(mst_error()->message, path)) return mst_error_prefix("'%s'", path);
     return status;
@@ -64,7 +64,8 @@ mst_status mst_model_load_weights(mst_model *model, const char *path) {
 
 /* ---- saving ---- */
 
-/* The error about a weight that is not in the store yet, or has no value in a graph of ONNX, does not say why. */
+/* Replaces the error about a weight that is not in the store yet, or has no value in a graph of ONNX, by one that tells
+ * the reason. */
 static mst_status of_built(mst_model *model, mst_status status) {
     const mst_weight *weight;
     int64_t count;

@@ -1,10 +1,11 @@
-/** What the command needs of the files of models beside the public functions. */
+/** Functions for model files that the command needs in addition to the public ones. */
 #ifndef MUSTER_MODEL_FILE_MODEL_FILE_H
 #define MUSTER_MODEL_FILE_MODEL_FILE_H
 
 #include "muster/model_file.h"
 
-/** The network of the file PATH, with the notes and weights left out: a new model. COMPILED: as of mst_model_load. */
+/** Makes a new model from the network of the file PATH, without the notes and weights. COMPILED is as in
+ *  mst_model_load. */
 MST_API MST_CHECKED mst_status mst_network_load(const char *path, mst_model **out, mst_model_compiled *compiled);
 
 #endif

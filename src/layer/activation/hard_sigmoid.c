@@ -1,4 +1,4 @@
-/** hard_sigmoid: min(max(x / 6 + 1/2, 0), 1), as in Keras 3; that of Keras 2 is hard_sigmoid_keras2 */
+/** hard_sigmoid: min(max(x / 6 + 1/2, 0), 1), as in Keras 3; the one of Keras 2 is hard_sigmoid_keras2 */
 #ifdef MST_ACTIVATION_HEADER
 enum { MST_HARD_SIGMOID = 13 };
 #endif

@@ -1,4 +1,4 @@
-/** hard_silu: x * min(max(x / 6 + 1/2, 0), 1), hard swish */
+/** hard_silu: x * min(max(x / 6 + 1/2, 0), 1), also called hard swish */
 #ifdef MST_ACTIVATION_HEADER
 enum { MST_HARD_SILU = 12 };
 #endif

@@ -1,4 +1,4 @@
-/** leaky_relu: x > 0 ? x : 0.2 * x, the slope of Keras 3 and tf.nn.leaky_relu, not the default of the op */
+/** leaky_relu: x > 0 ? x : 0.2 * x, with the slope of Keras 3 and tf.nn.leaky_relu instead of the op's default */
 #ifdef MST_ACTIVATION_HEADER
 enum { MST_LEAKY_RELU = 3 };
 #endif

@@ -1,5 +1,5 @@
 /** selu: scale * (x > 0 ? x : alpha * (exp(x) - 1)), with the numbers of Klambauer et al., "Self-Normalizing Neural
- *  Networks", which keep mean 0 and variance 1 */
+ *  Networks"; these numbers keep mean 0 and variance 1 */
 #ifdef MST_ACTIVATION_HEADER
 enum { MST_SELU = 16 };
 #endif

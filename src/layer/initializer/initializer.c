@@ -6,13 +6,13 @@
 #include "graph/graph.h"
 #include "graph/spec.h"
 
-/* standard deviation of a normal distribution with deviation 1 that is cut off beyond 2 */
+/* The standard deviation of a standard normal distribution that is truncated to [-2, 2]. */
 static const double truncated_deviation = 0.87962566103423978;
 
 static const char *const fans[] = {"fan_in", "fan_out", "fan_average", NULL};
 static const char *const distributions[] = {"truncated_normal", "untruncated_normal", "uniform", NULL};
 
-/* Their defaults depend on the kind. */
+/* The fields of all kinds of initializers. The default of a number depends on the kind. */
 const mst_field mst_initializer_fields[] = {
     MST_FIELD_ENUM(mst_initializer, kind, 0, mst_initializer_names, "formula"),
     MST_FIELD_F64(mst_initializer, value, 0, 0, 0, "of constant"),
@@ -81,7 +81,8 @@ static mst_status initializer_check(const mst_initializer *r, mst_dtype dtype, m
     return form->check ? form->check(r, dtype, shape) : MST_OK;
 }
 
-/* Graphs keep constants in memory, and may be built only to find shapes. So large values are made when they are set. */
+/* Graphs keep constants in memory, and may be built only to find shapes. So large values are not constants: they are
+ * computed when the variable is set. */
 mst_value mst_initializer_filled(mst_graph *graph, mst_dtype dtype, mst_shape shape, double number) {
     enum { LARGE = 1 << 12 };
     const int64_t count = mst_shape_count(shape);

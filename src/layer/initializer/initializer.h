@@ -1,5 +1,5 @@
-/** One initializer, in one file each of this folder. The build makes of these files the enum mst_initializer_kind with
- *  the macros (muster/initializers.h) and the tables below. */
+/** Initializers. Each is one file of this folder. From these files the build makes the enum mst_initializer_kind, the
+ *  macros (muster/initializers.h) and the tables below. */
 #ifndef MUSTER_LAYER_INITIALIZER_INITIALIZER_H
 #define MUSTER_LAYER_INITIALIZER_INITIALIZER_H
 
@@ -9,27 +9,27 @@
 
 typedef struct mst_initializer_form {
     bool only_floats; /**< makes f32 and f64 only */
-    bool makes_bf16;  /**< else bf16 is made in f32 */
+    bool makes_bf16;  /**< makes bf16 directly; else bf16 is made in f32 and cast */
     /** Further checks than the ranges of numbers; may be NULL. */
     mst_status (*check)(const mst_initializer *initializer, mst_dtype dtype, mst_shape shape);
     mst_value (*value)(mst_graph *graph, const mst_initializer *initializer, mst_dtype dtype, mst_shape shape);
 } mst_initializer_form;
 
-/** All initializers, by mst_initializer_kind. */
+/** All initializers, indexed by mst_initializer_kind. */
 extern const mst_initializer_form *const mst_initializer_table[];
 /** Their names, ended by NULL. */
 extern const char *const mst_initializer_names[];
 /** The members of mst_initializer as options of a layer. */
 extern const mst_field mst_initializer_fields[];
 
-/** INITIALIZER; or OTHERWISE if it was not given, and so is glorot_uniform. */
+/** INITIALIZER, or OTHERWISE if it was not given. An initializer that was not given is glorot_uniform. */
 mst_initializer mst_initializer_or(mst_initializer initializer, mst_initializer otherwise);
 
-/** A value from DISTRIBUTION with mean 0 and variance SCALE / fan; the seed is that of INITIALIZER. */
+/** A random value from DISTRIBUTION with mean 0 and variance SCALE / fan. Uses the seed of INITIALIZER. */
 mst_value mst_initializer_scaled(mst_graph *graph, const mst_initializer *initializer, mst_dtype dtype, mst_shape shape,
                                  double scale, mst_fan fan, mst_distribution distribution);
 
-/** A value full of NUMBER. */
+/** A value whose elements are all NUMBER. */
 mst_value mst_initializer_filled(mst_graph *graph, mst_dtype dtype, mst_shape shape, double number);
 
 #endif

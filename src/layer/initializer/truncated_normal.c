@@ -1,4 +1,4 @@
-/** truncated_normal: N(mean, stddev^2), drawn again outside of mean +- 2 stddev; stddev is that before truncation */
+/** truncated_normal: N(mean, stddev^2), drawn again if outside mean +- 2 stddev; stddev is that before truncation */
 #ifdef MST_INITIALIZER_HEADER
 enum { MST_INITIALIZER_TRUNCATED_NORMAL = 12 };
 #define mst_truncated_normal_initializer(...) MST_INITIALIZER_(TRUNCATED_NORMAL, __VA_ARGS__)

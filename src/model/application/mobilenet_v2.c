@@ -10,13 +10,13 @@ typedef struct stage {
 static const stage stages[] = {{16, 1, 1, 1}, {24, 2, 2, 6},  {32, 3, 2, 6}, {64, 4, 2, 6},
                                {96, 3, 1, 6}, {160, 3, 2, 6}, {320, 1, 1, 6}};
 
-/* What a block gives, and its size. */
+/* The output of a block, and its size. */
 typedef struct features {
     mst_output output;
     int64_t rows, columns, channels;
 } features;
 
-/* The nearest multiple of 8, at least 8; the next one where that is more than a tenth below X. */
+/* The nearest multiple of 8, at least 8. If it is more than 10 % below X, the next larger multiple. */
 static int64_t rounded(double x) {
     int64_t multiple = (int64_t)(x + 4) / 8 * 8;
     if (multiple < 8) multiple = 8;
@@ -31,13 +31,14 @@ static mst_output clipped(mst_output x, const char *name) {
     return mst_re_lu(x, .max_value = 6, .name = name);
 }
 
-/* The zeros which make windows of 3x3 with strides of 2 those that Keras' "same" has. */
+/* Pads OUTPUT with zeros, so that 3x3 windows with strides of 2 are the same as with Keras' padding "same". */
 static mst_output padded(const features *x, mst_output output, const char *prefix) {
     const int top = x->rows % 2 ? 1 : 0, left = x->columns % 2 ? 1 : 0;
     return mst_zero_padding2d(output, .sides = MST_AXES(top, 1, left, 1), .name = LAYER_NAME("%spad", prefix));
 }
 
-/* Expands the channels, filters each by itself, projects to fewer, and adds the source where the shapes are equal. */
+/* Expands the channels, filters each channel by itself, and projects to fewer channels. Adds the source if the shapes
+ * are equal. */
 static features block(features x, const char *prefix, int64_t filters, int strides, int expansion) {
     mst_output y = x.output;
     if (expansion > 1) {

@@ -17,7 +17,7 @@ static mst_output relu(mst_output x, const char *name) {
     return mst_activate(x, MST_RELU, .name = name);
 }
 
-/* Adds to X, or to its projection where the shape changes, what three convolutions make of it. */
+/* Adds the result of three convolutions of X to X, or to a projection of X if the shape changes. */
 static mst_output block(mst_output x, const char *prefix, int64_t filters, int strides, bool projects) {
     const mst_output shortcut = projects ? convolved(x, prefix, 0, 4 * filters, 1, strides) : x;
     mst_output y = relu(convolved(x, prefix, 1, filters, 1, strides), LAYER_NAME("%s_1_relu", prefix));

@@ -1,5 +1,5 @@
-/* A text CNN as beginners' programs on newswires have it: after Kim, "Convolutional Neural Networks for Sentence
- * Classification" (2014), with convolutions one after the other in place of side by side. */
+/* A text CNN as in common tutorials on newswires. It follows Kim, "Convolutional Neural Networks for Sentence
+ * Classification" (2014), but its convolutions are one after the other instead of side by side. */
 #include "model/application/application.h"
 #include "model/model.h"
 

@@ -15,16 +15,16 @@ typedef enum op_sort {
     MULTIPLY,
     DIVIDE,
     POWER,
-    UNARY, /* of one tensor */
+    UNARY, /* takes one tensor */
     TAKE,
     INDEXING
 } op_sort;
 
 typedef struct op_kind {
-    const char *class_name, *function; /* Keras 3's, and Keras 2's; NULL: none */
+    const char *class_name, *function; /* the class in Keras 3, the function in Keras 2; NULL: none */
     op_sort sort;
-    const char *layer; /* of two tensors; NULL: none */
-    double number;     /* of one tensor: its exponent, or 0, which stands for -x */
+    const char *layer; /* the class of the layer for two tensors; NULL: none */
+    double number;     /* for UNARY: the exponent; 0 stands for -x */
 } op_kind;
 
 static const op_kind kinds[] = {
@@ -43,12 +43,12 @@ static const op_kind kinds[] = {
     {"GetItem", NULL, INDEXING, NULL, 0},
 };
 
-/* What an op is applied to: a tensor, or numbers. */
+/* An operand of an op: a tensor, or a constant of numbers. The other member is NULL. */
 typedef struct operand {
     const json_t *tensor, *constant;
 } operand;
 
-/* .h5 files do not say where a class is from. */
+/* Whether MODULE is that of Keras' ops. .h5 files have no modules (NULL). */
 static bool is_of_ops(const char *module) {
     static const char *const packages[] = {"keras.src.ops.", "keras.ops."};
     for (size_t i = 0; module && i < sizeof packages / sizeof *packages; i++)
@@ -76,7 +76,8 @@ bool mst_keras_is_op(const json_t *layer) {
 
 /* ---- what it is applied to ---- */
 
-/* In Keras 3 a tensor is an object with its history, in Keras 2 the history alone: ["layer", call, tensor]. */
+/* Reads an operand. In Keras 3, a tensor is an object that contains its history. In Keras 2, it is only the history:
+ * ["layer", call, tensor]. */
 static bool read_operand(const json_t *value, operand *out) {
     const char *name = json_string_value(json_array_get(value, 0));
     if (name && strcmp(name, "_CONSTANT_VALUE") == 0) value = json_array_get(value, 2);
@@ -87,8 +88,8 @@ static bool read_operand(const json_t *value, operand *out) {
     return out->tensor != NULL;
 }
 
-/* Keras 3: {"args": [a, b]}; Keras 2: ["layer", call, tensor, {"y": b}], where the first three are a. Ops of one tensor
- * have no b, or it is looked at elsewhere. */
+/* Reads the operands of CALL. Keras 3: {"args": [a, b]}. Keras 2: ["layer", call, tensor, {"y": b}], where the first
+ * three elements are a. For ops of one tensor, b is missing or is read elsewhere. */
 static bool read_operands(const op_kind *kind, const json_t *call, operand *a, operand *b) {
     const json_t *args = json_object_get(call, "args");
     const bool is_3 = json_is_object(call), one = kind->sort == UNARY || kind->sort == TAKE || kind->sort == INDEXING;
@@ -100,13 +101,13 @@ static bool read_operands(const op_kind *kind, const json_t *call, operand *a, o
 
 /* ---- what it does ---- */
 
-/* The layer that does what an op does in one call. */
+/* The layer that computes the same as an op in one of its calls. */
 typedef struct equivalent {
     const char *class_name; /* of the layer; NULL: there is none */
-    json_t *config;         /* but the name */
+    json_t *config;         /* without the name */
 } equivalent;
 
-/* Takes over CONFIG, which is NULL if a number in it is not finite. */
+/* Takes ownership of CONFIG, which is NULL if a number in it is not finite. */
 static equivalent equivalent_with(const char *class_name, json_t *config) {
     return (equivalent){config ? class_name : NULL, config};
 }
@@ -123,7 +124,7 @@ static double inverse(double x) {
     return 1 / x;
 }
 
-/* NULL if one is not finite. */
+/* Applies F to a number, or to each number of a list. NULL if a result is not finite. */
 static json_t *each(const json_t *numbers, double (*f)(double)) {
     if (!json_is_array(numbers)) return json_real(f(json_number_value(numbers)));
     json_t *list = json_array();
@@ -135,7 +136,7 @@ static json_t *each(const json_t *numbers, double (*f)(double)) {
     return list;
 }
 
-/* Takes over both. */
+/* A Rescaling. Takes ownership of SCALE and OFFSET. */
 static equivalent rescaling(json_t *scale, json_t *offset) {
     return equivalent_with("Rescaling", json_pack("{s:o, s:o}", "scale", scale, "offset", offset));
 }
@@ -144,7 +145,7 @@ static equivalent power(double exponent, double factor) {
     return equivalent_with("Power", json_pack("{s:f, s:f}", "exponent", exponent, "factor", factor));
 }
 
-/* Of x and a constant. */
+/* The layer for an op of a tensor and a constant. */
 static equivalent of_constant(const op_kind *kind, const operand *a, const operand *b) {
     const json_t *constant = a->tensor ? b->constant : a->constant;
     const bool is_number = json_is_number(constant), behind = a->tensor != NULL;
@@ -178,13 +179,13 @@ static bool is_same(const equivalent *a, const equivalent *b) {
 
 /* ---- the layer ---- */
 
-/* A tensor without the rest of the list that is its history in Keras 2. */
+/* A new reference to TENSOR. For Keras 2, it is the history without further elements of its list. */
 static json_t *tensor_alone(const json_t *tensor) {
     if (json_is_object(tensor)) return json_incref((json_t *)(uintptr_t)tensor);
     return json_pack("[O, O, O]", json_array_get(tensor, 0), json_array_get(tensor, 1), json_array_get(tensor, 2));
 }
 
-/* CALL as a layer has it, in the form of its generation. */
+/* CALL in the form of a call of a layer, of the same generation of Keras. */
 static json_t *layer_call(const op_kind *kind, const json_t *call) {
     operand operands[2] = {0};
     json_t *tensors = json_array();
@@ -200,9 +201,9 @@ bool mst_keras_was_op(const json_t *layer) {
     return json_is_true(json_object_get(layer, was_op));
 }
 
-/* LAYER as the layer EQUIVALENT with CALLS; takes over both. */
+/* A copy of LAYER, an op, as the layer E with CALLS. Takes ownership of the configuration of E and of CALLS. */
 static json_t *replaced(const json_t *layer, const equivalent *e, json_t *calls) {
-    json_t *out = json_copy((json_t *)(uintptr_t)layer); /* the layer is in the place of the op */
+    json_t *out = json_copy((json_t *)(uintptr_t)layer); /* keeps the name and place of the op */
     json_t *config = json_copy(e->config);
     json_object_del(out, "module");
     json_object_set_new(out, was_op, json_true());
@@ -213,12 +214,12 @@ static json_t *replaced(const json_t *layer, const equivalent *e, json_t *calls)
     return out;
 }
 
-/* The layer that does what the op LAYER does; LAYER itself if there is none. */
+/* The layer that computes the same as the op LAYER; LAYER itself if there is none. */
 static json_t *layer_for(const json_t *layer) {
     const json_t *calls = json_object_get(layer, "inbound_nodes"), *call;
     const op_kind *kind = json_object_get(json_object_get(layer, "config"), "name") ? kind_of(layer) : NULL;
     if (!kind) return json_incref((json_t *)(uintptr_t)layer);
-    const equivalent e = equivalent_of(kind, layer, json_array_get(calls, 0)); /* all calls must have the same */
+    const equivalent e = equivalent_of(kind, layer, json_array_get(calls, 0)); /* must be equal for all calls */
     bool has_layer = e.class_name != NULL;
     json_t *layer_calls = json_array();
     size_t i;

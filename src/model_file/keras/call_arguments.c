@@ -30,7 +30,7 @@ bool mst_keras_training_matters(const json_t *layer) {
 
 const char *const mst_keras_source_names[] = {"inputs", "sequences", "query", "value", "key", NULL};
 
-/* The sources of a layer may be given by name; the last three names are attention's. */
+/* Whether KEY is the name of a source of the layer. The last three names are only for attention. */
 static bool is_source(const mst_keras_class *class, const char *key) {
     enum { OF_ALL = 2 };
     const bool is_attention = class && mst_keras_class_is_called(class);
@@ -39,7 +39,8 @@ static bool is_source(const mst_keras_class *class, const char *key) {
     return false;
 }
 
-/* Keras 3 writes the default of the layer too, but fit, evaluate and predict override it. */
+/* Checks the argument "training" of CALL. Keras 3 also writes the default of the layer, which fit, evaluate and predict
+ * override. */
 static mst_status check_training(const json_t *layer, const json_t *call, const json_t *value) {
     if (json_is_object(call) || json_is_false(value) || !mst_keras_training_matters(layer)) return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED,
@@ -61,7 +62,8 @@ static mst_status check(const json_t *layer, const json_t *call, const char *key
                     key);
 }
 
-/* Only outputs of layers may be given by place: for another value the file does not say of which argument it is. */
+/* Checks that only outputs of layers are given by position. For any other value, the file does not tell to which
+ * argument it belongs. */
 static mst_status check_places(const json_t *call) {
     const json_t *args = json_is_object(call) ? json_object_get(call, "args") : NULL, *value;
     size_t i;

@@ -1,4 +1,4 @@
-/** Arguments with names in the calls of a functional model's layers, as Keras' files have them. */
+/** Named arguments in the calls of a functional model's layers in Keras' files. */
 #ifndef MUSTER_MODEL_FILE_KERAS_CALL_ARGUMENTS_H
 #define MUSTER_MODEL_FILE_KERAS_CALL_ARGUMENTS_H
 
@@ -7,17 +7,17 @@
 
 #include "muster/status.h"
 
-/** The names by which a call may give the sources of the layer; NULL ends them. */
+/** The names with which a call may give the sources of the layer; ended by NULL. */
 extern const char *const mst_keras_source_names[];
-/** Those of CALL, in either generation's form; NULL: it has none. */
+/** The named arguments of CALL, in the form of Keras 2 or 3; NULL: it has none. */
 const json_t *mst_keras_arguments_of(const json_t *call);
-/** Whether LAYER, an object of the file, computes something else in training. Then an argument "training" that is true
- *  or false in all calls matters. */
+/** Whether LAYER, an object of the file, computes something else in training. If so, a fixed argument "training"
+ *  changes what it computes. */
 bool mst_keras_training_matters(const json_t *layer);
-/** Whether CALL of Keras 2 says training=False, and LAYER would compute something else in training. */
+/** Whether CALL, of Keras 2, has training=False, and LAYER would compute something else in training. */
 bool mst_keras_is_without_training(const json_t *layer, const json_t *call);
 /** MST_UNIMPLEMENTED if CALL gives LAYER an unknown argument that changes what it computes. The argument "mask" is
- *  looked at elsewhere (model_file/keras/mask_ops.h). */
+ *  checked elsewhere (model_file/keras/mask_ops.h). */
 MST_CHECKED mst_status mst_keras_arguments_check(const json_t *layer, const json_t *call);
 
 #endif

@@ -13,44 +13,44 @@
 #include "model_file/keras/preprocessing.h"
 #include "muster/layers.h"
 
-/* How a key of Keras' becomes a member of the options. */
+/* The form in which a key of Keras' configuration becomes a member of the options. */
 typedef enum form {
     NONE = 0,
     NUMBER,
-    NEEDED, /* a number that Keras needs, also 0 */
+    NEEDED, /* a number that Keras needs, even if it is 0 */
     ABOVE,  /* a number above 0 */
-    FIRST,  /* of a list, or the number itself */
-    SECOND, /* likewise */
+    FIRST,  /* the first number of a list, or the number itself */
+    SECOND, /* the second number of a list, or the number itself */
     THREE,  /* a number, or a list of three */
     ACTIVATION,
     PADDING, /* "valid", "same"; "causal" sets the member causal */
     YES,     /* a bool */
-    NO,      /* its opposite */
+    NO,      /* a bool that is negated */
     INITIALIZER,
-    REGULARIZER, /* to members l1 and l2, which have the name before theirs */
-    SIDES_OF_1,  /* [before, after], or a number for both, to two numbers */
-    SIDES_OF_2,  /* [[top, bottom], [left, right]] to four numbers */
-    SIDES_OF_3,  /* likewise to six */
+    REGULARIZER, /* becomes the members l1 and l2, prefixed with the name */
+    SIDES_OF_1,  /* [before, after], or a number for both; becomes two numbers */
+    SIDES_OF_2,  /* [[top, bottom], [left, right]]; becomes four numbers */
+    SIDES_OF_3,  /* the same for three axes; becomes six numbers */
     SHAPE,       /* a list of numbers; one may be -1 */
-    AXIS,        /* of normalization */
+    AXIS,        /* the axis of a normalization */
     AXES,        /* one number, or a list */
     CHOICE,      /* the name of a number */
-    CELL,        /* of Bidirectional: the layer inside, to cell and members of its own names */
-    COPY,        /* likewise: the layer that goes backwards, which must equal the forward one */
-    INNER,       /* of TimeDistributed: the layer inside, as a class of its own */
-    ONLY         /* no member: the value must be this JSON text, null, or not there */
+    CELL,        /* the inner layer of Bidirectional; becomes `cell` and the members with the names of its keys */
+    COPY,        /* the backward layer of Bidirectional, which must equal the forward layer */
+    INNER,       /* the inner layer of TimeDistributed, which has a class of its own */
+    ONLY         /* becomes no member: the value must be this JSON text, null, or missing */
 } form;
 
 typedef struct member {
     form form;
-    const char *key, *name; /* Keras', ours; of ONLY the text */
+    const char *key, *name; /* Keras' name, our name; for ONLY, NAME is the JSON text */
 } member;
 
 enum { MOST_MEMBERS = 26, NUM_THREE = 3, MOST_NAME = 40 };
 struct mst_keras_class {
     const char *name, *type;
     member member[MOST_MEMBERS];
-    const char *fixed; /* a member that the class stands for, and its number */
+    const char *fixed; /* a member that the class itself sets, to VALUE; NULL: none */
     double value;
 };
 
@@ -64,7 +64,7 @@ const mst_keras_class *mst_keras_class_find(const char *name) {
     return NULL;
 }
 
-/* Classes whose weights are those of layers inside; each of these has as many weights as the others. */
+/* Classes whose weights are those of inner layers. All inner layers of a class have the same number of weights. */
 static const struct {
     const char *class_name;
     const char *part[MST_KERAS_PARTS + 1];
@@ -117,7 +117,7 @@ static void set_number(const mst_field *field, void *options, double number) {
     }
 }
 
-/* A number in range of FIELD, whole if that is. */
+/* Reads a number in the range of FIELD; it must be whole if FIELD is an integer. */
 static mst_status read_number(const char *key, const json_t *value, const mst_field *field, void *options) {
     const bool whole = field->type == MST_FIELD_TYPE_I32 || field->type == MST_FIELD_TYPE_I64;
     const double number = json_number_value(value);
@@ -125,7 +125,7 @@ static mst_status read_number(const char *key, const json_t *value, const mst_fi
     if (!json_is_number(value) || (whole && !(number >= -1e9 && number <= 1e12 && number == (double)(int64_t)number)) ||
         (field->type == MST_FIELD_TYPE_I32 && !(number <= 2e9)))
         return mst_keras_not_taken(key, value);
-    if (whole && number == 0) return mst_keras_not_taken(key, value); /* in the options a 0 stands for the default */
+    if (whole && number == 0) return mst_keras_not_taken(key, value); /* 0 in the options means the default */
     set_number(field, options, number);
     if (number == 0) return mst_field_given(field, (char *)options + field->offset);
     return MST_OK;
@@ -135,7 +135,7 @@ static const json_t *element(const json_t *value, size_t i) {
     return json_is_array(value) ? json_array_get(value, i) : value;
 }
 
-/* A number is that of all axes. */
+/* Reads a list of three numbers, or one number for all axes. */
 static mst_status read_three(const char *key, const json_t *value, mst_axes *axes) {
     if (!value || json_is_null(value)) return MST_OK;
     if (json_is_array(value) && json_array_size(value) != NUM_THREE) return mst_keras_not_taken(key, value);
@@ -227,7 +227,7 @@ static mst_status read_choice(const char *key, const json_t *value, const mst_fi
     return mst_keras_not_taken(key, value);
 }
 
-/* A list has as many numbers as there are members for them. */
+/* Reads the first number. A list must have one number for each member that is made from it. */
 static mst_status read_first(const member *m, const json_t *value, const mst_field *field, void *options) {
     const bool has_second = m[1].form == SECOND && strcmp(m[1].key, m->key) == 0;
     if (json_array_size(value) > (has_second ? 2 : 1)) return mst_keras_not_taken(m->key, value);
@@ -245,7 +245,7 @@ static bool only_trains(const char *key) {
            strcmp(key, "noise_shape") == 0;
 }
 
-/* In every key null stands for nothing. */
+/* Checks that VALUE is the JSON text of M. Null always means "not given". */
 static mst_status check_only(const member *m, const json_t *value) {
     json_t *wanted = mst_json_read_value(m->name, NULL);
     const bool same =
@@ -295,12 +295,12 @@ static mst_status read_member(const mst_layer_type *type, const member *m, const
     }
 }
 
-/* Members of a layer inside of a Bidirectional that this one sets. */
+/* Whether M is a member of an inner layer that the Bidirectional around it sets. */
 static bool is_set_outside(const member *m) {
     return strcmp(m->key, BACKWARDS) == 0 || strcmp(m->key, ZERO_OUTPUT) == 0;
 }
 
-/* The layer inside of a Bidirectional of TYPE, whose members have the names of the layer's. */
+/* Reads the inner layer of a Bidirectional, whose TYPE has members with the names of the inner layer's members. */
 static mst_status read_cell(const mst_layer_type *type, const json_t *value, bool backwards, void *options) {
     const char *name = json_string_value(json_object_get(value, "class_name"));
     const json_t *config = json_object_get(value, "config");
@@ -320,7 +320,7 @@ static mst_status read_cell(const mst_layer_type *type, const json_t *value, boo
     return MST_OK;
 }
 
-/* OPTIONS equal what read_cell found in the other layer. */
+/* Checks that VALUE, the backward layer, has the same OPTIONS as read_cell found in the forward layer. */
 static mst_status check_copy(const mst_layer_type *type, const json_t *value, const void *options) {
     if (!value || json_is_null(value)) return MST_OK;
     void *own = calloc(1, type->options_size);
@@ -332,7 +332,8 @@ static mst_status check_copy(const mst_layer_type *type, const json_t *value, co
     return status;
 }
 
-/* Its options are for mst_keras_class_free. The axis counts the steps too. */
+/* Reads the inner layer of a TimeDistributed. mst_keras_class_free frees its options. *AXIS also counts the axis of the
+ * steps. */
 static mst_status read_inner(const json_t *value, mst_option_memory *memory, mst_inner_layer *inner, int64_t *axis) {
     const char *name = json_string_value(json_object_get(value, "class_name"));
     const json_t *config = json_object_get(value, "config");
@@ -377,7 +378,7 @@ mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *conf
 
 /* ---- what a call says ---- */
 
-/* The member that is an argument of the call in Keras, and no option of Keras' layer. */
+/* The member that in Keras is an argument of the call and not an option of the layer. */
 static const mst_field *called_field(const mst_keras_class *class) {
     return field_of(mst_keras_class_type(class), "causal");
 }
@@ -411,19 +412,19 @@ static json_t *json_of(const mst_field *field, const void *options) {
     return whole ? json_integer((json_int_t)number) : json_real(number + 0.0);
 }
 
-/* A member that is 0 stands for the default, which is also Keras'. */
+/* Writes a member to its place in a list. A member of 0 means the default, which is the same in Keras. */
 static void write_list(const mst_layer_type *type, const member *m, const void *options, json_t *config) {
     const mst_field *field = field_of(type, m->name);
     json_t *list = json_object_get(config, m->key);
     if (m->form == FIRST) {
         if (number_of(field, options) != 0)
             json_object_set_new(config, m->key, json_pack("[o]", json_of(field, options)));
-    } else if (list) { /* the second is the first if it is not given */
+    } else if (list) { /* a second number that is not given equals the first */
         json_array_append_new(list, number_of(field, options) != 0
                                         ? json_of(field, options)
                                         : json_integer(json_integer_value(json_array_get(list, 0))));
     } else if (number_of(field, options) != 0) {
-        const mst_field *rows = field_of(type, "pool_size"); /* strides are the window's if they are not given */
+        const mst_field *rows = field_of(type, "pool_size"); /* strides that are not given equal the window */
         json_object_set_new(config, m->key,
                             json_pack("[o, o]", json_of(rows->name ? rows : field, options), json_of(field, options)));
     }
@@ -440,7 +441,7 @@ static void write_padding(const mst_layer_type *type, const void *options, json_
     json_object_set_new(config, "padding", json_string(before ? "causal" : same ? "same" : "valid"));
 }
 
-/* Two numbers for each axis; if the layer has one for all, it is under Keras' key. */
+/* Writes two numbers for each axis. If the layer has one number for all of them, it is the member with Keras' key. */
 static json_t *sides_json(const mst_layer_type *type, const member *m, const mst_axes *sides, const void *options) {
     const int all = (int)number_of(field_of(type, m->key), options), num_axes = num_sided(m);
     json_t *list = json_array();
@@ -466,7 +467,7 @@ static json_t *axes_json(const mst_axes *axes) {
     return list;
 }
 
-/* All three, as Keras reads them. */
+/* Writes a list of three numbers, as Keras expects it. */
 static json_t *three_json(const mst_axes *axes) {
     json_t *list = json_array();
     for (int i = 0; i < NUM_THREE; i++) json_array_append_new(list, json_integer(axes->axis[axes->count == 1 ? 0 : i]));
@@ -509,7 +510,7 @@ static void write_member(const mst_layer_type *type, const member *m, const void
     }
 }
 
-/* Keras makes the backward layer from this one. */
+/* Writes the forward layer of a Bidirectional. Keras makes the backward layer from it. */
 static json_t *cell_json(const mst_layer_type *type, const void *options) {
     const mst_field *cell = field_of(type, "cell");
     const char *inside = cell->names[(int)number_of(cell, options)];

@@ -9,16 +9,16 @@
 enum { MOST_DEPTH = 64 };
 
 typedef struct dict_call {
-    const char *file, *model; /* the layer that is called */
+    const char *file, *model; /* the name of the file; the layer that is called */
     json_t *list;             /* its inputs as a list */
 } dict_call;
 
-/* ["layer", 0, 0] */
+/* Whether VALUE is a reference to a tensor: ["layer", 0, 0]. */
 static bool is_reference(const json_t *value) {
     return json_is_string(json_array_get(value, 0));
 }
 
-/* Whether an object is a tensor of Keras 3, and not a dict of the user's. */
+/* Whether VALUE, an object, is a tensor of Keras 3 and not a dict of the user. */
 static bool is_tensor(const json_t *value) {
     return json_object_get(value, "class_name") && json_object_get(value, "config");
 }
@@ -43,7 +43,7 @@ static mst_status other_members(const dict_call *c, const char *key) {
 
 static mst_status order(const dict_call *c, const json_t *ends, const json_t *value, int depth);
 
-/* The member KEY of the dict VALUE. */
+/* Adds the member KEY of the dict VALUE to the list. */
 static mst_status order_member(const dict_call *c, const json_t *ends, const json_t *value, const char *key,
                                int depth) {
     const json_t *member = json_object_get(value, key);
@@ -51,7 +51,7 @@ static mst_status order_member(const dict_call *c, const json_t *ends, const jso
     return order(c, ends, member, depth);
 }
 
-/* The model has a dict of inputs, too. */
+/* Orders the members of VALUE for a model that has a dict of inputs too. */
 static mst_status order_by_keys(const dict_call *c, const json_t *ends, const json_t *value, int depth) {
     const char **keys = mst_sorted_keys(ends), *key;
     const json_t *member;
@@ -64,7 +64,7 @@ static mst_status order_by_keys(const dict_call *c, const json_t *ends, const js
     return status;
 }
 
-/* The model has a list of inputs, or a single one; other members are left out. */
+/* Orders the members of VALUE for a model with a list of inputs, or a single one. Other members are ignored. */
 static mst_status order_by_names(const dict_call *c, const json_t *ends, const json_t *value, int depth) {
     if (is_reference(ends)) return order_member(c, NULL, value, json_string_value(json_array_get(ends, 0)), depth + 1);
     for (size_t i = 0; i < json_array_size(ends); i++) {
@@ -75,7 +75,7 @@ static mst_status order_by_names(const dict_call *c, const json_t *ends, const j
     return MST_OK;
 }
 
-/* Adds VALUE, which a model with the inputs ENDS is called with, to the list, input by input. */
+/* Adds VALUE, the argument of a call of a model with the inputs ENDS, to the list, input by input. */
 static mst_status order(const dict_call *c, const json_t *ends, const json_t *value, int depth) {
     const bool is_list = json_is_array(value) && !is_reference(value);
     if (depth > MOST_DEPTH) return other_members(c, "");
@@ -92,7 +92,8 @@ static mst_status order(const dict_call *c, const json_t *ends, const json_t *va
     return MST_OK;
 }
 
-/* Replaces VALUE if there is a dict in it; else *OUT stays NULL. VALUE stands for all inputs or masks in a call. */
+/* Makes *OUT, a list that replaces VALUE, if VALUE contains a dict; else *OUT is NULL. VALUE has all inputs, or all
+ * masks, of a call. */
 static mst_status make_list(dict_call *c, const json_t *ends, const json_t *value, json_t **out) {
     *out = NULL;
     if (!has_dict(value, 0)) return MST_OK;
@@ -111,7 +112,7 @@ static mst_status order_argument(dict_call *c, const json_t *ends, json_t *argum
     return list && json_object_set_new(arguments, key, list) ? MST_NO_MEMORY("for a network") : MST_OK;
 }
 
-/* Keras 3: {"args": [dict], "kwargs": {"mask": dict}}; Keras 2: the dict. */
+/* Replaces dicts in call I. Keras 3: {"args": [dict], "kwargs": {"mask": dict}}. Keras 2: the call is the dict. */
 static mst_status order_call(dict_call *c, const json_t *ends, json_t *calls, size_t i) {
     json_t *call = json_array_get(calls, i), *args = json_object_get(call, "args"), *list;
     if (!json_is_object(call)) return MST_OK;
@@ -126,8 +127,8 @@ static mst_status order_call(dict_call *c, const json_t *ends, json_t *calls, si
     return order_argument(c, ends, arguments, "mask");
 }
 
-/* The names of the inputs of a model; the input of a stack has the name of its first layer. A new reference; NULL: it
- * is no model. */
+/* A new reference to the references to the inputs of the model LAYER. The input of a stack has the name of its first
+ * layer. NULL: LAYER is not a model. */
 static json_t *ends_of(const json_t *layer) {
     const json_t *config = json_object_get(layer, "config");
     json_t *ends = json_object_get(config, "input_layers");

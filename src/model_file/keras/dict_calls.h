@@ -1,4 +1,4 @@
-/** Models that are layers of other models and are called with dicts: the inputs of a call become one list. */
+/** Calls of inner models with dicts: the inputs of such a call are turned into one list. */
 #ifndef MUSTER_MODEL_FILE_KERAS_DICT_CALLS_H
 #define MUSTER_MODEL_FILE_KERAS_DICT_CALLS_H
 
@@ -8,8 +8,9 @@
 
 /** In CONFIG, the network or any part of it, each call of a model with a dict becomes one with a list, in the order of
  *  the inputs of the model. As in Keras, a member of the dict is the input of the same key if the model was made with a
- *  dict of inputs. Else it is the input of that name. Comes before mst_keras_flatten_ends, which removes the keys. NAME
- *  is the file's, for messages. MST_UNIMPLEMENTED if the members are not those that the model has. */
+ *  dict of inputs. Else it is the input of that name. Call it before mst_keras_flatten_ends, which removes the keys.
+ *  NAME is the name of the file, for messages. MST_UNIMPLEMENTED if the members do not match the inputs of the model.
+ */
 MST_CHECKED mst_status mst_keras_order_dict_calls(const char *name, json_t *config);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { MOST_DEPTH = 64 };
 
-/* ["layer", 0, 0] */
+/* Whether VALUE is a reference to a tensor: ["layer", 0, 0]. */
 static bool is_layer_reference(const json_t *value) {
     return json_is_string(json_array_get(value, 0));
 }

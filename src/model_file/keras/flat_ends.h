@@ -1,4 +1,4 @@
-/** Inputs and outputs of functional models of Keras: nested dicts and lists become one list. */
+/** Inputs and outputs of Keras' functional models: nested dicts and lists of them are turned into one list. */
 #ifndef MUSTER_MODEL_FILE_KERAS_FLAT_ENDS_H
 #define MUSTER_MODEL_FILE_KERAS_FLAT_ENDS_H
 
@@ -6,13 +6,13 @@
 
 #include "muster/status.h"
 
-/** The keys of a dict of inputs, and of one of outputs, if each member is one: lists of strings in the config of a
- *  model beside input_layers and output_layers. */
+/** The keys of a dict of inputs, and of a dict of outputs, if each member is a single input or output. They are kept as
+ *  lists of strings in the config of a model, beside input_layers and output_layers. */
 #define MST_KERAS_INPUT_KEYS "muster_input_keys"
 #define MST_KERAS_OUTPUT_KEYS "muster_output_keys"
 
 /** In CONFIG, the network or any part of it, each input_layers and output_layers becomes a list of references to layers
- *  in Keras' order: lists in their own order, dicts by their sorted keys, which are kept. */
+ *  in Keras' order: lists in their own order, dicts by their sorted keys, which are kept under the names above. */
 MST_CHECKED mst_status mst_keras_flatten_ends(json_t *config);
 
 #endif

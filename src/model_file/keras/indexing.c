@@ -29,7 +29,8 @@ static bool has_class(const json_t *value, const char *name) {
     return class_name && strcmp(class_name, name) == 0;
 }
 
-/* One end of a slice of an axis of LENGTH elements, as Python has it: within LEAST and MOST; NULL stands for OTHER. */
+/* One end of a slice of an axis of LENGTH elements, by Python's rules: at least LEAST and at most MOST. If VALUE is not
+ * an integer, the end is OTHER. */
 static int64_t slice_end(const json_t *value, int64_t length, int64_t least, int64_t most, int64_t other) {
     json_int_t at = json_integer_value(value);
     if (!json_is_integer(value)) return other;
@@ -37,7 +38,7 @@ static int64_t slice_end(const json_t *value, int64_t length, int64_t least, int
     return at < least ? least : at > most ? most : at;
 }
 
-/* The indices of a slice; NULL: there are none. */
+/* The indices of a slice; NULL: it is empty. */
 static json_t *slice_indices(const json_t *slice, int64_t length) {
     const json_t *config = json_object_get(slice, "config"), *given = json_object_get(config, "step");
     const int64_t step = json_is_integer(given) ? json_integer_value(given) : 1;
@@ -59,7 +60,8 @@ static bool is_whole(const json_t *part) {
            json_is_null(json_object_get(config, "stop")) && json_is_null(json_object_get(config, "step"));
 }
 
-/* The axis of KEY that is not whole, and its PART; 0 if none is, or several are. */
+/* The only axis that KEY does not take as a whole; *PART becomes its part of KEY. 0 if there is no such axis, or
+ * several. */
 static int find_part(const json_t *key, int ndim, const json_t **part) {
     int axis = 0, found = 0;
     size_t i;

@@ -10,9 +10,9 @@
 
 enum { MOST_KEYS = 2 };
 
-/* An initializer with Keras' names of its numbers; the numbers are members of mst_initializer. */
+/* The initializers. KEY has Keras' names of their numbers, MEMBER the names of those members in mst_initializer. */
 static const struct {
-    const char *class_name, *name; /* as a class, and as a word for that class */
+    const char *class_name, *name; /* the name of its class, and the short name */
     mst_initializer_kind kind;
     const char *key[MOST_KEYS], *member[MOST_KEYS];
 } initializers[] = {
@@ -61,7 +61,7 @@ static mst_status read_numbers(int i, const json_t *config, mst_initializer *out
     }
     if (out->kind != MST_INITIALIZER_VARIANCE_SCALING) return MST_OK;
     out->fan = (mst_fan)word_of(json_object_get(config, "mode"), modes, 3, MST_FAN_IN);
-    /* "normal" was once the name of the truncated one */
+    /* "normal" is an old name of the truncated normal distribution */
     out->distribution =
         (mst_distribution)word_of(json_object_get(config, "distribution"), distributions, 3, MST_TRUNCATED_NORMAL);
     return MST_OK;
@@ -103,7 +103,7 @@ json_t *mst_keras_initializer_write(const mst_initializer *initializer) {
 mst_status mst_keras_activation_read(const json_t *value, int *out) {
     const char *name = json_string_value(value);
     if (!value || json_is_null(value)) return MST_OK;
-    if (!name) name = json_string_value(json_object_get(value, "config")); /* a function, by its name */
+    if (!name) name = json_string_value(json_object_get(value, "config")); /* a function with this name */
     if (name && strcmp(name, "silu") == 0) name = "swish";
     if (name && strcmp(name, "hard_swish") == 0) name = "hard_silu";
     for (int i = 0; name && mst_activation_names[i]; i++)

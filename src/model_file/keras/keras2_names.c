@@ -21,7 +21,7 @@ static int rename_activation(json_t *config, const char *key, json_t *value) {
     return 0;
 }
 
-/* "activation", "recurrent_activation" */
+/* Whether KEY ends in "activation", as "recurrent_activation" does. */
 static bool is_activation(const char *key) {
     static const char ending[] = "activation";
     const size_t length = strlen(key), size = strlen(ending);

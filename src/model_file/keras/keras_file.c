@@ -1,4 +1,4 @@
-/* Files of Keras in memory: the first bytes of a file tell what it is. */
+/* Reads files of Keras into memory. The first bytes of a file tell its format. */
 #include "model_file/keras/keras_file.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ static mst_status parse_json(const char *name, const char *text, size_t size, js
 
 enum { NEWEST_MAJOR = 3 };
 
-/* VERSION is the file's, "3.15.0", or NULL. *MAJOR becomes its first number, 0 without one. */
+/* Checks that Muster knows the Keras VERSION of the file, "3.15.0" or NULL. *MAJOR becomes its first number, or 0. */
 static mst_status check_version(const char *name, const char *version, long *major) {
     *major = version ? strtol(version, NULL, 10) : 0;
     if (*major <= NEWEST_MAJOR) return MST_OK;
@@ -101,14 +101,14 @@ static bool is_lookup(const char *class_name) {
     return strcmp(class_name, "StringLookup") == 0 || is_integer_lookup(class_name);
 }
 
-/* LINE as a string, or as an integer if INTEGERS. */
+/* LINE as a JSON string, or as an integer if INTEGERS is true. */
 static json_t *token_of(const char *line, bool integers) {
     char *end = NULL;
     const long long number = integers ? strtoll(line, &end, 10) : 0;
     return end && end != line && *end == '\0' ? json_integer(number) : json_string(line);
 }
 
-/* The lines of TEXT, which it changes. Empty lines at its end are left out as long as more than LEAST lines stay: a
+/* The lines of TEXT, which is changed. Empty lines at its end are dropped while there are more than LEAST lines: a
  * vocabulary may contain the empty string. */
 static json_t *lines_of(char *text, size_t least, bool integers) {
     json_t *list = json_array();
@@ -117,15 +117,15 @@ static json_t *lines_of(char *text, size_t least, bool integers) {
         const size_t size = strlen(line);
         if (size && line[size - 1] == '\r') line[size - 1] = '\0';
         if (json_array_append_new(list, token_of(line, integers)))
-            json_array_append_new(list, json_null()); /* no UTF-8 */
+            json_array_append_new(list, json_null()); /* not UTF-8 */
     }
     for (size_t n; (n = json_array_size(list)) > least && is_empty(json_array_get(list, n - 1));)
         json_array_remove(list, n - 1);
     return list;
 }
 
-/* If the vocabulary of the layer of FOLDER, "/layers/string_lookup", is a file of the archive, the layer gets it as an
- * option. */
+/* If the vocabulary of LAYER is a file of the archive, copies it to the configuration of LAYER. FOLDER is the folder of
+ * LAYER, such as "/layers/string_lookup". */
 static mst_status take_vocabulary(const char *name, const mst_zip *zip, const char *folder, json_t *layer) {
     json_t *config = json_object_get(layer, "config"), *vocabulary = json_object_get(config, "vocabulary");
     const char *class_name = json_string_value(json_object_get(layer, "class_name"));
@@ -144,7 +144,7 @@ static mst_status take_vocabulary(const char *name, const mst_zip *zip, const ch
     return failed ? MST_NO_MEMORY("for a vocabulary") : MST_OK;
 }
 
-/* Does so for the layers of MODEL, which is in PARENT, and for those of models inside of it. */
+/* Calls take_vocabulary for all layers of MODEL, whose folder is PARENT, and of the models inside it. */
 static mst_status take_vocabularies(const char *name, const mst_zip *zip, const char *parent, int depth,
                                     json_t *model) {
     json_t *layers = json_object_get(json_object_get(model, "config"), "layers"), *layer;
@@ -214,7 +214,7 @@ static mst_status read_if_archive(const char *path, bool *is_one, mst_keras_file
 
 typedef struct joined {
     char *text;  /* NULL: there is none */
-    size_t size; /* without its end */
+    size_t size; /* without the 0 byte at its end */
 } joined;
 
 static mst_status join(void *context, const char *more) {
@@ -228,7 +228,7 @@ static mst_status join(void *context, const char *more) {
     return MST_OK;
 }
 
-/* An attribute of the root, JSON. */
+/* Reads the attribute KEY of the root, which is JSON. */
 static mst_status read_root_json(const char *name, const mst_keras_tree *tree, const char *key, json_t **out) {
     joined j = {NULL, 0};
     *out = NULL;

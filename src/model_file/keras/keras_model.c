@@ -21,8 +21,8 @@
 /* ---- loading ---- */
 
 /* The item of LIST for output I. LIST is an array in the order of the outputs, or an object with a member for each name
- * of an output. If LIST is neither, it is the item itself. KEYS: the names of the outputs, if the model's outputs are a
- * dict; else NULL, and the model's own names count. */
+ * of an output. If LIST is neither, it is the item itself. If the model's outputs are a dict, KEYS has their names;
+ * else KEYS is NULL, and the names in the model are used. */
 static const json_t *of_output(const json_t *list, const mst_model *model, const json_t *keys, int i) {
     const char *key = json_string_value(json_array_get(keys, (size_t)i));
     const char *name = key ? key : mst_model_output_name(model, i);
@@ -160,8 +160,8 @@ mst_status mst_keras_load_weights(mst_model *model, const char *path) {
 
 /* ---- saving ---- */
 
-/* The version of Keras, for people who look, and the notes: Keras does not read this. The date is always the same, so
- * that equal models give equal files. */
+/* Writes the metadata: a version of Keras, for human readers, and the notes. Keras does not read it. The date is always
+ * the same, so that equal models give equal files. */
 static mst_status print_metadata(mst_model *model, char **out) {
     mst_snapshot *snapshot;
     const char *key;
@@ -198,7 +198,8 @@ static json_t *print_loss(const mst_model *model, const mst_model_description *d
     return mst_keras_loss_write(loss->loss, from_logits);
 }
 
-/* In the order of the outputs: Keras gives outputs of one layer the same name, so names may not tell them apart. */
+/* Adds the losses as lists in the order of the outputs. Names could be ambiguous, since Keras gives all outputs of one
+ * layer the same name. */
 static void add_output_losses(const mst_model *model, const mst_model_description *d, const mst_output_loss *losses,
                               json_t *compile) {
     json_t *loss = json_array(), *weights = json_array();
@@ -240,7 +241,7 @@ static bool has_state(const mst_model_save_options *o) {
     return o->optimizer && !o->without_state;
 }
 
-/* A whole model in one HDF5 file: texts are attributes of its root. */
+/* Fills TREE with a whole model, for one HDF5 file. Texts are attributes of its root. */
 static mst_status fill_h5(mst_model *model, const mst_model_save_options *o, const json_t *config,
                           const mst_keras_network *network, mst_keras_tree *tree) {
     const json_t *made = json_object_get(config, "compile_config");

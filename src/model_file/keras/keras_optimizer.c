@@ -9,7 +9,7 @@
 #include "muster/model_file.h"
 #include "rule/accumulate.h"
 
-/* Numbers of optimizers with Keras' names of them, which are doubles of mst_optimizer. */
+/* Numbers of optimizers: Keras' names, and the doubles in mst_optimizer. */
 static const struct {
     const char *key;
     size_t offset;
@@ -65,7 +65,7 @@ static bool is_text(const char *name, const char *other) {
     return strcmp(name, other) == 0;
 }
 
-/* Every setting that is given must be one of those above; otherwise false, and WHY says which is not. */
+/* Checks that each given setting is one of those above. Otherwise returns false, and WHY tells the unknown setting. */
 static bool check_keys(const json_t *config, char why[MST_OPTIMIZER_NOTE]) {
     const char *key;
     const json_t *value;
@@ -82,7 +82,7 @@ static bool check_keys(const json_t *config, char why[MST_OPTIMIZER_NOTE]) {
     return true;
 }
 
-/* Moving averages, and gradients of several steps. False if a setting is not one that Muster has. */
+/* Reads the settings of moving averages, and of gradients of several steps. False if Muster does not have a setting. */
 static bool read_more(const json_t *config, mst_optimizer *out, char why[MST_OPTIMIZER_NOTE]) {
     const json_t *steps = json_object_get(config, "gradient_accumulation_steps");
     const json_int_t number = json_integer_value(steps);
@@ -105,7 +105,7 @@ static bool read_more(const json_t *config, mst_optimizer *out, char why[MST_OPT
     return false;
 }
 
-/* The learning rate: a number, or a schedule. Keras 2 divides a number by 1 + decay * step. */
+/* Reads the learning rate, a number or a schedule. Keras 2 divides a number by 1 + decay * step. */
 static bool read_rate(const json_t *config, mst_optimizer *out, char why[MST_OPTIMIZER_NOTE]) {
     const json_t *rate = json_object_get(config, "learning_rate"), *decay = json_object_get(config, "decay");
     if (!rate) rate = json_object_get(config, "lr"); /* before Keras 2.3 */
@@ -135,8 +135,8 @@ static bool read_rate(const json_t *config, mst_optimizer *out, char why[MST_OPT
     return false;
 }
 
-/* In the versions of Keras 2 that had a decay, three optimizers have other formulas than in Keras 3. NOTE says so.
- * False if the optimizer is not used for that reason. */
+/* In the versions of Keras 2 that had a decay, three optimizers have other formulas than in Keras 3. NOTE then tells
+ * the user. Returns false if the optimizer cannot be used for this reason. */
 static bool check_version(const char *class_name, const json_t *config, char note[MST_OPTIMIZER_NOTE]) {
     const bool old = json_object_get(config, "decay") || json_object_get(config, "schedule_decay");
     if (!old) return true;
@@ -159,7 +159,7 @@ static void write_more(const mst_optimizer *o, json_t *config) {
         json_object_set_new(config, "gradient_accumulation_steps", json_integer(o->gradient_accumulation_steps));
 }
 
-/* False, and WHY says why, if Muster does not have the optimizer, or not with its settings. */
+/* Reads an optimizer. If Muster does not have it, or not with its settings, returns false, and WHY tells the reason. */
 static bool read_optimizer(const char *class_name, const json_t *object, mst_optimizer *read,
                            char why[MST_OPTIMIZER_NOTE]) {
     const json_t *config = json_object_get(object, "config");
@@ -196,12 +196,13 @@ void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out, char not
     if (class_name && read_optimizer(class_name, object, &read, note)) *out = read;
 }
 
-/* Settings that Keras does not have: averages whose decay begins smaller, the other epsilon. */
+/* Whether O has settings that Keras does not have: averages whose decay begins smaller, or the other kind of epsilon.
+ */
 static bool is_more(const mst_optimizer *o) {
     return (o->ema_decay > 0 && o->ema_num_updates) || o->epsilon_kind != MST_EPSILON_HAT;
 }
 
-/* Settings that are not given are left out: Keras has the same defaults. */
+/* Settings that are not given are omitted, since Keras has the same defaults. */
 mst_status mst_keras_optimizer_write(const mst_optimizer *optimizer, json_t **object) {
     mst_optimizer full = *optimizer;
     *object = NULL;

@@ -6,7 +6,7 @@
 #include "graph/field.h"
 #include "model_file/keras/custom_class.h"
 
-/* The arguments of a schedule of Keras: its numbers of decay, or lists. */
+/* The schedules of Keras and their arguments. */
 static const struct {
     const char *class_name;
     mst_schedule_kind kind;
@@ -19,14 +19,14 @@ enum { NUM_SCHEDULES = sizeof schedules / sizeof *schedules };
 
 /* ---- reading ---- */
 
-/* KEY as a number: OTHERWISE if there is none; NaN if it is something else. */
+/* The number of KEY; OTHERWISE if KEY is missing or null; NaN if it is something else. */
 static double number_of(const json_t *config, const char *key, double otherwise) {
     const json_t *value = json_object_get(config, key);
     if (!value || json_is_null(value)) return otherwise;
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* A member for which MST_ZERO stands for 0. */
+/* NUMBER as a member in which MST_ZERO stands for 0. */
 static double given(double number) {
     return number == 0 ? MST_ZERO : number;
 }
@@ -97,7 +97,7 @@ static json_t *write_pieces(const mst_schedule *s) {
     return json_pack("{s:o, s:o}", "boundaries", boundaries, "values", values);
 }
 
-/* 0 is the default, MST_ZERO is 0. */
+/* The value of a member: OTHERWISE, the default, if it is 0; and 0 if it is MST_ZERO. */
 static double member(double number, double otherwise) {
     return mst_number_given(number) ? number + 0.0 : otherwise;
 }

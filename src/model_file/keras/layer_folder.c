@@ -3,7 +3,8 @@
 #include <ctype.h>
 #include <stdio.h>
 
-/* MaxPooling1D is max_pooling1d: an underscore before a capital that a small letter follows, or that follows one. */
+/* Converts MaxPooling1D to max_pooling1d. An underscore is put before a capital letter that comes before or after a
+ * small letter. */
 static void snake_case(const char *class_name, char *out, size_t size) {
     size_t used = 0;
     for (size_t i = 0; class_name[i] && used + 3 < size; i++) {
@@ -15,7 +16,7 @@ static void snake_case(const char *class_name, char *out, size_t size) {
     out[used] = '\0';
 }
 
-/* Classes are counted from the second one on. */
+/* The first layer of a class gets no number. */
 void mst_keras_layer_folder(const char *parent, const char *class_name, int64_t before, char out[MST_KERAS_FOLDER]) {
     char name[200];
     snake_case(class_name, name, sizeof name);

@@ -7,7 +7,8 @@
 
 enum { MST_KERAS_FOLDER = 1024 };
 
-/** Writes "PARENT/layers/conv1d_1" to OUT, for a layer of CLASS_NAME that BEFORE others of its class come before. */
+/** Writes the folder of a layer of CLASS_NAME to OUT, such as "PARENT/layers/conv1d_1". BEFORE is the number of layers
+ *  of the same class before it. */
 void mst_keras_layer_folder(const char *parent, const char *class_name, int64_t before, char out[MST_KERAS_FOLDER]);
 
 #endif

@@ -7,7 +7,7 @@
 static const struct {
     const char *class_name, *short_name;
     mst_loss loss;
-    bool takes_logits; /* if asked to */
+    bool takes_logits; /* has the option from_logits */
 } losses[] = {{"SparseCategoricalCrossentropy", NULL, MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY, true},
               {"CategoricalCrossentropy", NULL, MST_LOSS_CATEGORICAL_CROSSENTROPY, true},
               {"BinaryCrossentropy", "bce", MST_LOSS_BINARY_CROSSENTROPY, true},
@@ -24,7 +24,7 @@ static bool is_named(int i, const char *name) {
            (losses[i].short_name && strcmp(name, losses[i].short_name) == 0);
 }
 
-/* Whether KEY is missing, or its number is the one that Muster uses. */
+/* Whether KEY is missing or has the value NUMBER, which Muster uses. */
 static bool is_number(const json_t *config, const char *key, double number) {
     const json_t *value = json_object_get(config, key);
     return !value || json_is_null(value) || json_number_value(value) == number;
@@ -41,7 +41,8 @@ static const json_t *only_of(const json_t *value) {
     return json_is_array(value) && json_array_size(value) == 1 ? json_array_get(value, 0) : value;
 }
 
-/* The name of a function: Keras finds functions by name alone, also those of others. NULL if VALUE is none. */
+/* The name of the function VALUE; NULL if it is not a function. Keras finds functions by name only, even those of other
+ * packages. */
 static const char *function_name(const json_t *value) {
     const char *class_name = json_string_value(json_object_get(value, "class_name"));
     return class_name && strcmp(class_name, "function") == 0 ? json_string_value(json_object_get(value, "config"))

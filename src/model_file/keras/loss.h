@@ -6,12 +6,13 @@
 
 #include "muster/loss.h"
 
-/** "mse", "mean_squared_error", an object of the class MeanSquaredError, a function of the name, or a list of one of
- *  them. False if Muster has no such loss. *FROM_PROBABILITIES: of a cross entropy without from_logits. */
+/** Reads a loss: "mse", "mean_squared_error", an object of the class MeanSquaredError, a function with the name, or a
+ *  list with one of these. False if Muster has no such loss. *FROM_PROBABILITIES is set to true for a cross entropy
+ *  without from_logits. */
 bool mst_keras_loss_read(const json_t *value, mst_loss *out, bool *from_probabilities);
-/** The name of such a loss, also of one that Muster does not have; NULL if VALUE is none. */
+/** The name of the loss VALUE, even if Muster does not have it; NULL if VALUE is not a loss. */
 const char *mst_keras_loss_name(const json_t *value);
-/** To be released; FROM_LOGITS counts for cross entropies. */
+/** The loss as JSON, to be released. FROM_LOGITS is used for cross entropies only. */
 json_t *mst_keras_loss_write(mst_loss loss, bool from_logits);
 
 #endif

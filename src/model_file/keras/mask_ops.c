@@ -6,7 +6,7 @@
 #include "base/no_memory.h"
 #include "model_file/keras/classes.h"
 
-enum { MOST_OPS = 64, MOST_HOPS = 1000 }; /* each is looked for in all layers */
+enum { MOST_OPS = 64, MOST_HOPS = 1000 }; /* limits the work: each op is compared with all layers */
 
 bool mst_keras_is_mask_op(const char *class_name) {
     return strcmp(class_name, "NotEqual") == 0 || strcmp(class_name, "Any") == 0;
@@ -17,12 +17,12 @@ static bool has_class(const json_t *layer, const char *name) {
     return class_name && strcmp(class_name, name) == 0;
 }
 
-/* [layer, number, tensor]; NULL if TENSOR is none. */
+/* The history of TENSOR, [layer, number, tensor]; NULL if it is not a tensor. */
 static const json_t *history_of(const json_t *tensor) {
     return json_object_get(json_object_get(tensor, "config"), "keras_history");
 }
 
-/* The index of the layer that gives TENSOR, -1. */
+/* The index of the layer that gives TENSOR; -1: none. */
 static int64_t maker_of(const mst_keras_masks *m, const json_t *tensor) {
     const char *name = json_string_value(json_array_get(history_of(tensor), 0));
     return name ? mst_names_get(m->names, name) : -1;
@@ -34,7 +34,7 @@ static const json_t *argument(const json_t *layer, size_t i) {
     return json_array_get(json_object_get(call, "args"), i);
 }
 
-/* Whether LAYER is one of these, is applied to SRC, and leaves out steps of NUMBER. */
+/* Whether LAYER is a Masking (IS_MASKING) or an Embedding that is applied to SRC and masks the steps of NUMBER. */
 static bool makes_mask(const json_t *layer, bool is_masking, const json_t *src, double number) {
     const json_t *config = json_object_get(layer, "config");
     if (!has_class(layer, is_masking ? "Masking" : "Embedding")) return false;
@@ -43,7 +43,7 @@ static bool makes_mask(const json_t *layer, bool is_masking, const json_t *src, 
     return json_equal(history_of(argument(layer, 0)), history_of(src));
 }
 
-/* Whether LAYER makes the mask that OP makes; NULL: whether any layer does. */
+/* Whether LAYER makes the mask that OP makes. If LAYER is NULL, whether any layer does. */
 static bool is_mask_of(const mst_keras_masks *m, const json_t *op, const json_t *layer) {
     const bool is_masking = has_class(op, "Any");
     if (is_masking) op = json_array_get(m->layers, (size_t)maker_of(m, argument(op, 0)));
@@ -79,7 +79,7 @@ static const json_t *first_source(const json_t *call) {
     return json_is_array(source) ? json_array_get(source, 0) : source;
 }
 
-/* Whether the mask goes through LAYER here. */
+/* Whether LAYER passes on the mask of its source in Muster. */
 static bool passes_mask(const json_t *layer) {
     const char *class_name = json_string_value(json_object_get(layer, "class_name"));
     const mst_keras_class *class = class_name ? mst_keras_class_find(class_name) : NULL;

@@ -13,28 +13,28 @@
 enum { MOST_DEPTH = 16, MOST_WORK = 1000000, MOST_LAYERS = 100000, MOST_HOPS = 1000, MOST_INPUTS = 1000 };
 enum { NAME_SIZE = 1024 };
 
-/* What all models of a file share. */
+/* State that is shared by all models of a file while they are made flat. */
 typedef struct flattening {
     const char *file;
-    int64_t work; /* values of JSON that were copied: an inner model is copied for each of its calls */
+    int64_t work; /* number of JSON values copied so far: an inner model is copied for each of its calls */
 } flattening;
 
 /* A model whose inner models have become its own layers. */
 typedef struct flat_model {
     json_t *layers;  /* objects */
-    json_t *counts;  /* by their names: how many calls they have */
-    json_t *inputs;  /* ["name", 0, 0], ... */
-    json_t *outputs; /* likewise */
+    json_t *counts;  /* for each name of a layer, its number of calls */
+    json_t *inputs;  /* references: ["name", 0, 0], ... */
+    json_t *outputs; /* references too */
 } flat_model;
 
 /* A model that is being made flat. */
 typedef struct outer_model {
     flattening *f;
-    json_t *layers;    /* of the file, or made of a stack's */
-    json_t *index;     /* by their names: which layer */
-    flat_model *inner; /* [layers]: of those that are models */
-    int64_t *base;     /* [layers]: of those, the number of their first call, as calls name it */
-    int64_t *end_base; /* [layers]: likewise, as the outputs of the model name it */
+    json_t *layers;    /* of the file, or made from the layers of a stack */
+    json_t *index;     /* for each name of a layer, its index */
+    flat_model *inner; /* [layers]: for layers that are models, these models */
+    int64_t *base;     /* [layers]: for inner models, the number of their first call in references by calls */
+    int64_t *end_base; /* [layers]: the same in references by the outputs of the model */
     bool frozen;
 } outer_model;
 
@@ -67,7 +67,7 @@ static bool is_inner(const json_t *layer) {
     return mst_keras_is_model(text_of(layer, "class_name")) && !mst_keras_is_custom_class(layer);
 }
 
-/* The layers of a model; a Sequential of an old file has them alone. */
+/* The layers of a model. In old files, the config of a Sequential is only the list of its layers. */
 static json_t *layers_of(const json_t *object) {
     json_t *config = json_object_get(object, "config");
     return json_is_array(config) ? config : json_object_get(config, "layers");
@@ -124,14 +124,15 @@ static const json_t *calls_of(const outer_model *m, int64_t layer) {
     return json_object_get(json_array_get(m->layers, (size_t)layer), "inbound_nodes");
 }
 
-/* The number of the input that REFERENCE names; -1: none. */
+/* The number of the input that REFERENCE refers to; -1: none. */
 static int64_t input_number(const flat_model *inner, const json_t *reference) {
     for (size_t i = 0; i < json_array_size(inner->inputs); i++)
         if (strcmp(text_at(json_array_get(inner->inputs, i), 0), text_at(reference, 0)) == 0) return (int64_t)i;
     return -1;
 }
 
-/* A new reference: REFERENCE of the inner model LAYER, in its call number CALL. */
+/* The reference, in the flat model, to what REFERENCE means inside the inner model LAYER in its call number CALL. The
+ * caller owns it. */
 static json_t *in_call(const outer_model *m, int64_t layer, int64_t call, const json_t *reference) {
     char name[NAME_SIZE];
     const json_int_t each = json_integer_value(json_object_get(m->inner[layer].counts, text_at(reference, 0)));
@@ -139,8 +140,8 @@ static json_t *in_call(const outer_model *m, int64_t layer, int64_t call, const 
     return json_pack("[s, I, I]", name, (json_int_t)call * each + integer_at(reference, 1), integer_at(reference, 2));
 }
 
-/* Follows REFERENCE, of M's own, through inner models to a layer: a new reference to *OUT. BASE: that of what names it.
- */
+/* Follows REFERENCE, in the names of M, through inner models to a layer. *OUT becomes a reference to that layer, owned
+ * by the caller. BASE is m->base or m->end_base, depending on where REFERENCE comes from. */
 static mst_status resolve(const outer_model *m, const int64_t *base, const json_t *reference, json_t **out) {
     json_t *sources = NULL;
     mst_status status = MST_OK;
@@ -166,7 +167,7 @@ static mst_status resolve(const outer_model *m, const int64_t *base, const json_
             status = *out ? MST_OK : MST_NO_MEMORY("for a network");
             break;
         }
-        json_t *next = references_in(given); /* the output is an input: goes on with its value */
+        json_t *next = references_in(given); /* the output is an input: follows its value */
         reference = json_array_get(next, (size_t)input);
         base = m->base;
         json_decref(sources);
@@ -179,12 +180,12 @@ static mst_status resolve(const outer_model *m, const int64_t *base, const json_
 
 /* ---- calls ---- */
 
-/* The model whose names references use: M, or its inner model LAYER in a call. */
+/* The model whose names are used in references: M, or its inner model LAYER in one of its calls. */
 typedef struct name_space {
     const outer_model *m;
-    int64_t layer; /* -1: M's own */
+    int64_t layer; /* -1: M itself */
     int64_t call;
-    const json_t *given; /* references that the call is given, M's own */
+    const json_t *given; /* the arguments of the call: references in the names of M */
 } name_space;
 
 static mst_status translate(const name_space *n, const json_t *reference, json_t **out) {
@@ -217,12 +218,12 @@ static mst_status copy_items(const name_space *n, const json_t *value, json_t *o
     return MST_OK;
 }
 
-/* A copy of VALUE with references of the flat model. */
+/* Copies VALUE, and translates its references to those of the flat model. */
 static mst_status copy_call(const name_space *n, const json_t *value, json_t **out) {
     *out = NULL;
     MST_TRY(count_work(n->m->f, 1));
     if (is_reference(value)) {
-        const json_t *arguments = json_array_get(value, 3); /* there may be references among them */
+        const json_t *arguments = json_array_get(value, 3); /* they may contain references */
         json_t *copy = NULL;
         if (arguments) MST_TRY(copy_call(n, arguments, &copy));
         const mst_status status = translate(n, value, out);
@@ -256,7 +257,8 @@ static mst_status copy_calls(const name_space *n, const json_t *layer, json_t *c
 
 /* ---- layers ---- */
 
-/* Adds a copy of LAYER under NAME, with CALLS, which are taken. GROUP: see the header; NULL: none. */
+/* Adds a copy of LAYER with the name NAME and the calls CALLS; takes ownership of CALLS. GROUP and PATH: see the
+ * header; GROUP is NULL if there is none. */
 static mst_status add_flat(const outer_model *m, const json_t *layer, const char *name, const char *group,
                            const char *path, json_t *calls, flat_model *out) {
     json_t *config = json_copy(json_object_get(layer, "config"));
@@ -284,7 +286,8 @@ static mst_status add_own(const outer_model *m, int64_t i, const char *path, fla
     return status;
 }
 
-/* A layer of a model that is called with training=False. Or with True in Keras 2, where the call decides. */
+/* Refuses LAYER if CALL, of its model, has training=False and LAYER then computes something else than here. The same
+ * for training=True in Keras 2, where the call decides. */
 static mst_status check_training(const outer_model *m, const json_t *call, const json_t *layer) {
     const json_t *training = json_object_get(mst_keras_arguments_of(call), "training");
     const bool says_so = json_is_false(training) || (json_is_true(training) && !json_is_object(call));
@@ -296,7 +299,7 @@ static mst_status check_training(const outer_model *m, const json_t *call, const
                     json_is_true(training) ? "True" : "False");
 }
 
-/* The mask of the first input that the inner CALL takes, among the MASKS of a call of the model INNER; NULL: none. */
+/* The mask, among the MASKS of a call of the model INNER, for the first input that the inner CALL takes; NULL: none. */
 static const json_t *mask_for(const flat_model *inner, const json_t *call, const json_t *masks) {
     json_t *taken = references_in(json_object_get(call, "args"));
     const json_t *first = json_array_get(taken, 0);
@@ -306,7 +309,7 @@ static const json_t *mask_for(const flat_model *inner, const json_t *call, const
     return json_is_array(masks) ? json_array_get(masks, (size_t)input) : masks;
 }
 
-/* For one call OUTER of LAYER's model: gives the COPIES of LAYER's calls the masks that OUTER has for its inputs. */
+/* For one call OUTER of LAYER's model: adds the masks that OUTER has for its inputs to COPIES of LAYER's calls. */
 static mst_status give_masks(const name_space *n, const json_t *outer, const json_t *layer, size_t first,
                              const json_t *copies) {
     const name_space own = {.m = n->m, .layer = -1};
@@ -323,7 +326,7 @@ static mst_status give_masks(const name_space *n, const json_t *outer, const jso
     return MST_OK;
 }
 
-/* Adds LAYER of the inner model I, with its calls in each call of that. */
+/* Adds LAYER of the inner model I, with its calls in each call of the inner model. */
 static mst_status add_inner_layer(const outer_model *m, int64_t i, const json_t *layer, flat_model *out) {
     char name[NAME_SIZE];
     const char *own = name_of(json_array_get(m->layers, (size_t)i));
@@ -363,7 +366,7 @@ static mst_status add_inner(const outer_model *m, int64_t i, flat_model *out) {
 
 /* ---- models ---- */
 
-/* The shape of the input of a stack without an InputLayer: that of the stack, or of the first layer in it. */
+/* The shape of the input of a stack without an InputLayer. It is that of the stack, or of the first layer in it. */
 static const json_t *stack_shape(const json_t *object) {
     for (int depth = 0; object && depth < MOST_DEPTH; depth++) {
         static const char *const keys[] = {"batch_shape", "batch_input_shape", "build_input_shape"};
@@ -396,7 +399,7 @@ static json_t *layers_of_stack(const json_t *object) {
     return layers;
 }
 
-/* Sets BASE to 1 if one of REFERENCES is to the last call of an inner model, counted from 1. */
+/* Sets BASE of an inner model to 1 if one of REFERENCES refers to its last call, counted from 1. */
 static void find_base(const outer_model *m, const json_t *references, int64_t *base) {
     const json_t *reference;
     size_t i;
@@ -408,9 +411,9 @@ static void find_base(const outer_model *m, const json_t *references, int64_t *b
     }
 }
 
-/* The first call of an inner model is number 0, or 1 if Keras counts the call in which the model was made. Keras 2
- * counts alike everywhere, so there is a reference to the last call. Keras 3 counts that call only in the outputs of
- * the outer model, and only for functional models. */
+/* Finds the number of the first call of each inner model. It is 0, or 1 if Keras counts the call in which the model was
+ * made. Keras 2 counts the same way in all references, so one of them refers to the last call. Keras 3 counts that call
+ * only in the outputs of the outer model, and only for functional models. */
 static void find_bases(const outer_model *m, const json_t *outputs) {
     json_t *all = references_in(outputs), *reference;
     size_t i;
@@ -427,7 +430,7 @@ static void find_bases(const outer_model *m, const json_t *outputs) {
     json_array_clear(all);
     for (size_t k = 0; k < json_array_size(m->layers); k++) find_references(calls_of(m, (int64_t)k), all);
     find_base(m, all, m->base);
-    for (size_t k = 0; k < json_array_size(m->layers); k++) { /* of Keras 2 */
+    for (size_t k = 0; k < json_array_size(m->layers); k++) { /* inner models of Keras 2 */
         if (json_is_object(json_array_get(calls_of(m, (int64_t)k), 0))) continue;
         m->base[k] = m->end_base[k] = m->base[k] || m->end_base[k];
     }
@@ -437,9 +440,9 @@ static void find_bases(const outer_model *m, const json_t *outputs) {
 static mst_status make_flat(flattening *f, const json_t *object, const char *path, bool frozen, int depth,
                             flat_model *out);
 
-/* Makes the layers of M flat; those that are no models are left as they are. */
+/* Makes the layers of M flat. Layers that are not models stay unchanged. */
 static mst_status flatten_layers(outer_model *m, const char *path, int depth, flat_model *out) {
-    json_t *before = json_object(), *layer; /* how many of each class */
+    json_t *before = json_object(), *layer; /* for each class, the number of layers so far */
     size_t i;
     mst_status status = before ? MST_OK : MST_NO_MEMORY("for a network");
     for (int turn = 0; turn < 2 && !status; turn++) {
@@ -462,7 +465,7 @@ static mst_status flatten_layers(outer_model *m, const char *path, int depth, fl
     return status;
 }
 
-/* The outputs as the flat model has them. */
+/* Replaces the outputs by references of the flat model. */
 static mst_status resolve_outputs(const outer_model *m, flat_model *out) {
     json_t *given = out->outputs, *reference, *resolved;
     size_t i;
@@ -495,7 +498,7 @@ static mst_status index_layers(outer_model *m) {
     return m->inner && m->base && m->end_base ? MST_OK : MST_NO_MEMORY("for a network");
 }
 
-/* OBJECT, whose weights are in the folder PATH. Free OUT also after a failure. */
+/* Makes the model OBJECT flat. Its weights are in the folder PATH. Free OUT also after a failure. */
 static mst_status make_flat(flattening *f, const json_t *object, const char *path, bool frozen, int depth,
                             flat_model *out) {
     const json_t *config = json_object_get(object, "config");

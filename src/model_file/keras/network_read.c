@@ -21,13 +21,13 @@
 
 enum { MOST_LAYERS = 100000, MOST_CALLS = 1000000 };
 
-/* One call of a layer that is not made yet, or its result. */
+/* One call of a layer, and its result once it is made. */
 typedef struct keras_call {
     int64_t layer;
     int64_t number;       /* the number-th call of the layer */
-    const json_t *inputs; /* what it is applied to, in either generation's form */
+    const json_t *inputs; /* its arguments, in the form of Keras 2 or 3 */
     mst_output output;
-    bool done, waits; /* waits: for what it is applied to */
+    bool done, waits; /* done: OUTPUT is set; waits: its sources are being made */
 } keras_call;
 
 typedef struct network_reader {
@@ -35,15 +35,15 @@ typedef struct network_reader {
     mst_model *model;
     mst_keras_network *network;
     const json_t *layers; /* of the file */
-    json_t *plain_layers; /* of a functional model: those, with layers in place of ops; NULL: not made */
+    json_t *plain_layers; /* for a functional model: LAYERS with ops replaced by layers; NULL: not made */
     keras_call *call;
     int64_t num_calls, capacity;
     mst_names names;     /* of the layers, with their indices */
-    int64_t *first_call; /* [num_layers + 1] of each layer; those of a layer are side by side */
-    int64_t *axis;       /* of each layer: that of a normalization, -1 */
+    int64_t *first_call; /* [num_layers + 1] index of the first call of each layer; its calls are consecutive */
+    int64_t *axis;       /* of each layer: the axis of a normalization; -1 for other layers */
     mst_keras_masks masks;
-    bool is_mixed; /* some of its layers compute in bf16; layers of float32 do not */
-    bool is_flat;  /* the file's network has models in it, and is read from one without */
+    bool is_mixed; /* some layers compute in bf16, those with the policy float32 do not */
+    bool is_flat;  /* the network of the file has inner models, and its flat form is read */
 } network_reader;
 
 void mst_keras_network_free(mst_keras_network *network) {
@@ -55,7 +55,7 @@ static mst_status malformed(const network_reader *r, const char *what) {
     return MST_FAIL(MST_CORRUPT, "'%s': the network in it is damaged: %s", r->file, what);
 }
 
-/* Puts the file and the layer before the error. */
+/* Puts the names of the file and of layer I before the error message. */
 static mst_status of_layer(const network_reader *r, int64_t i, mst_status status) {
     enum { LONGEST = 100 };
     char name[LONGEST], class_name[LONGEST];
@@ -73,7 +73,7 @@ static const json_t *config_of(const network_reader *r, int64_t i) {
 
 /* ---- single layers ---- */
 
-/* The dtype, or policy, of a layer. A map of policies that names no layer is its default, or null. */
+/* The dtype or policy of a layer. For a map of policies without layers, it is the default of the map, or null. */
 static const json_t *policy_of(const json_t *config) {
     const json_t *dtype = json_object_get(config, "dtype"), *inside = json_object_get(dtype, "config");
     const char *class_name = json_string_value(json_object_get(dtype, "class_name"));
@@ -84,7 +84,7 @@ static const json_t *policy_of(const json_t *config) {
                : dtype;
 }
 
-/* A name, or an object with it; "" if there is none. */
+/* The name of the dtype, which is given as a name or as an object with the name; "" if there is none. */
 static const char *dtype_text(const json_t *config) {
     const json_t *dtype = policy_of(config);
     const char *text = json_string_value(dtype);
@@ -92,7 +92,7 @@ static const char *dtype_text(const json_t *config) {
     return text ? text : "";
 }
 
-/* A list that includes the batch's size; that is ignored. */
+/* Reads a shape from a list that begins with the size of the batch, which is ignored. */
 static bool read_rows(const json_t *list, mst_shape *shape) {
     const size_t count = json_array_size(list);
     if (count < 1 || count > MST_MAX_NDIM) return false;
@@ -122,7 +122,7 @@ static mst_status add_input(const network_reader *r, const char *name, const jso
     return mst_model_check(r->model);
 }
 
-/* Why a class is not supported, in words. */
+/* Fails with the reason why a class is not supported. */
 static mst_status unknown_class(const char *class_name) {
     if (strcmp(class_name, "Lambda") == 0)
         return MST_FAIL(MST_UNIMPLEMENTED, "it is code of Python, which is never run here: replace it by layers");
@@ -135,7 +135,7 @@ static mst_status unknown_op(void) {
                     "layers, or to one and to numbers, and a layer does the same");
 }
 
-/* A policy of another class says how weights are quantized, or has a policy for each layer inside. */
+/* Refuses policies of other classes: they quantize weights, or have a policy for each inner layer. */
 static mst_status check_policy(const json_t *config) {
     const char *dtype = dtype_text(config);
     const char *class_name = json_string_value(json_object_get(policy_of(config), "class_name"));
@@ -149,7 +149,7 @@ static bool is_bf16(const json_t *config) {
     return strcmp(dtype_text(config), mst_precision_names[MST_MIXED_BFLOAT16]) == 0;
 }
 
-/* Sets the name of layer I in its OPTIONS; also its precision, if the file says one and the layer can have its own. */
+/* Sets the name of layer I in its OPTIONS. Also sets its precision if the file has one and the layer supports it. */
 static void set_common(const network_reader *r, int64_t i, const mst_layer_type *type, char *options) {
     for (const mst_field *field = type->fields; field->name; field++) {
         if (strcmp(field->name, "name") == 0) *(const char **)(options + field->offset) = r->network->layer[i].name;
@@ -167,14 +167,14 @@ static mst_status check_class(const network_reader *r, int64_t i) {
     return mst_keras_class_find(class_name) ? MST_OK : unknown_class(class_name);
 }
 
-/* Also if only the layer inside of it is. */
+/* Whether the layer or its inner layer is frozen. */
 static bool is_frozen(const json_t *config) {
     const json_t *inside = json_object_get(json_object_get(config, "layer"), "config");
     return json_is_false(json_object_get(config, "trainable")) || json_is_false(json_object_get(inside, "trainable"));
 }
 
-/* A model may have parts that act only in training and that Muster does not have. It predicts as in Keras but cannot be
- * trained. */
+/* Notes on the model if layer I acts in training in a way that Muster does not support. Such a model predicts as in
+ * Keras but cannot be trained. */
 static mst_status note_training(const network_reader *r, int64_t i, const json_t *call) {
     const mst_keras_layer *l = &r->network->layer[i];
     const json_t *layer = json_array_get(r->layers, (size_t)i);
@@ -187,7 +187,8 @@ static mst_status note_training(const network_reader *r, int64_t i, const json_t
     return r->model->only_predicts ? MST_OK : MST_NO_MEMORY("for a network");
 }
 
-/* INPUTS are those of the call that makes the layer; NULL: none are named. */
+/* Adds layer I, of a class that Muster has. INPUTS are the arguments of the call that makes the layer; NULL: there are
+ * no named arguments. */
 static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source source, const json_t *inputs,
                             mst_output *out) {
     const mst_keras_layer *l = &r->network->layer[i];
@@ -215,7 +216,7 @@ static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source
 
 /* ---- lists of layers ---- */
 
-/* The place of the weights of a layer, for a model that was made flat. */
+/* Keeps the place of the weights of LAYER, for a model that was made flat. False if memory is out. */
 static bool keep_place(const network_reader *r, const json_t *layer, mst_keras_layer *out) {
     const char *path = json_string_value(json_object_get(layer, "path"));
     const char *group = json_string_value(json_object_get(layer, "group"));
@@ -225,7 +226,7 @@ static bool keep_place(const network_reader *r, const json_t *layer, mst_keras_l
     return out->path && (out->group || !group);
 }
 
-/* The class of the layer inside of one of CLASS_NAME; NULL: there is none, or it is damaged. */
+/* The class of the inner layer of a layer of CLASS_NAME; NULL: there is none, or it is damaged. */
 static const char *class_inside(const char *class_name, const json_t *config) {
     const mst_keras_class *class = mst_keras_class_find(class_name);
     if (!class || !mst_keras_class_type(class)->inner) return NULL;
@@ -262,7 +263,8 @@ static mst_status list_layers(network_reader *r, const json_t *layers) {
     return MST_OK;
 }
 
-/* The shape of the input: of an InputLayer, of the first layer, or what the model was built for. */
+/* Adds the input of a stack. Its shape is that of an InputLayer or the first layer, or the one for which the model was
+ * built. */
 static mst_status add_first_input(const network_reader *r, const json_t *object) {
     const json_t *config = json_object_get(object, "config"), *first = config_of(r, 0), *shape = shape_of(first);
     const bool is_input = strcmp(r->network->layer[0].class_name, "InputLayer") == 0;
@@ -288,7 +290,7 @@ static mst_status read_sequential(network_reader *r, const json_t *object) {
 
 /* ---- graphs of layers ---- */
 
-/* The call whose result is [layer, number, tensor]; NULL if there is none. */
+/* The call whose result has the history [layer, number, tensor]; NULL if there is none. */
 static keras_call *find_call(const network_reader *r, const json_t *history) {
     const char *name = json_string_value(json_array_get(history, 0));
     const json_int_t number = json_integer_value(json_array_get(history, 1));
@@ -297,8 +299,8 @@ static keras_call *find_call(const network_reader *r, const json_t *history) {
     return &r->call[r->first_call[layer] + number];
 }
 
-/* Keras 3: {"args": [T] or [[T, T]], "kwargs": {...}}, where T has its history in config; Keras 2: [H, H], where H is
- * [layer, number, tensor, kwargs]. Gives the histories of the tensors that come first. */
+/* Adds the histories of the tensors in VALUE to OUT. A call in Keras 3 is {"args": [T] or [[T, T]], "kwargs": {...}},
+ * where T has its history in "config". In Keras 2 it is [H, H], where H is [layer, number, tensor, kwargs]. */
 static bool add_histories(const json_t *value, json_t *out) {
     size_t i;
     json_t *item;
@@ -312,7 +314,7 @@ static bool add_histories(const json_t *value, json_t *out) {
     return true;
 }
 
-/* Sources may be given by name, also the last ones of attention. */
+/* Adds the histories of sources that are given by name, such as the last ones of attention. */
 static bool add_named(const json_t *call, json_t *out) {
     for (int i = 0; mst_keras_source_names[i]; i++) {
         const json_t *value = json_object_get(mst_keras_arguments_of(call), mst_keras_source_names[i]);
@@ -329,7 +331,8 @@ static bool histories_of(const json_t *call, json_t *out) {
     return add_histories(args, out) && add_named(call, out);
 }
 
-/* The outputs that CALL is applied to; or, if one of them is not there yet, *MISSING is the call that gives it. */
+/* Finds the outputs with these HISTORIES. If one of them has not been made yet, *MISSING becomes the call that gives
+ * it. */
 static mst_status find_sources(const network_reader *r, const json_t *histories, mst_outputs *sources,
                                keras_call **missing) {
     const size_t count = json_array_size(histories);
@@ -353,7 +356,8 @@ static mst_status find_sources(const network_reader *r, const json_t *histories,
     return MST_OK;
 }
 
-/* The named arguments of CALL, which are options of the layer here: those of its FIRST call count. */
+/* Checks the named arguments of CALL. In Muster they are options of the layer, so they must equal those of the layer's
+ * FIRST call. */
 static mst_status check_arguments(const network_reader *r, const keras_call *call, const keras_call *first) {
     static const char causal[] = "use_causal_mask";
     const json_t *arguments = mst_keras_arguments_of(call->inputs), *others = mst_keras_arguments_of(first->inputs);
@@ -363,7 +367,7 @@ static mst_status check_arguments(const network_reader *r, const keras_call *cal
     return MST_OK;
 }
 
-/* Makes CALL; or, if another must be made before it, *MISSING is that one. */
+/* Makes CALL. If another call must be made before it, sets *MISSING to that call instead. */
 static mst_status make_call(const network_reader *r, keras_call *call, keras_call **missing) {
     mst_outputs sources;
     keras_call *first = &r->call[r->first_call[call->layer]]; /* of the layer */
@@ -371,7 +375,7 @@ static mst_status make_call(const network_reader *r, keras_call *call, keras_cal
     if (!histories) return MST_NO_MEMORY("for a network");
     const bool has_histories = histories_of(call->inputs, histories);
     mst_status status = check_class(r, call->layer);
-    if (!status && !has_histories) { /* an op, which may be applied to other things than layers are */
+    if (!status && !has_histories) { /* an op, whose arguments may be other than those of layers */
         if (mst_keras_is_op(json_array_get(r->layers, (size_t)call->layer))) status = unknown_op();
         json_array_clear(histories);
     }
@@ -406,8 +410,8 @@ static mst_status list_calls(network_reader *r) {
     return MST_OK;
 }
 
-/* Makes CALL, and before it the calls that it needs. STACK: the calls that wait. It takes the place of recursion, as a
- * network may be deep. */
+/* Makes CALL, and before it the calls that it needs. STACK holds the waiting calls. It is used instead of recursion,
+ * since a network may be deep. */
 static mst_status make_with_sources(const network_reader *r, keras_call *call, keras_call **stack) {
     int64_t size = 0;
     stack[size++] = call;
@@ -425,7 +429,7 @@ static mst_status make_with_sources(const network_reader *r, keras_call *call, k
     return MST_OK;
 }
 
-/* In the file's order, as far as what they are applied to allows it. */
+/* Makes all calls in the order of the file, except that the sources of a call are made before it. */
 static mst_status make_calls(const network_reader *r) {
     keras_call **stack = calloc((size_t)r->num_calls + 1, sizeof(keras_call *));
     mst_status status = stack ? MST_OK : MST_NO_MEMORY("for a network");
@@ -436,7 +440,7 @@ static mst_status make_calls(const network_reader *r) {
     return status;
 }
 
-/* [["input", 0, 0], ...], or for one alone ["input", 0, 0]. */
+/* Element I of LIST, [["input", 0, 0], ...]. A list with one history may also be ["input", 0, 0]. */
 static const json_t *history_at(const json_t *list, size_t i) {
     if (json_is_string(json_array_get(list, 0))) return i == 0 ? list : NULL;
     return json_array_get(list, i);
@@ -444,7 +448,7 @@ static const json_t *history_at(const json_t *list, size_t i) {
 
 /* ---- inputs and outputs ---- */
 
-/* What the inputs of a dict are called. */
+/* The names of inputs that are a dict. */
 typedef struct input_names {
     mst_names wanted;  /* their keys, with their indices */
     const char **name; /* [count] a key; NULL: the layer keeps its own name */
@@ -457,7 +461,8 @@ static void input_names_free(input_names *n) {
     free(n->is_input);
 }
 
-/* Input I keeps the name of its layer, and so the one that wants this name keeps its own, and so on. */
+/* Lets input I keep the name of its layer. Then the input whose key is that name must keep its own name too, and so on.
+ */
 static void keep_name(const network_reader *r, const json_t *list, input_names *n, int64_t i) {
     while (i >= 0 && n->name[i]) {
         n->name[i] = NULL;
@@ -466,8 +471,8 @@ static void keep_name(const network_reader *r, const json_t *list, input_names *
     }
 }
 
-/* Inputs of a dict go by its keys in Keras, whatever their layers are called. A key that is no name, or that of another
- * layer which keeps it, is not taken. */
+/* Chooses the names of the inputs of a dict. In Keras they are its keys, whatever the names of their layers. A key is
+ * not used if it is not a valid name, or if it is the name of another layer that keeps it. */
 static mst_status name_inputs(const network_reader *r, const json_t *list, const json_t *keys, input_names *n) {
     const size_t count = json_array_size(keys);
     n->name = calloc(count + 1, sizeof *n->name);
@@ -499,7 +504,7 @@ static mst_status add_named_inputs(const network_reader *r, const json_t *list, 
     return MST_OK;
 }
 
-/* KEYS: those of a dict of inputs, or NULL. */
+/* Adds the inputs in LIST. KEYS are the keys if they are a dict, else NULL. */
 static mst_status add_inputs(const network_reader *r, const json_t *list, const json_t *keys) {
     input_names names = {.name = NULL};
     mst_status status = name_inputs(r, list, keys, &names);
@@ -520,7 +525,8 @@ static mst_status set_outputs(const network_reader *r, const json_t *list) {
     return mst_model_check(r->model);
 }
 
-/* Outputs go by the names of their layers here, so no key may be the name of another output's layer. */
+/* In Muster, outputs have the names of their layers. So no key of a dict of outputs may be the name of another output's
+ * layer. */
 static mst_status check_output_keys(const network_reader *r, const json_t *list, const json_t *keys) {
     for (size_t i = 0; i < json_array_size(keys); i++) {
         const char *key = json_string_value(json_array_get(keys, i));
@@ -553,15 +559,15 @@ static mst_status read_functional(network_reader *r, const json_t *config) {
 
 /* ---- the whole ---- */
 
-/* A batch is normalized over the last axis here; Keras 2 writes its number. */
+/* Checks the axis of a batch normalization, whose number Keras 2 writes: in Muster it is always the last. */
 static mst_status check_source(const mst_model_layer *layer, int64_t axis, mst_shape source) {
     if (axis >= 0 && axis != source.ndim - 1)
         return MST_FAIL(MST_UNIMPLEMENTED, "is over axis %lld, here it must be the last one", (long long)axis);
     return mst_keras_preprocessing_check(layer, source);
 }
 
-/* If a source has fewer dimensions, layers insert dimensions of 1 after its batch. Ops line up the last dimensions, so
- * the batch of such a source would meet another dimension. */
+/* Refuses an op whose sources have different numbers of dimensions. Layers insert dimensions of 1 after the batch. Ops
+ * align the last dimensions, so the batch of one source would be combined with another dimension. */
 static mst_status check_op(const network_reader *r, int64_t at, const mst_model_node *node,
                            const mst_model_description *d) {
     const int ndim = mst_value_spec(d->value[node->src[0]]).shape.ndim;
@@ -575,7 +581,7 @@ static mst_status check_op(const network_reader *r, int64_t at, const mst_model_
     return MST_OK;
 }
 
-/* What depends on the shapes of the sources of layers. */
+/* Makes the checks that depend on the shapes of the layers' sources. */
 static mst_status check_sources(const network_reader *r) {
     mst_model_description d;
     mst_status status = mst_model_describe(r->model, &d);

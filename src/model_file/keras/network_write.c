@@ -30,7 +30,7 @@ static const char *class_of(const mst_model_layer *layer) {
     return layer->type->class_of ? layer->type->class_of(layer->options) : layer->type->class_name;
 }
 
-/* [layer, number of its call, 0] */
+/* The history of the output of NODE: [layer, number of its call, 0]. */
 static json_t *history(const network_writer *w, int64_t node) {
     return json_pack("[s, I, i]", layer_at(w, node)->name, (json_int_t)w->model->node[node].number, 0);
 }
@@ -42,8 +42,8 @@ static json_t *tensor(const network_writer *w, int64_t node) {
                      history(w, node));
 }
 
-/* The calls of a layer: {"args": [T], "kwargs": {}}, or [[T, T]] for layers that take several
- * as a list. */
+/* The calls of a layer: {"args": [T], "kwargs": {}}. For layers that take several sources as a list, args is [[T, T]].
+ */
 static json_t *calls(const network_writer *w, int64_t layer, const mst_keras_class *class) {
     const mst_model_layer *l = &w->model->layer[layer];
     const bool is_op = mst_keras_op_name(l) != NULL;
@@ -70,7 +70,7 @@ static int64_t first_node(const network_writer *w, int64_t layer) {
     return i;
 }
 
-/* Keras' dtype policy of a layer: that of its own precision; none if it has the session's. */
+/* Keras' dtype policy for the layer's own precision; NULL if it uses the session's precision. */
 static const char *policy_of(const mst_model_layer *l) {
     for (const mst_field *field = l->type->fields; field->name; field++)
         if (strcmp(field->name, "precision") == 0 &&
@@ -177,7 +177,7 @@ mst_status mst_keras_network_write(mst_model *model, json_t **config, mst_keras_
     if (!status) {
         const mst_outputs outputs = mst_model_get_outputs(model);
         out->is_sequential = d.order.is_chain && model->num_inputs == 1 && outputs.count == 1;
-        for (int64_t i = 0; i < model->num_layers; i++) { /* such a layer cannot be in a stack */
+        for (int64_t i = 0; i < model->num_layers; i++) { /* these layers cannot be in a stack */
             const mst_keras_class *class = mst_keras_class_find(class_of(&model->layer[i]));
             if (class && mst_keras_class_is_called(class)) out->is_sequential = false;
             if (mst_keras_op_name(&model->layer[i])) out->is_sequential = false;

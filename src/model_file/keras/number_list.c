@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The lists alone of an array in Keras' file. */
+/* The lists of numbers in VALUE, an array object of Keras. */
 static const json_t *lists_of(const json_t *value) {
     static const char *const names[] = {"__numpy__", "__tensor__"};
     const char *name = json_string_value(json_object_get(value, "class_name"));

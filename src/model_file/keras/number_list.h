@@ -6,13 +6,13 @@
 
 #include "muster/tensor.h"
 
-/** VALUE if it is a number, or lists of lists of numbers that are a tensor. Also the lists in VALUE if it is an array
- *  as Keras writes it: {"class_name": "__numpy__", "config": {"value": [1.0, 2.0], "dtype": "float32"}}. NULL for
- *  anything else. */
+/** VALUE if it is a number, or nested lists of numbers that form a tensor. If VALUE is an array object of Keras, the
+ *  lists in it: {"class_name": "__numpy__", "config": {"value": [1.0, 2.0], "dtype": "float32"}}. NULL for anything
+ *  else. */
 const json_t *mst_keras_numbers_in(const json_t *value);
-/** VALUE, which is such a number or such lists, as f32; a number has no dimensions. */
+/** Makes an f32 tensor from VALUE, which is such a number or such lists. The tensor of a number has no dimensions. */
 MST_CHECKED mst_status mst_keras_numbers_read(const json_t *value, mst_tensor **out);
-/** A number, or lists of numbers; NULL if memory is out, or a number is not finite. */
+/** TENSOR as a number, or as nested lists of numbers; NULL if memory is out, or a number is not finite. */
 json_t *mst_keras_numbers_write(const mst_tensor *tensor);
 
 #endif

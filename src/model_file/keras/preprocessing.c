@@ -30,7 +30,7 @@ static mst_status read_mode(const json_t *config, mst_output_mode *out) {
     const json_t *value = given(config, "output_mode");
     const char *text = json_string_value(value);
     if (!value) return MST_OK;
-    if (text && strcmp(text, "binary") == 0) text = mst_output_mode_names[MST_OUTPUT_MODE_MULTI_HOT]; /* its old name */
+    if (text && strcmp(text, "binary") == 0) text = mst_output_mode_names[MST_OUTPUT_MODE_MULTI_HOT]; /* an old name */
     for (int i = MST_OUTPUT_MODE_INT; text && mst_output_mode_names[i]; i++) {
         if (strcmp(text, mst_output_mode_names[i]) != 0) continue;
         *out = (mst_output_mode)i;
@@ -43,7 +43,7 @@ static void write_mode(json_t *config, mst_output_mode mode) {
     if (mode) json_object_set_new(config, "output_mode", json_string(mst_output_mode_names[mode]));
 }
 
-/* The values that the layer NAME has learnt are a weight here. */
+/* The values that the layer NAME has learnt, which are its weight WEIGHT in Muster. */
 static mst_status learnt_weight(mst_model *model, const char *name, const char *weight, mst_tensor **out) {
     char entry[600];
     snprintf(entry, sizeof entry, "%.500s/%s", name, weight);
@@ -52,7 +52,7 @@ static mst_status learnt_weight(mst_model *model, const char *name, const char *
 
 /* ---- Normalization ---- */
 
-/* One axis, as a number or in a list; none in an empty list, or null. */
+/* Reads one axis, which is a number or in a list. An empty list or null means no axis. */
 static mst_status read_axis(const json_t *config, normalization_options *o) {
     const json_t *value = json_object_get(config, "axis");
     const json_t *number = json_is_array(value) ? json_array_get(value, 0) : value;
@@ -67,8 +67,8 @@ static mst_status read_axis(const json_t *config, normalization_options *o) {
     return MST_OK;
 }
 
-/* Of each element of the axis, or of all. Old versions of Keras also took what broadcasts with the source: [[1],
- * [2]]. */
+/* Reads a mean or variance: one for each element of the axis, or one for all. Old versions of Keras also took shapes
+ * that broadcast with the source: [[1], [2]]. */
 static mst_status read_statistic(const json_t *config, const char *key, mst_option_memory *memory, mst_tensor **out) {
     const json_t *value = given(config, key);
     mst_tensor *tensor, *row = NULL;
@@ -124,7 +124,7 @@ static mst_status read_discretization(const json_t *config, mst_option_memory *m
 static mst_status write_discretization(mst_model *model, const char *name, const discretization_options *o,
                                        json_t *config) {
     mst_tensor *boundaries = o->bin_boundaries ? mst_tensor_retain(o->bin_boundaries) : NULL;
-    json_object_del(config, "trainable"); /* in Keras it is not an argument */
+    json_object_del(config, "trainable"); /* not an argument of Keras' layer */
     write_mode(config, o->output_mode);
     if (o->num_bins) json_object_set_new(config, "num_bins", json_integer(o->num_bins));
     json_object_set_new(config, "epsilon", json_real(o->epsilon));
@@ -137,7 +137,7 @@ static mst_status write_discretization(mst_model *model, const char *name, const
 
 /* ---- StringLookup, IntegerLookup ---- */
 
-/* The members that both have. */
+/* The members that the options of both lookup layers have. */
 typedef struct lookup {
     bool integers;
     mst_tensor **vocabulary;
@@ -154,18 +154,18 @@ static lookup integer_lookup_of(integer_lookup_options *o) {
     return (lookup){true, &o->vocabulary, &o->num_oov_indices, &o->no_oov, &o->output_mode};
 }
 
-/* What stands for all tokens that are not in a vocabulary, if CONFIG does not say it; a new reference. */
+/* The default token for all tokens that are not in a vocabulary; a new reference. */
 static json_t *unknown_token(bool integers) {
     return integers ? json_integer(-1) : json_string("[UNK]");
 }
 
-/* MASK if it has a number, in mode INT; else NULL. */
+/* MASK if it has an index, which is so in mode INT; else NULL. */
 static const json_t *numbered(lookup o, const json_t *mask) {
-    return *o.output_mode <= MST_OUTPUT_MODE_INT ? mask : NULL; /* INT is the default of both */
+    return *o.output_mode <= MST_OUTPUT_MODE_INT ? mask : NULL; /* INT is the default of both layers */
 }
 
-/* How many of the LIST's first tokens are special: MASK, if it is not NULL, and UNKNOWN as often as there are numbers
- * for other tokens. They are all there, or none of them is. */
+/* The number of special tokens at the beginning of LIST: MASK, if it is not NULL, then UNKNOWN, OTHERS times. Either
+ * all of them are there, or 0 is returned. */
 static size_t num_special(const json_t *list, const json_t *mask, const json_t *unknown, size_t others) {
     const size_t masked = mask ? 1 : 0;
     for (size_t i = 0; i < masked + others; i++)
@@ -191,7 +191,7 @@ static mst_status read_vocabulary(const json_t *list, size_t first, bool integer
     return status;
 }
 
-/* MASK: the value of mask_token; NULL: there is none. */
+/* Reads the options that both lookup layers have. MASK is the value of mask_token; NULL: none. */
 static mst_status read_lookup(const json_t *config, const json_t *mask, mst_option_memory *memory, lookup o) {
     const json_t *list = given(config, "vocabulary"), *others = given(config, "num_oov_indices");
     const json_int_t count = others ? json_integer_value(others) : 1;
@@ -227,7 +227,7 @@ static mst_status read_integer_lookup(const json_t *config, mst_option_memory *m
     return read_lookup(config, mask, memory, integer_lookup_of(o));
 }
 
-/* The tokens of a vocabulary; NULL if one is no UTF-8. */
+/* The tokens of a vocabulary as a list; NULL if one is not UTF-8. */
 static json_t *list_of(const mst_tensor *vocabulary) {
     const bool integers = mst_tensor_dtype(vocabulary) == MST_I64;
     json_t *list = json_array();
@@ -242,12 +242,12 @@ static json_t *list_of(const mst_tensor *vocabulary) {
     return list;
 }
 
-/* MASK, which it takes, may be NULL. */
+/* Writes the options that both lookup layers have. Takes ownership of MASK, which may be NULL. */
 static mst_status write_lookup(const char *name, const mst_tensor *vocabulary, json_t *mask, lookup o, json_t *config) {
     json_t *list = list_of(vocabulary), *unknown = unknown_token(o.integers);
     const size_t others = *o.no_oov ? 0 : (size_t)*o.num_oov_indices;
     const json_t *before = numbered(o, mask);
-    /* Keras would drop the first token as a special one: a token put before it is dropped instead */
+    /* Keras would drop the first token, which looks like a special one. So a token that it can drop is put before it */
     if (num_special(list, before, unknown, others) > 0) json_array_insert(list, 0, unknown);
     json_decref(unknown);
     const int failed = json_object_set_new(config, "vocabulary", list);
@@ -270,7 +270,7 @@ static mst_status write_string_lookup(const char *name, const string_lookup_opti
     return write_lookup(name, o.vocabulary, mask, string_lookup_of(&o), config);
 }
 
-/* From keys and places, which are weights: the integer at each place below NUM. */
+/* Makes a vocabulary from the weights KEYS and PLACES: the integer at each place below NUM. */
 static mst_status integers_in_places(const char *name, const mst_tensor *keys, const mst_tensor *places, int64_t num,
                                      mst_tensor **out) {
     const int64_t *key = mst_tensor_data(keys), *place = mst_tensor_data(places);
@@ -320,7 +320,7 @@ static mst_status write_integer_lookup(mst_model *model, const char *name, const
 
 /* ---- Rescaling ---- */
 
-/* A number to AT, or several to TENSOR. */
+/* Reads a number into AT, or several numbers into TENSOR. */
 static mst_status read_factor(const json_t *config, const char *key, mst_option_memory *memory, float *at,
                               mst_tensor **tensor) {
     const json_t *value = given(config, key), *numbers = mst_keras_numbers_in(value);
@@ -328,7 +328,7 @@ static mst_status read_factor(const json_t *config, const char *key, mst_option_
     if (!numbers) return mst_keras_not_taken(key, value);
     if (json_is_number(numbers)) {
         const float number = (float)json_number_value(numbers);
-        *at = number == 0 ? (float)MST_ZERO : number; /* a 0 would stand for the default */
+        *at = number == 0 ? (float)MST_ZERO : number; /* 0 would mean the default */
         return MST_OK;
     }
     MST_TRY(mst_keras_numbers_read(value, tensor));

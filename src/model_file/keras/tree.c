@@ -21,7 +21,7 @@ static mst_status add_array(mst_keras_tree *tree, const char *path, mst_tensor *
     return status;
 }
 
-/* A tree that is being read, and how many more bytes its arrays may have. */
+/* A tree that is being read, and the number of bytes that its arrays may still take. */
 typedef struct tree_reader {
     mst_keras_tree *tree;
     const char *name;
@@ -94,7 +94,7 @@ const mst_keras_text *mst_keras_tree_text(const mst_keras_tree *tree, const char
     return NULL;
 }
 
-/* Part PART of texts that were cut. */
+/* Part number PART of a list of texts that was split. */
 static const mst_keras_text *cut_text(const mst_keras_tree *tree, const char *path, const char *name, int part) {
     char numbered[64];
     snprintf(numbered, sizeof numbered, "%s%d", name, part);
@@ -124,10 +124,10 @@ mst_status mst_keras_tree_add_text(mst_keras_tree *tree, const char *path, const
     return add_text(tree, &(mst_hdf5_text){.path = path, .name = name, .text = &text, .count = 1});
 }
 
-/* Strings of a list have one length in the file. */
+/* All strings of a list take the same number of bytes in the file. */
 mst_status mst_keras_tree_add_list(mst_keras_tree *tree, const char *path, const char *name, const char *const *text,
                                    int64_t count) {
-    enum { MOST_BYTES = 64512 }; /* of an attribute, as Keras has it */
+    enum { MOST_BYTES = 64512 }; /* limit of an attribute, as in Keras */
     char part[64];
     size_t longest = 1;
     for (int64_t i = 0; i < count; i++)

@@ -14,7 +14,7 @@
 
 /* ---- tensors of a file as entries of a store ---- */
 
-/* TENSOR in DTYPE; a new reference. */
+/* TENSOR converted to DTYPE; a new reference. */
 static mst_status as_dtype(mst_tensor *tensor, mst_dtype dtype, mst_tensor **out) {
     if (mst_tensor_dtype(tensor) == dtype) {
         *out = mst_tensor_retain(tensor);
@@ -57,7 +57,7 @@ static void path_of(const mst_keras_network *network, int64_t i, char out[MST_KE
         mst_keras_layer_folder("", layer->class_name, before, out);
 }
 
-/* The K-th of those weights of a layer that are weights in Keras' files too; NULL if it has fewer. */
+/* The K-th weight of LAYER, counting only those that are weights in Keras' files too; NULL if it has fewer. */
 static const mst_weight *weight_of(const mst_weight *weights, int64_t count, const mst_keras_layer *layer, int64_t k) {
     if (mst_keras_preprocessing_keeps_weights(layer->class_name)) return NULL;
     for (int64_t i = 0; i < count; i++)
@@ -65,8 +65,8 @@ static const mst_weight *weight_of(const mst_weight *weights, int64_t count, con
     return NULL;
 }
 
-/* The path of the K-th of COUNT weights of LAYER, whose folder is OF_LAYER. For K = COUNT: the path that one more
- * weight would have. */
+/* Writes the path of the K-th of COUNT weights of LAYER, whose folder is OF_LAYER, to OUT. K = COUNT gives the path
+ * that one more weight would have. */
 static void weight_path(const char *of_layer, const mst_keras_layer *layer, int64_t k, int64_t count, char *out,
                         size_t size) {
     char folder[MST_KERAS_FOLDER + 10];
@@ -88,7 +88,7 @@ static int64_t count_of(const mst_weight *weights, int64_t count, const mst_kera
     return k;
 }
 
-/* How many of COUNT weights of a model no file has. */
+/* The number of weights, out of the COUNT weights of a model, that are not written to files. */
 static int64_t num_left_out(const mst_keras_network *network, const mst_weight *weights, int64_t count) {
     int64_t left_out = 0;
     for (int64_t i = 0; i < network->num_layers; i++) {
@@ -128,20 +128,20 @@ static mst_status read_paths(const char *file, const mst_keras_tree *tree, const
 /* ---- where .h5 files keep them: lists of names, layer by layer ---- */
 
 enum { PATH_SIZE = 1024 };
-static const char weights_folder[] = "/model_weights"; /* of whole models; files of weights alone have them at "/" */
+static const char weights_folder[] = "/model_weights"; /* in files of whole models; files with only weights use "/" */
 
 typedef struct by_name {
     const char *file, *root; /* weights_folder or "" */
     const mst_keras_tree *tree;
-    const mst_weight **order; /* weights as the lists have them */
-    int64_t *list;            /* of each weight: the list that it is in */
-    int64_t count, at, k;     /* number of weights; the next one; how many the list has given */
+    const mst_weight **order; /* the weights in the order of the lists */
+    int64_t *list;            /* for each weight, its list */
+    int64_t count, at, k;     /* number of weights; index of the next one; number of names of its list so far */
     char group[PATH_SIZE];
     mst_snapshot *snapshot;
 } by_name;
 
-/* Adds the weights of layer I and of the layers that share a list with it: those of one inner model. *END is one after
- * the last of them. In a list, trained weights come first. */
+/* Adds the weights of layer I and of the layers that share its list, which are those of the same inner model. *END
+ * becomes the index after the last of these layers. In a list, trained weights come first. */
 static void add_list(by_name *b, const mst_keras_network *network, int64_t i, int64_t *end, const mst_weight *weights,
                      int64_t count) {
     const mst_keras_layer *l = network->layer;
@@ -292,19 +292,20 @@ mst_status mst_keras_weights_write_h5(mst_model *model, const mst_keras_network 
 /* ---- the optimizer's state ---- */
 
 enum { MOST_SLOTS = 5, GLOBAL_STEP_AT = 0, RATE_AT = 1, STATE_PATH = 60, ENTRY_SIZE = 600 };
-static const char keras_3[] = "/optimizer", h5[] = "/optimizer_weights"; /* folders */
+static const char keras_3[] = "/optimizer", h5[] = "/optimizer_weights"; /* folders of the state */
 
-/* Keras' slots, by Muster's names. Slots of one group stand side by side for each variable; groups follow one another,
- * each for all variables. A number of the rule comes after all of them. */
+/* The order of slots in Keras' list, with Muster's names. Each group has its slots for all variables before the next
+ * group begins. Within a group, the slots of one variable are consecutive. A number of the rule comes after all slots.
+ */
 typedef struct keras_slots {
-    int first; /* after the step and, if it is no schedule, the learning rate */
+    int first; /* index of the first slot, after the step and, unless it is a schedule, the learning rate */
     int count;
     const char *name[MOST_SLOTS];
     int group[MOST_SLOTS];
-    const char *number; /* NULL: there is none */
+    const char *number; /* the name of the number of the rule; NULL: none */
 } keras_slots;
 
-/* Groups before those of the rule. */
+/* Groups that come before the groups of the rule. */
 enum { GROUP_OF_AVERAGES = -2, GROUP_OF_SUMS = -1 };
 static const char average_name[] = "ExponentialMovingAverage";
 
@@ -343,7 +344,7 @@ static bool find_slots(const mst_optimizer *o, keras_slots *out) {
     return true;
 }
 
-/* The number that slot SLOT of trained variable VARIABLE, one of COUNT, has in Keras' list. */
+/* The index in Keras' list of slot SLOT of trained variable VARIABLE, out of COUNT variables. */
 static int64_t slot_place(const keras_slots *slots, int slot, int64_t variable, int64_t count) {
     int64_t before = slots->first, inside = 0, width = 0;
     for (int i = 0; i < slots->count; i++) {
@@ -359,7 +360,7 @@ static const char *state_path(const char *folder, int64_t i, char out[STATE_PATH
     return out;
 }
 
-/* The list of the state's names in an .h5 file, in the order of Keras 3. */
+/* A search for one name in the list of the state's names in an .h5 file, which is in the order of Keras 3. */
 typedef struct nth_name {
     int64_t left;
     const char *name;
@@ -407,7 +408,7 @@ static mst_status each_slot(mst_model *model, const mst_keras_network *network, 
     return MST_OK;
 }
 
-/* The name of the weight of the slot ENTRY if that is a sum of gradients; else false. */
+/* Whether the slot ENTRY is a sum of gradients. If so, WEIGHT becomes the name of its weight. */
 static bool is_sum(const char *entry, char weight[ENTRY_SIZE]) {
     const char *slot = strrchr(entry, '/');
     if (strcmp(slot + 1, MST_ACCUMULATOR) != 0) return false;
@@ -436,7 +437,7 @@ static mst_status read_slot(void *context, int64_t place, const char *entry, mst
     return status;
 }
 
-/* The number of the rule, which is number *TOTAL of the state. */
+/* Reads the number of the rule, which is variable *TOTAL of the state. */
 static mst_status read_rule_number(state_reader *r, const keras_slots *slots, int64_t *total) {
     if (!slots->number) return MST_OK;
     mst_tensor *tensor = state_of(r->tree, (*total)++);
@@ -444,7 +445,7 @@ static mst_status read_rule_number(state_reader *r, const keras_slots *slots, in
     return r->fits ? mst_keras_entry_add(r->snapshot, slots->number, MST_STATE_RULE, tensor, MST_F64) : MST_OK;
 }
 
-/* How many gradients are in the sums: Keras tells it by its step. */
+/* The name of the entry with the number of gradients in the sums. In Keras, this number follows from the step. */
 static const char *accumulated_name(const mst_optimizer *o, char out[STATE_PATH]) {
     snprintf(out, STATE_PATH, "%s/accumulated", o->rule);
     return out;
@@ -540,8 +541,8 @@ static mst_status write_rule_number(const state_writer *w, const keras_slots *sl
     return status;
 }
 
-/* The step as Keras counts: its remainder says how many gradients are in the sums, also if a checkpoint had other
- * sums. */
+/* The step as Keras counts it. Its remainder tells how many gradients are in the sums. This must hold even if the sums
+ * come from a checkpoint with another remainder. */
 static double keras_step(mst_model *model, const mst_optimizer *o, double step) {
     const int each = o->gradient_accumulation_steps;
     char name[STATE_PATH];
@@ -566,7 +567,7 @@ static mst_status write_state(mst_model *model, const mst_keras_network *network
     const double steps = step ? keras_step(model, optimizer, mst_tensor_get(step, 0)) : 0;
     status = write_number(&w, GLOBAL_STEP_AT, MST_I64, steps);
     mst_tensor_release(step);
-    /* a callback may have set another rate than the optimizer's */
+    /* a callback may have changed the learning rate of the optimizer */
     mst_tensor *rate = NULL;
     if (!status && mst_store_get(model->store, NULL, "learning_rate", &rate)) rate = NULL;
     if (!status && !mst_schedule_is_set(&optimizer->schedule))

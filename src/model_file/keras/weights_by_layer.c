@@ -1,4 +1,4 @@
-/* Weights of layers that have the same name in a file and in a model, for transfer learning. */
+/* Loads the weights of layers that have the same name in a file and in a model, for transfer learning. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +14,16 @@ enum { PATH_SIZE = 1024, MOST_LISTED = 20 };
 
 typedef struct file_layer {
     const char *name;
-    int64_t first, count; /* of the arrays */
+    int64_t first, count; /* its arrays: index of the first, and number */
     bool used;
 } file_layer;
 
-/* The layers with weights of a file, and their arrays in Keras' order. */
+/* The layers of a file that have weights, and their arrays in Keras' order. */
 typedef struct file_layers {
     const char *file;
     const mst_keras_tree *tree;
-    const char *root;      /* of an .h5 file */
-    char group[PATH_SIZE]; /* of the layer whose names of weights are read */
+    const char *root;      /* the root folder in an .h5 file */
+    char group[PATH_SIZE]; /* the group of the layer whose names of weights are being read */
     file_layer *layer;
     int64_t num_layers, layer_capacity;
     mst_tensor **array;
@@ -62,7 +62,7 @@ static mst_status read_layer_name(void *context, const char *name) {
 
 /* ---- Keras 3: a folder "vars" of each layer, with its name ---- */
 
-/* The folder of PATH, ".../layers/lstm/vars", in OUT. False if PATH belongs to a part of a layer. */
+/* Writes the folder of the layer of PATH, ".../layers/lstm/vars", to OUT. False if PATH belongs to an inner layer. */
 static bool layer_folder(const char *path, char out[PATH_SIZE]) {
     static const char list[] = "/layers", vars[] = "/vars";
     const size_t size = strlen(path), end = strlen(vars);
@@ -73,7 +73,7 @@ static bool layer_folder(const char *path, char out[PATH_SIZE]) {
     return before >= strlen(list) && strncmp(out + before - strlen(list), list, strlen(list)) == 0;
 }
 
-/* The arrays of FOLDER/INSIDE/vars. */
+/* Adds the arrays in the folder "vars" of FOLDER followed by INSIDE. */
 static mst_status take_arrays(file_layers *f, const char *folder, const char *inside) {
     char path[2 * PATH_SIZE];
     mst_tensor *tensor;
@@ -84,7 +84,8 @@ static mst_status take_arrays(file_layers *f, const char *folder, const char *in
     }
 }
 
-/* Those of a layer, or of the parts that it is made of; INSIDE: "", or "/layer" of that inside of a TimeDistributed. */
+/* Adds the arrays of a layer, or of its inner layers. INSIDE is "", or "/layer" for the inner layer of a
+ * TimeDistributed. */
 static mst_status take_layer(file_layers *f, const char *folder, const char *inside) {
     enum { PART_SIZE = 60 };
     const int64_t before = f->num_arrays;
@@ -131,7 +132,7 @@ static file_layer *find_layer(const file_layers *f, const char *name) {
     return NULL;
 }
 
-/* Names with ", " between them; after some of them the rest is left out. */
+/* Names with ", " between them. If there are many, the text has only the first ones. */
 typedef struct name_list {
     char *text;
     int64_t count;
@@ -175,7 +176,7 @@ static mst_status wrong_layer(const file_layers *f, const file_layer *layer, con
                     weights[k].name, mst_shape_print(weights[k].spec.shape, want, sizeof want));
 }
 
-/* The weights [FIRST, FIRST + COUNT) of one layer of the model. */
+/* Chooses the arrays for the weights [FIRST, FIRST + COUNT) of one layer of the model. */
 static mst_status choose_layer(transfer *t, int64_t first, int64_t count) {
     const mst_weight *weights = &t->weights[first];
     const bool is_last = first + count == t->num_weights;
@@ -212,7 +213,7 @@ void mst_loaded_layers_free(mst_loaded_layers *loaded) {
     *loaded = (mst_loaded_layers){.count = 0};
 }
 
-/* Gives the lists away. */
+/* Fills OUT, which takes ownership of the lists. */
 static mst_status fill_loaded(transfer *t, mst_loaded_layers *out) {
     *out = (mst_loaded_layers){.count = mst_snapshot_count(t->chosen),
                                .missing = t->missing.text ? t->missing.text : strdup(""),

@@ -1,4 +1,4 @@
-/* Recurrent operators of ONNX. */
+/* Reads the recurrent operators of ONNX. */
 #include <string.h>
 
 #include "layer/initializer/initializer.h"
@@ -9,9 +9,9 @@ enum { LSTM_GATES = 4, GRU_GATES = 3, MOST_DIRECTIONS = 2, MOST_FUNCTIONS = 3 * 
 enum { KERNEL = 1, RECURRENT, BIAS, LENGTHS, FIRST_STATE, FIRST_MEMORY, PEEPHOLES };
 
 typedef struct cell {
-    int gates, functions, directions; /* functions of each direction */
-    bool backwards;                   /* of one direction */
-    bool rows_first;                  /* [n, steps, features] */
+    int gates, functions, directions; /* functions: the number of activations per direction */
+    bool backwards;                   /* the only direction is backwards */
+    bool rows_first;                  /* the source is [n, steps, features] */
     int64_t units;
     mst_cell_activation activation[MOST_FUNCTIONS];
 } cell;
@@ -31,7 +31,8 @@ static mst_status activation_of(const ProtobufCBinaryData *text, mst_cell_activa
                     (const char *)text->data);
 }
 
-/* Affine is known as the identity. */
+/* Checks that all numbers of the attribute NAME are WANT. They are parameters of activations: Affine is supported only
+ * as the identity. */
 static mst_status check_numbers(mst_onnx_call *c, const char *name, float want) {
     const Muster__OnnxAttribute *a = mst_onnx_attribute(c, name, MST_ONNX_FLOATS);
     for (size_t i = 0; a && i < a->n_floats; i++)
@@ -98,7 +99,7 @@ static mst_status check_inputs(mst_onnx_call *c, cell *out) {
     return mst_onnx_has(c, BIAS) ? check_shape(c, BIAS, "biases", MST_SHAPE(out->directions, 2 * wide)) : MST_OK;
 }
 
-/* Rows BEGIN to BEGIN + COUNT of dimension AXIS. */
+/* The elements BEGIN to BEGIN + COUNT - 1 along AXIS. */
 static mst_value cut_axis(mst_value x, int axis, int64_t begin, int64_t count) {
     mst_shape from = {.ndim = mst_value_spec(x).shape.ndim}, size = from;
     for (int i = 0; i < from.ndim; i++) size.dim[i] = -1;
@@ -107,7 +108,7 @@ static mst_value cut_axis(mst_value x, int axis, int64_t begin, int64_t count) {
     return mst_slice(x, from, size);
 }
 
-/* The gates along AXIS in the order that they have here: ONNX has i, o, f, c for i, f, c, o. */
+/* Reorders the gates along AXIS from ONNX's order i, o, f, c to Muster's order i, f, c, o. */
 static mst_value in_order_of_gates(const cell *v, mst_value x, int axis) {
     static const int at[] = {0, 2, 3, 1};
     mst_value part[LSTM_GATES];
@@ -116,7 +117,7 @@ static mst_value in_order_of_gates(const cell *v, mst_value x, int axis) {
     return mst_concat(part, LSTM_GATES, axis);
 }
 
-/* Of one direction, [rows, gates units]. */
+/* The kernel in input I, of one direction: [rows, gates * units]. */
 static mst_status kernel_of(mst_onnx_call *c, const cell *v, size_t i, int direction, mst_value *out) {
     mst_value turned;
     MST_TRY(mst_onnx_turned(c, i, MST_AXES(0, 2, 1), &turned));
@@ -124,7 +125,8 @@ static mst_status kernel_of(mst_onnx_call *c, const cell *v, size_t i, int direc
     return MST_OK;
 }
 
-/* If BEHIND, the second half of the input: the bias of the recurrent product. MST_NONE if there is no bias. */
+/* The bias of one direction. BEHIND: the bias of the recurrent product, which is the second half of the input. MST_NONE
+ * if there is no bias. */
 static mst_status bias_of(mst_onnx_call *c, const cell *v, int direction, bool behind, mst_value *out) {
     const int64_t wide = v->gates * v->units;
     mst_value all;
@@ -138,7 +140,7 @@ static mst_status bias_of(mst_onnx_call *c, const cell *v, int direction, bool b
 
 /* ---- cells ---- */
 
-/* X is [n, steps, features]; *OUT is [n, steps, units]. */
+/* Makes the cell of one direction. X is [n, steps, features]; *OUT is [n, steps, units]. */
 static mst_status one_direction(mst_onnx_call *c, const cell *v, mst_value x, int direction, mst_value *out) {
     mst_value kernel, recurrent, bias, behind;
     const bool reverse = direction == 1 || v->backwards;
@@ -172,7 +174,7 @@ static mst_status one_direction(mst_onnx_call *c, const cell *v, mst_value x, in
     return mst_graph_check(c->reader->graph);
 }
 
-/* The steps that were computed last, [directions, n, units]. */
+/* The steps that were computed last: [directions, n, units]. */
 static mst_value last_steps(const cell *v, const mst_value *h) {
     mst_value last[MOST_DIRECTIONS];
     for (int i = 0; i < v->directions; i++)
@@ -201,7 +203,7 @@ static mst_status read_cell(mst_onnx_call *c, int gates) {
     }
     if (mst_onnx_wants(c, 1)) MST_TRY(mst_onnx_put(c, 1, last_steps(&v, h)));
     if (gates != LSTM_GATES || !mst_onnx_wants(c, 2)) return MST_OK;
-    for (int i = 0; i < v.directions; i++) /* the memory comes after the gates */
+    for (int i = 0; i < v.directions; i++) /* output 1 of lstm has the gates, then the memory */
         h[i] = cut_axis(mst_value_output(h[i], 1), 2, LSTM_GATES * v.units, v.units);
     return mst_onnx_put(c, 2, last_steps(&v, h));
 }

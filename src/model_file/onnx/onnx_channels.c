@@ -1,7 +1,7 @@
 /* ONNX's own operators have the channels of pictures second. Some programs write files whose inputs have them last, as
- * in TensorFlow, and transpose them inside. Nothing in a file says which order the inputs have, so it is found from the
- * nodes. For each axis of each value, the axis of the input that it came from is kept, through operators that keep or
- * move axes. A node that treats one axis as the channels is then a claim about the input. In this order:
+ * in TensorFlow, and transpose them inside. A file does not tell the order of its inputs, so it is derived from the
+ * nodes. For each axis of each value, we keep track of the axis of the input from which it came, through operators that
+ * keep or move axes. A node that treats an axis as the channels is a claim about the input. The order is decided by:
  *   1. The first strong claim: convolutions, pooling, means over the pixels, Transpose to the other order.
  *   2. The first weak claim: a constant with one number per channel, a softmax, a product with a matrix.
  *   3. The sizes: 1 to 4 channels.
@@ -14,9 +14,9 @@
 #include "base/no_memory.h"
 #include "model_file/onnx/onnx_read.h"
 
-/* What is known of a value. */
+/* What is known about a value. */
 typedef struct trace {
-    int ndim;                           /* 0: nothing is known of it */
+    int ndim;                           /* 0: nothing is known about it */
     int channels;                       /* the axis of the channels; 0: not known */
     int input;                          /* the input to which FROM refers; -1: none */
     int from[MST_MAX_NDIM];             /* the axis of that input from which each axis came; -1: none */
@@ -32,13 +32,13 @@ typedef struct finder {
 } finder;
 
 static mst_status name_trace(finder *f, const char *name, const trace *t) {
-    if (!*name || mst_names_get(&f->names, name) >= 0) return MST_OK; /* the reader refuses what is made twice */
+    if (!*name || mst_names_get(&f->names, name) >= 0) return MST_OK; /* the reader refuses values made twice */
     MST_TRY(mst_grow(&f->value, sizeof *f->value, f->num_values + 1, &f->capacity));
     f->value[f->num_values] = *t;
     return mst_names_set(&f->names, name, f->num_values++);
 }
 
-/* What is known of input I of NODE; nothing if there is no such input. */
+/* What is known about input I of NODE; nothing if there is no such input. */
 static trace source(const finder *f, const Muster__OnnxNode *node, size_t i) {
     const int64_t at = i < node->n_input ? mst_names_get(&f->names, node->input[i]) : -1;
     return at < 0 || !f->value ? (trace){.input = -1} : f->value[at];
@@ -114,7 +114,7 @@ static int axis_of_constant(const trace *t, int ndim) {
     return axis < 0 ? 0 : axis;
 }
 
-/* The operand with the most dimensions, and what the other operands say about its axes. */
+/* Combines the operands of NODE: the operand with the most dimensions, with what the others tell about its axes. */
 static trace join_operands(finder *f, const Muster__OnnxNode *node) {
     trace all = {.input = -1};
     for (size_t i = 0; i < node->n_input; i++) {
@@ -133,8 +133,8 @@ static trace join_operands(finder *f, const Muster__OnnxNode *node) {
     return all;
 }
 
-/* A Transpose that moves the channels from one order to the other is a strong claim: its source has them in the first,
- * its result in the second. */
+/* A Transpose that moves the channels from one order to the other is a strong claim: the source has one order, and the
+ * result has the other. */
 static trace transposed(finder *f, const Muster__OnnxNode *node) {
     const Muster__OnnxAttribute *perm = attribute(node, "perm");
     const trace src = source(f, node, 0);
@@ -156,18 +156,18 @@ static trace transposed(finder *f, const Muster__OnnxNode *node) {
     return t;
 }
 
-/* A list of axes is short. A long list is not one, and is not unpacked again for each node that takes it. */
+/* Whether M can be a list of axes, which is short. Long tensors are not unpacked again for each node that uses them. */
 static bool may_be_axes(const Muster__OnnxTensor *m) {
     return m && (m->n_dims == 0 || (m->n_dims == 1 && m->dims[0] <= MST_MAX_NDIM));
 }
 
-/* Bit K is set if axis K is reduced; 0: not known which. */
+/* The reduced axes: bit K is set for axis K. 0: they are not known. */
 static uint32_t reduced_axes(const finder *f, const Muster__OnnxNode *node, int ndim) {
     const Muster__OnnxAttribute *a = attribute(node, "axes");
     const trace given = source(f, node, 1);
     mst_tensor *tensor = NULL;
     uint32_t axes = 0;
-    if (may_be_axes(given.constant) && mst_onnx_tensor(given.constant, &tensor)) return 0; /* the reader says why */
+    if (may_be_axes(given.constant) && mst_onnx_tensor(given.constant, &tensor)) return 0; /* the reader reports it */
     const int64_t count = a ? (int64_t)a->n_ints : tensor ? mst_tensor_count(tensor) : 0;
     for (int64_t i = 0; i < count; i++) {
         const int64_t axis = a ? a->ints[i] : (int64_t)mst_tensor_get(tensor, i);
@@ -177,7 +177,7 @@ static uint32_t reduced_axes(const finder *f, const Muster__OnnxNode *node, int 
     return axes;
 }
 
-/* A mean, sum or similar over all axes except the examples and one other: that one is the channels. */
+/* A mean, sum or similar. If it is over all axes except the examples and one other axis, that axis is the channels. */
 static trace reduced(finder *f, const Muster__OnnxNode *node) {
     trace src = source(f, node, 0), none = {.input = -1};
     if (src.ndim < 3) return none;
@@ -237,7 +237,7 @@ static mst_status follow_node(finder *f, const Muster__OnnxNode *node) {
 
 /* ---- decisions ---- */
 
-/* Pictures have few channels. The axis with 1 to 4 elements; 0 if neither or both have so few. */
+/* The axis, second or last, with 1 to 4 elements: pictures have few channels. 0 if neither or both have so few. */
 static int axis_by_sizes(const Muster__OnnxValue *value, int ndim) {
     mst_dtype dtype;
     mst_shape shape;
@@ -295,7 +295,7 @@ static int choose_output(const finder *f, const Muster__OnnxValue *output, const
 
 mst_status mst_onnx_channels_find(const mst_onnx_file *file, bool *first, bool *output_first) {
     const size_t inputs = mst_onnx_num_inputs(file), outputs = file->graph->n_output;
-    const bool own = strcmp(file->model->producer_name, "muster") == 0; /* always has ONNX's order */
+    const bool own = strcmp(file->model->producer_name, "muster") == 0; /* our files always have ONNX's order */
     finder f = {
         .file = file, .strong = calloc(inputs + 1, sizeof *f.strong), .weak = calloc(inputs + 1, sizeof *f.weak)};
     mst_status status = f.strong && f.weak ? add_ends(&f) : MST_NO_MEMORY("for a model");

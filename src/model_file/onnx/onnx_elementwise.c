@@ -1,4 +1,4 @@
-/* Operators of ONNX that compute each element by itself. */
+/* Reads the operators of ONNX that compute each element by itself. */
 #include <math.h>
 
 #include "layer/activation/activation.h"
@@ -19,7 +19,7 @@ static mst_status read_binary(mst_onnx_call *c) {
     return mst_onnx_put_as(c, c->op->binary(x[0], x[1]), last);
 }
 
-/* The exponent may have another dtype, the result has that of the base. */
+/* The exponent may have another dtype than the base. The result has the dtype of the base. */
 static mst_status read_pow(mst_onnx_call *c) {
     mst_value x[2];
     bool last;
@@ -36,12 +36,12 @@ static mst_status read_mod(mst_onnx_call *c) {
     bool last;
     MST_TRY(mst_onnx_operands(c, 2, x, &last));
     if (!mst_onnx_int(c, "fmod", 0)) return mst_onnx_put_as(c, mst_mod(x[0], x[1]), last);
-    /* of the sign of the dividend */
+    /* the result has the sign of the dividend */
     const mst_value rest = mst_mod(mst_abs(x[0]), mst_abs(x[1]));
     return mst_onnx_put_as(c, mst_mul(rest, mst_sign(x[0])), last);
 }
 
-/* Max, Min, Sum, Mean: of all inputs. */
+/* Max, Min, Sum and Mean of all inputs. */
 static mst_status read_variadic(mst_onnx_call *c) {
     enum { MOST = 16 };
     mst_value x[MOST];
@@ -222,7 +222,7 @@ static mst_status read_cast(mst_onnx_call *c) {
     bool last;
     const int64_t to = mst_onnx_int(c, "to", 0);
     const mst_dtype dtype = to > 0 && to < 100 ? mst_onnx_dtype((int32_t)to) : MST_NO_DTYPE;
-    (void)mst_onnx_int(c, "saturate", 1); /* of floats of 8 bits */
+    (void)mst_onnx_int(c, "saturate", 1); /* only matters for floats of 8 bits */
     if (!dtype)
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "it casts to the type %lld of ONNX, which is not supported: float32, double, int32, int64, "
@@ -243,7 +243,7 @@ static mst_status read_identity(mst_onnx_call *c) {
     return mst_onnx_put_as(c, x, last);
 }
 
-/* Of a model that is not trained: what goes in comes out. */
+/* The model is not trained, so the output of Dropout is its input. */
 static mst_status read_dropout(mst_onnx_call *c) {
     mst_value x;
     bool last;

@@ -1,6 +1,6 @@
-/* The file names in a model cannot be trusted. A name must not lead out of the model's folder: it is opened part by
- * part. Many tensors must not all read the same bytes of a small file and fill the memory: the bytes of all tensors are
- * counted. */
+/* The file names in a model cannot be trusted. A name must not lead out of the model's folder, so its path is opened
+ * part by part. Many tensors could read the same bytes of a small file and fill the memory, so the bytes of all tensors
+ * are counted. */
 #include "model_file/onnx/onnx_external.h"
 
 #include <stdlib.h>
@@ -21,11 +21,11 @@ enum { SHOWN = 128 };
 typedef struct external_reader {
     const mst_folder *folder;
     mst_arena arena;
-    mst_names seen;      /* locations */
+    mst_names seen;      /* the locations of these files */
     uint64_t have, used; /* bytes of the files seen, and of the tensors in them */
 } external_reader;
 
-/* Where the bytes of a tensor are. */
+/* The place of the bytes of a tensor. */
 typedef struct place {
     const char *location;
     char shown[SHOWN]; /* LOCATION in printable form */
@@ -86,7 +86,7 @@ static mst_status read_place(external_reader *r, const Muster__OnnxTensor *m, pl
     return MST_FAIL(MST_CORRUPT, "its data is in a file beside the model that is not named: save the model again");
 }
 
-/* Each file is counted once, however many tensors it has. */
+/* Adds the bytes of a file and of a tensor in it to the counts. A file is counted once, even if it has many tensors. */
 static mst_status count_bytes(external_reader *r, const char *location, uint64_t file_size, uint64_t size) {
     char used[MST_BYTES_TEXT], have[MST_BYTES_TEXT];
     if (mst_names_get(&r->seen, location) < 0) {
@@ -102,7 +102,7 @@ static mst_status count_bytes(external_reader *r, const char *location, uint64_t
                     mst_bytes_print((int64_t)r->have, have, sizeof have));
 }
 
-/* The bytes that the shape of M needs. False if the tensor cannot be made anyway, which is an error later. */
+/* The bytes that the shape of M needs. *KNOWN is false if the tensor cannot be made, which is reported later. */
 static mst_status needed_bytes(const Muster__OnnxTensor *m, bool *known, uint64_t *out) {
     mst_shape shape = {.ndim = (int32_t)m->n_dims};
     const mst_dtype dtype = mst_onnx_dtype(m->data_type);
@@ -115,7 +115,8 @@ static mst_status needed_bytes(const Muster__OnnxTensor *m, bool *known, uint64_
     return MST_OK;
 }
 
-/* Where no length is given, there are as many bytes as the shape needs, whatever follows: as in ONNX Runtime. */
+/* Checks that the file has the bytes of the tensor. As in ONNX Runtime, if no length is given, the tensor has the bytes
+ * that its shape needs, and more bytes may follow. */
 static mst_status check_bytes(external_reader *r, Muster__OnnxTensor *m, const place *at, const mst_bytes *file) {
     uint64_t size;
     bool known;
@@ -131,7 +132,7 @@ static mst_status check_bytes(external_reader *r, Muster__OnnxTensor *m, const p
                     (unsigned long long)at->offset);
 }
 
-/* From now on M looks like a tensor whose bytes were in the model. */
+/* Makes M look like a tensor whose bytes were in the model. */
 static void forget_place(Muster__OnnxTensor *m) {
     for (size_t i = 0; i < m->n_external_data; i++) muster__onnx_entry__free_unpacked(m->external_data[i], NULL);
     free(m->external_data);
@@ -193,7 +194,8 @@ static mst_status for_each_tensor(external_reader *r, const Muster__OnnxGraph *g
     return MST_OK;
 }
 
-/* All lengths are checked before the first byte is read: a file can have terabytes that take no room on the disk. */
+/* Checks all lengths before the first byte is read, since a sparse file can have terabytes that take no room on disk.
+ */
 static mst_status read_all(external_reader *r, const Muster__OnnxGraph *graph) {
     MST_TRY(for_each_tensor(r, graph, check_bytes));
     if (!r->used) return MST_OK;

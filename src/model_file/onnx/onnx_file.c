@@ -74,7 +74,7 @@ static mst_status check_bools(const mst_tensor *tensor) {
     return MST_OK;
 }
 
-/* The file must have all elements: no shape asks for more memory than the file has bytes. */
+/* The file must contain all elements, so no shape takes more memory than the file has bytes. */
 mst_status mst_onnx_tensor(const Muster__OnnxTensor *m, mst_tensor **out) {
     const mst_dtype dtype = mst_onnx_dtype(m->data_type);
     mst_shape shape = {.ndim = (int32_t)m->n_dims};
@@ -172,8 +172,8 @@ mst_status mst_onnx_spec(const Muster__OnnxValue *value, mst_dtype *dtype, mst_s
 
 /* ---- files ---- */
 
-/* A message has no magic number. This one begins with its version (field 1, a small number), and then has a producer
- * (2), a graph (7) or an opset (8). */
+/* A protobuf message has no magic number. An ONNX message begins with its version (field 1, a small number). Then comes
+ * a producer (field 2), a graph (7) or an opset (8). */
 bool mst_onnx_begins(const void *data, size_t size) {
     const uint8_t *byte = data;
     return size >= 4 && byte[0] == 0x08 && byte[1] >= 3 && byte[1] < 128 &&
@@ -205,7 +205,7 @@ static mst_status check_opset(mst_onnx_file *file) {
                     MST_ONNX_LEAST_OPSET, MST_ONNX_MOST_OPSET);
 }
 
-/* Names of files are printed: they are plain. */
+/* Replaces control characters in the names of GRAPH, since they are printed. */
 static void make_plain(const Muster__OnnxGraph *graph) {
     for (size_t i = 0; i < graph->n_initializer; i++) mst_make_plain(graph->initializer[i]->name);
     for (size_t i = 0; i < graph->n_input; i++) mst_make_plain(graph->input[i]->name);
@@ -231,7 +231,7 @@ static mst_status read_initializers(mst_onnx_file *file) {
                             "has two tensors of the name '%.100s': the file is damaged: export the model again",
                             m->name);
         MST_TRY(mst_onnx_tensor(m, &file->tensor[i]));
-        free(m->raw_data.data); /* a model is in memory once */
+        free(m->raw_data.data); /* the tensor has a copy: a model should be in memory once */
         m->raw_data = (ProtobufCBinaryData){0, NULL};
         MST_TRY(mst_names_set(&file->names, m->name, (int64_t)i));
     }

@@ -1,6 +1,6 @@
-/* Nodes of ONNX that compute with sizes are computed while the graph is built: Shape, then Gather, Mul, Concat and the
- * like, then Reshape. A size that only a run knows takes part as an open one (mst_onnx_open): a number of times a
- * dimension of a value, or a number that nodes of the graph compute. */
+/* Nodes of ONNX that compute with sizes are evaluated while the graph is built. A typical chain is Shape, then Gather,
+ * Mul, Concat and the like, then Reshape. A size that is known only in a run is represented as an open size
+ * (mst_onnx_open): a multiple of a dimension of a value, or a number that nodes of the graph compute. */
 #include "model_file/onnx/onnx_fold.h"
 
 #include <string.h>
@@ -64,7 +64,7 @@ mst_value mst_onnx_size_value(const mst_onnx_reader *r, int64_t item, mst_dtype 
     return open->times == 1 ? size : mst_mul(size, mst_scalar(r->graph, dtype, (double)open->times));
 }
 
-/* Ones along AXIS of NDIM, as many as OPEN says. */
+/* A value of NDIM dimensions whose length along AXIS is the size OPEN, and 1 along the others. */
 static mst_status along_axis(const mst_onnx_open *open, int ndim, int axis, mst_value *out) {
     const int from = mst_value_spec(open->of).shape.ndim;
     mst_strided_slice_options o = {.src = open->of, .begin = {.count = from}, .end = {.count = from}};
@@ -85,7 +85,7 @@ static mst_status along_axis(const mst_onnx_open *open, int ndim, int axis, mst_
     return MST_OK;
 }
 
-/* Whether LIST are the sizes of VALUE. */
+/* Whether the COUNT SIZES are the shape of VALUE. */
 static bool is_shape_of(const mst_onnx_reader *r, const int64_t *sizes, int count, mst_value value) {
     const mst_shape shape = mst_value_spec(value).shape;
     bool is = shape.ndim == count;
@@ -124,7 +124,7 @@ static bool is_short(const mst_onnx_call *c, size_t i) {
     const mst_dtype dtype = mst_tensor_dtype(v->tensor);
     const int64_t count = mst_tensor_count(v->tensor);
     return (dtype == MST_I64 || dtype == MST_I32 || dtype == MST_BOOL) && count <= MST_ONNX_MOST_LIST &&
-           (count || mst_tensor_shape(v->tensor).ndim == 1); /* so no dimension is large */
+           (count || mst_tensor_shape(v->tensor).ndim == 1); /* this way no dimension is large */
 }
 
 static mst_status read_list(const mst_onnx_call *c, size_t i, list *out) {
@@ -142,7 +142,8 @@ static bool set_shape(list *x, mst_shape shape) {
     return count >= 0 && count <= MST_ONNX_MOST_LIST;
 }
 
-/* *OUT, whose shape is set, takes elements of X: START, and STEP[k] further for each along dimension k. */
+/* Fills *OUT, whose shape is set, with elements of X. The first is element START; one step along dimension k of OUT is
+ * STEP[k] elements of X. */
 static void pick(const list *x, int64_t start, const int64_t *step, list *out) {
     int64_t at[MST_MAX_NDIM] = {0};
     out->dtype = x->dtype;
@@ -162,7 +163,7 @@ static void steps_of(mst_shape shape, int64_t *step) {
     }
 }
 
-/* X broadcast to SHAPE; false if it cannot be. */
+/* Broadcasts X to SHAPE; false if this is not possible. */
 static bool spread(const list *x, mst_shape shape, list *out) {
     int64_t own[MST_MAX_NDIM] = {0}, step[MST_MAX_NDIM] = {0};
     const int lead = shape.ndim - x->shape.ndim;
@@ -191,7 +192,7 @@ static bool join_shapes(const mst_shape *more, mst_shape *shape) {
 
 /* ---- each element by itself ---- */
 
-/* Of two numbers; false if the result is none, or not of 64 bits. */
+/* Computes the operator NAME for two numbers; false if there is no result, or it does not fit in 64 bits. */
 static bool compute(const char *name, int64_t a, int64_t b, int64_t *out) {
     if (strcmp(name, "Add") == 0) return !__builtin_add_overflow(a, b, out);
     if (strcmp(name, "Sub") == 0) return !__builtin_sub_overflow(a, b, out);
@@ -445,7 +446,7 @@ static mst_status fold_squeeze(mst_onnx_call *c, const list *x, list *out, bool 
     for (int i = 0; i < x[0].shape.ndim; i++) {
         bool is_gone = !count && x[0].shape.dim[i] == 1;
         for (int k = 0; k < count; k++) is_gone |= axes[k] == i;
-        if (is_gone && x[0].shape.dim[i] != 1) return MST_OK; /* the op says what is wrong */
+        if (is_gone && x[0].shape.dim[i] != 1) return MST_OK; /* the op reports the error */
         if (!is_gone) out->shape.dim[out->shape.ndim++] = x[0].shape.dim[i];
     }
     *done = true;
@@ -486,7 +487,7 @@ static mst_status fold_constant_of_shape(mst_onnx_call *c, const list *x, list *
     return MST_OK;
 }
 
-/* Of all elements of one dimension. */
+/* Reduces all elements of X, which has one dimension. */
 static mst_status fold_reduction(mst_onnx_call *c, const list *x, list *out, bool *done) {
     int64_t axes[MST_ONNX_MOST_LIST], all = c->op->name[6] == 'P', number;
     int count;

@@ -1,4 +1,4 @@
-/* Operators of ONNX that move elements by an order or by indices. */
+/* Reads the operators of ONNX that sort elements or move them by indices. */
 #include <string.h>
 
 #include "model_file/onnx/onnx_read.h"
@@ -62,7 +62,7 @@ static mst_status read_space_to_depth(mst_onnx_call *c) {
 
 /* ---- indices ---- */
 
-/* For more numbers than a list of sizes has, or up to a size that only a run knows. */
+/* Reads a Range with more numbers than a list of sizes may have, or whose limit is known only in a run. */
 static mst_status read_range(mst_onnx_call *c) {
     double start, limit, delta;
     int64_t list[MST_ONNX_MOST_LIST];
@@ -87,7 +87,7 @@ static mst_status read_range(mst_onnx_call *c) {
     return mst_onnx_put(c, 0, mst_cast(mst_cumsum(ones, .exclusive = true), dtype));
 }
 
-/* INDEX, where negative ones count from the end of the first dimensions of SHAPE, which are known. */
+/* Makes negative elements of INDEX count from the end of the first dimensions of SHAPE, which must be known. */
 static mst_status from_end(mst_shape shape, mst_value *index) {
     const mst_spec spec = mst_value_spec(*index);
     const int64_t count = spec.shape.ndim ? spec.shape.dim[spec.shape.ndim - 1] : -1;
@@ -139,12 +139,12 @@ static mst_status read_one_hot(mst_onnx_call *c) {
     const mst_dtype dtype = mst_tensor_dtype(values);
     const mst_value y = mst_select(is_there, mst_scalar(c->reader->graph, dtype, mst_tensor_get(values, 1)),
                                    mst_scalar(c->reader->graph, dtype, mst_tensor_get(values, 0)));
-    mst_axes perm = {.count = spec.shape.ndim + 1}; /* the last one to its place */
+    mst_axes perm = {.count = spec.shape.ndim + 1}; /* moves the last axis to its place */
     for (int i = 0, from = 0; i < perm.count; i++) perm.axis[i] = i == axis ? spec.shape.ndim : from++;
     return mst_onnx_put(c, 0, mst_transpose(y, perm));
 }
 
-/* X with AXIS last; the same turns it back. */
+/* Swaps AXIS with the last axis of X. Doing it twice restores X. */
 static mst_value with_last(mst_value x, int axis) {
     mst_axes perm = {.count = mst_value_spec(x).shape.ndim};
     for (int i = 0; i < perm.count; i++) perm.axis[i] = i;
@@ -165,7 +165,7 @@ static mst_status read_top_k(mst_onnx_call *c) {
     int axis, count;
     const bool largest = mst_onnx_int(c, "largest", 1) != 0;
     const int64_t wanted = mst_onnx_int(c, "axis", -1);
-    (void)mst_onnx_int(c, "sorted", 1); /* in any order, else: also sorted */
+    (void)mst_onnx_int(c, "sorted", 1); /* 0 allows any order, so a sorted result is right too */
     MST_TRY(mst_onnx_plain(c, 0, &x));
     MST_TRY(mst_onnx_numbers(c, 1, k, &count));
     MST_TRY(mst_onnx_axis(wanted, mst_value_spec(x).shape.ndim, &axis));

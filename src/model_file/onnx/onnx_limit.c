@@ -1,11 +1,11 @@
-/* A file of a hundred bytes can have an Expand to terabytes. The graph tells the shape of each value while it is built,
- * so values that are too large for their file are refused before memory is taken for them:
+/* A file of a hundred bytes can contain an Expand to terabytes. The shape of each value is known while the graph is
+ * built. So values that are too large for their file are refused before memory is allocated for them. The limits are:
  *
  *     depends on an input        each: 128 MiB + 1024 x (bytes of the file + bytes of one example)
  *     depends on none (constant)  all: 128 MiB +   64 x  bytes of the file
  *
- * A size that only a run knows, such as the number of examples, counts as 1 here; the plan of the run knows it, and
- * checks the memory of the machine. Tensors that the file has whole do not count. */
+ * A size that is known only in a run, such as the number of examples, counts as 1 here. The plan of the run knows it
+ * and checks the memory of the machine. Tensors that are stored in the file do not count. */
 #include "model_file/onnx/onnx_limit.h"
 
 #include "base/byte_count.h"
@@ -23,7 +23,7 @@ static int64_t plus(int64_t a, int64_t b) {
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* Of one example. */
+/* The bytes of one example. */
 static int64_t example_bytes(const mst_spec *spec) {
     return times(mst_onnx_known(&spec->shape), (int64_t)mst_dtype_size(spec->dtype));
 }
@@ -39,8 +39,8 @@ void mst_onnx_limit_begin(mst_onnx_reader *r, const mst_value *input, size_t cou
     r->most_constants = plus(MST_ONNX_ROOM, times(r->file->bytes, MST_ONNX_TIMES_OF_CONSTANTS));
 }
 
-/* Whether a node depends on an input of the model. Nodes older than the file's are inputs, or variables that an earlier
- * build made. */
+/* Whether a node depends on an input of the model. Nodes that are older than those of the file are inputs, or variables
+ * that an earlier build made. */
 static bool depends(const mst_onnx_reader *r, const mst_node *node) {
     for (int i = 0; i < node->num_src; i++) {
         const mst_node *src = node->src[i].node;
@@ -50,7 +50,8 @@ static bool depends(const mst_onnx_reader *r, const mst_node *node) {
     return false;
 }
 
-/* Output OUT of NODE takes BYTES. If it is a result of the file's node, it is shown in ONNX's order. */
+/* Fails since output OUT of NODE takes too many BYTES. If it is a result of the file's node, its shape is shown in
+ * ONNX's order. */
 static mst_status refuse_result(const mst_onnx_call *c, const mst_node *node, int out, int64_t bytes) {
     const mst_onnx_reader *r = c->reader;
     const bool constant = !r->depends[node->id - r->num_before];

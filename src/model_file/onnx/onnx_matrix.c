@@ -1,4 +1,4 @@
-/* Products of matrices in ONNX. */
+/* Reads the matrix products of ONNX. */
 #include <string.h>
 
 #include "model_file/onnx/onnx_read.h"
@@ -17,8 +17,8 @@ static mst_status read_gemm(mst_onnx_call *c) {
     return mst_onnx_put(c, 0, mst_add(y, beta == 1 ? shift : mst_scale(shift, beta)));
 }
 
-/* As NumPy's matmul: a vector is a row on the left and a column on the right; the added dimension is removed from the
- * result. */
+/* Computes the same as NumPy's matmul: a vector is a row on the left, and a column on the right. The added dimension is
+ * removed from the result. */
 static mst_status read_matmul(mst_onnx_call *c) {
     mst_value a, b;
     MST_TRY(mst_onnx_plain(c, 0, &a));

@@ -20,7 +20,7 @@
 
 enum { NAME_SIZE = 256 };
 
-/* One output of the layer `onnx`, for the layer that stands for it. */
+/* One output of the layer `onnx`. It is the context of the layer that stands for this output. */
 typedef struct onnx_output {
     const struct onnx_layer *layer;
     size_t i;
@@ -28,9 +28,9 @@ typedef struct onnx_output {
 
 typedef struct onnx_layer {
     mst_onnx_file file;
-    bool *input_last, *output_last; /* [inputs], [outputs] */
+    bool *input_last, *output_last; /* [inputs], [outputs]: whether the channels are last */
     onnx_output *output;
-    mst_value *built;       /* [outputs] of the last build; a layer gives one value, that of output 0 */
+    mst_value *built;       /* [outputs] of the last build; the layer itself returns only output 0 */
     mst_snapshot *snapshot; /* takes the weights while the model is loaded */
 } onnx_layer;
 
@@ -52,11 +52,11 @@ static mst_value build_layer(void *context, const mst_value *src, int num_src, b
     const mst_status status = mst_onnx_build(&reader, src, layer->input_last, layer->built, layer->output_last);
     mst_onnx_reader_free(&reader);
     if (!status) return layer->built[0];
-    if (graph->failure.code) mst_failure_keep(&graph->failure, mst_error()->code); /* names the file's node */
+    if (graph->failure.code) mst_failure_keep(&graph->failure, mst_error()->code); /* tells the node of the file */
     return mst_value_of_last_error(graph);
 }
 
-/* An output of the layer, right after it was built: a model builds its layers in their order. */
+/* Returns one output of the layer `onnx`. A model builds its layers in order, so that layer was built just before. */
 static mst_value pick_output(void *context, mst_value src, bool training) {
     const onnx_output *output = context;
     (void)training;
@@ -65,8 +65,8 @@ static mst_value pick_output(void *context, mst_value src, bool training) {
                           "an output of ONNX is applied to another layer than its own");
 }
 
-/* NAME as a layer of MODEL can have it: '_' stands for other letters, and if a layer has the name already a number
- * follows. */
+/* Makes a valid name of a layer of MODEL from NAME. Characters that are not allowed become '_'. If a layer has the name
+ * already, a number is appended. */
 static const char *name_layer(const mst_model *model, const char *name, char out[NAME_SIZE]) {
     int size = snprintf(out, NAME_SIZE - 16, "%s", name);
     if (size > NAME_SIZE - 17) size = NAME_SIZE - 17;
@@ -97,7 +97,8 @@ static mst_status add_input(mst_model *model, onnx_layer *layer, size_t i, mst_o
     return mst_model_check(model);
 }
 
-/* A layer for each output, which has its name; none if the layer of all has the name of the only one. */
+/* Adds a layer for each output, with the name of the output. Adds none if there is one output and the layer `onnx` has
+ * its name already. */
 static mst_status add_outputs(mst_model *model, onnx_layer *layer, mst_output all, const char *name_of_all) {
     const Muster__OnnxGraph *graph = layer->file.graph;
     mst_outputs outputs = {.count = (int)graph->n_output};
@@ -109,7 +110,7 @@ static mst_status add_outputs(mst_model *model, onnx_layer *layer, mst_output al
                                        .name = name_layer(model, graph->output[i]->name, name));
         MST_TRY(mst_model_check(model));
     }
-    if (outputs.count > 1) mst_model_outputs(model, outputs); /* more layers may follow a single output */
+    if (outputs.count > 1) mst_model_outputs(model, outputs); /* more layers can follow a single one */
     return mst_model_check(model);
 }
 
@@ -146,7 +147,7 @@ static mst_status add_layers(mst_model *model, onnx_layer *layer) {
     return add_outputs(model, layer, all, name);
 }
 
-/* The weights are set while the model is described, which builds its graph. */
+/* Sets the weights. They are collected while the model is described, since this builds its graph. */
 static mst_status set_weights(mst_model *model, onnx_layer *layer) {
     const mst_weight *weights;
     int64_t count;

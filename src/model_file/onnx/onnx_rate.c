@@ -1,7 +1,8 @@
-/* How many rows a value has for each example. A size of -1 in Reshape beside an open one is told by it (onnx_shape.c).
+/* Rates: how many rows a value has for each example. If a Reshape has both an open size and -1, the rate tells the size
+ * that -1 stands for (onnx_shape.c).
  *
- * Each open size comes from one of an input of the model, its origin. A node that makes a new one of it, as Concat of
- * examples does, makes an origin: of it only what comes behind is known. */
+ * Each open size comes from an open size of an input of the model, which is its origin. A node that makes a new open
+ * size, such as a Concat of examples, makes a new origin. Only rates relative to that origin are known after it. */
 #include <string.h>
 
 #include "model_file/onnx/onnx_read.h"
@@ -11,7 +12,7 @@ static const mst_onnx_rate unknown = {0, 1, 0};
 /* ---- rates ---- */
 
 static mst_onnx_rate reduced(mst_onnx_rate rate) {
-    int64_t a = rate.times, b = rate.parts; /* to their greatest common divisor */
+    int64_t a = rate.times, b = rate.parts; /* computes their greatest common divisor */
     while (b) {
         const int64_t rest = a % b;
         a = b;
@@ -20,7 +21,7 @@ static mst_onnx_rate reduced(mst_onnx_rate rate) {
     return (mst_onnx_rate){rate.times / (a ? a : 1), rate.parts / (a ? a : 1), rate.origin};
 }
 
-/* RATE behind a node that makes sizes DST of SRC, which have one open size each. */
+/* The rate after a node that changes the sizes SRC to DST, each with one open size. RATE is the rate before it. */
 static mst_onnx_rate reshaped(mst_onnx_rate rate, const mst_shape *src, const mst_shape *dst) {
     const int64_t from = mst_onnx_known(src), to = mst_onnx_known(dst);
     if (from == to) return rate;
@@ -30,7 +31,7 @@ static mst_onnx_rate reshaped(mst_onnx_rate rate, const mst_shape *src, const ms
     return reduced(rate);
 }
 
-/* Of the size ITEM. */
+/* The rate of the size ITEM. */
 static mst_onnx_rate rate_of_size(const mst_onnx_reader *r, int64_t item) {
     const mst_onnx_open *open = mst_onnx_open_of(r, item);
     if (!open || open->axis < 0 || open->rate.times < 1) return unknown;
@@ -44,14 +45,14 @@ static int open_axis(const mst_shape *shape) {
     return axis;
 }
 
-/* Of input I; not known where it has not one open size. */
+/* The rate of input I; not known unless it has exactly one open size. */
 static mst_onnx_rate rate_of_input(const mst_onnx_call *c, size_t i) {
     if (!mst_onnx_has(c, i)) return unknown;
     const mst_shape shape = mst_onnx_shape(c, i);
     return mst_onnx_num_open(&shape) == 1 ? mst_onnx_value_of(c, i)->rate : unknown;
 }
 
-/* That of all inputs with an open size. */
+/* The rate that all inputs with an open size have in common. */
 static mst_onnx_rate common_rate(const mst_onnx_call *c) {
     mst_onnx_rate rate = unknown;
     bool found = false;
@@ -122,7 +123,7 @@ static mst_status after_gather_nd(mst_onnx_call *c, const mst_shape *dst, int at
     return MST_OK;
 }
 
-/* Operators that are given the sizes of what they make as input I, lined up with the last ones. */
+/* For operators whose input I has the sizes of their output, aligned with the last dimensions. */
 static mst_status given_rate(mst_onnx_call *c, size_t i, int from_end, mst_onnx_rate *out) {
     int64_t list[MST_ONNX_MOST_LIST];
     int count;
@@ -160,7 +161,7 @@ static mst_status after_reshape(mst_onnx_call *c, const mst_shape *dst, int at, 
     return out->times ? MST_OK : after_flatten(c, dst, at, out);
 }
 
-/* Operators of pictures: of other open sizes than the number of examples they make new ones. */
+/* For operators of pictures: the number of examples stays, and other open sizes become new ones. */
 static mst_status after_window(mst_onnx_call *c, const mst_shape *dst, int at, mst_onnx_rate *out) {
     const mst_shape src = mst_onnx_shape(c, 0);
     (void)dst;
@@ -174,7 +175,7 @@ static mst_status after_cell(mst_onnx_call *c, const mst_shape *dst, int at, mst
     return MST_OK;
 }
 
-/* All others keep open sizes, or lose them. */
+/* For all other operators, which keep open sizes or lose them. */
 static mst_status after_other(mst_onnx_call *c, const mst_shape *dst, int at, mst_onnx_rate *out) {
     (void)dst, (void)at;
     *out = common_rate(c);
@@ -223,14 +224,14 @@ mst_status mst_onnx_output_rate(mst_onnx_call *c, const mst_shape *shape, mst_on
 
 /* ---- inputs ---- */
 
-/* What the file calls dimension AXIS of INPUT; "": nothing. */
+/* The name of dimension AXIS of INPUT in the file; "": it has none. */
 static const char *name_of_dim(const Muster__OnnxValue *input, int axis) {
     const Muster__OnnxDimension *dim = input->type->tensor_type->shape->dim[axis];
     return dim->value_case == MUSTER__ONNX_DIMENSION__VALUE_DIM_PARAM && dim->dim_param ? dim->dim_param : "";
 }
 
-/* Sizes of one name are one. All inputs of a model that is trained or predicts have the same examples, whatever their
- * first sizes are called. */
+/* Sizes with the same name are equal. The first sizes of all inputs are equal whatever their names, since all inputs
+ * have the same examples when a model is trained or predicts. */
 mst_status mst_onnx_input_rate(mst_onnx_reader *r, size_t i, const mst_shape *shape, mst_onnx_rate *out) {
     const int axis = open_axis(shape);
     *out = unknown;

@@ -25,7 +25,7 @@ mst_value mst_onnx_to_plain(mst_value last) {
 
 /* ---- constants ---- */
 
-/* A unique name of a variable, made from any name of a file. */
+/* Makes a unique name of a variable from the name of V in the file. */
 static mst_status variable_name(mst_onnx_reader *r, const mst_onnx_value *v, const char **out) {
     char *name = mst_arena_string(&r->arena, v->weight);
     for (char *c = name; c && *c; c++)
@@ -69,7 +69,8 @@ static mst_status make_variable(mst_onnx_reader *r, mst_onnx_value *v, mst_shape
     return status;
 }
 
-/* The one variable of V, seen as SHAPE, with the axes PERM: nodes that share a weight go on sharing it in training. */
+/* The variable of V, reshaped to SHAPE and transposed by PERM. There is one variable per V, so that nodes that share a
+ * weight share it in training too. */
 static mst_status see_variable(mst_onnx_reader *r, mst_onnx_value *v, mst_shape shape, mst_axes perm, mst_value *out) {
     mst_axes back = {.count = v->perm.count};
     if (mst_value_is_none(v->variable)) MST_TRY(make_variable(r, v, shape, perm));
@@ -84,7 +85,7 @@ static mst_status see_variable(mst_onnx_reader *r, mst_onnx_value *v, mst_shape 
     return mst_graph_check(r->graph);
 }
 
-/* The sizes V, as the nodes of the graph compute them. */
+/* The sizes V as a value, which nodes of the graph compute. */
 static mst_status make_sizes(const mst_onnx_reader *r, const mst_onnx_value *v, mst_value *out) {
     mst_value size[MST_ONNX_MOST_LIST];
     const int count = (int)mst_tensor_count(v->tensor);
@@ -96,7 +97,7 @@ static mst_status make_sizes(const mst_onnx_reader *r, const mst_onnx_value *v, 
     return mst_graph_check(r->graph);
 }
 
-/* The constant V, seen as SHAPE, with the axes PERM. A number alone stays one. */
+/* The constant V as a value, reshaped to SHAPE and transposed by PERM. A scalar stays a scalar. */
 static mst_status make_leaf(mst_onnx_reader *r, mst_onnx_value *v, mst_shape shape, mst_axes perm, mst_value *out) {
     mst_tensor *tensor = v->tensor;
     if (v->open) {
@@ -398,7 +399,7 @@ mst_status mst_onnx_put_as(mst_onnx_call *c, mst_value value, bool last) {
     return last ? mst_onnx_put_last(c, 0, value) : mst_onnx_put(c, 0, value);
 }
 
-/* The reader owns TENSOR from now on. */
+/* Gives ownership of TENSOR to the reader. */
 static mst_status keep_tensor(mst_onnx_reader *r, mst_tensor *tensor) {
     const mst_status status = mst_grow(&r->made, sizeof *r->made, r->num_made + 1, &r->made_capacity);
     if (status)
@@ -456,8 +457,8 @@ const mst_onnx_op *mst_onnx_find(const char *name) {
     return NULL;
 }
 
-/* Zeros that are moved, or repeated, are zeros. This matters for first states of recurrent operators: others than zeros
- * are not read. */
+/* Notes that the output is all zeros if the input is, for operators that move or repeat elements. Recurrent operators
+ * need this: only initial states of zeros are supported. */
 static void keep_zeros(const mst_onnx_call *c) {
     static const char *const moving[] = {"Expand",  "Identity", "Reshape",   "Slice",
                                          "Squeeze", "Tile",     "Transpose", "Unsqueeze"};

@@ -1,8 +1,8 @@
-/** Nodes of ONNX as nodes of a graph.
+/** Converts nodes of ONNX to nodes of a graph.
  *
- *  A value of ONNX with at least three dimensions has its channels second: [n, channels, height, width]. Convolutions,
- *  pooling and normalizations here have them last. So each value is kept in the order in which it was made, and is
- *  turned round only if a node needs the other: between a convolution and the next, nothing is. */
+ *  A value of ONNX with at least three dimensions has its channels second: [n, channels, height, width]. Muster's
+ *  convolutions, pooling and normalizations have them last. So each value is kept in the order in which it was made. It
+ *  is transposed only if a node needs the other order, which is not so between two convolutions. */
 #ifndef MUSTER_MODEL_FILE_ONNX_ONNX_READ_H
 #define MUSTER_MODEL_FILE_ONNX_ONNX_READ_H
 
@@ -12,21 +12,21 @@
 #include "muster/store.h"
 
 enum { MST_ONNX_MOST_LIST = 64 };
-/** In a constant list of sizes: open size I, one that is known when the graph runs, is MST_ONNX_OPEN + I. */
+/** In a constant list of sizes, MST_ONNX_OPEN + I stands for open size I, which is known only when the graph runs. */
 #define MST_ONNX_OPEN (INT64_MIN / 2)
 static inline bool mst_onnx_is_open(int64_t item) {
     return item >= MST_ONNX_OPEN && item < MST_ONNX_OPEN + INT32_MAX;
 }
 
-/** Of a value with one open size: this is TIMES / PARTS, a reduced fraction, of the open size with the number ORIGIN:
- *  one of an input of the model, or one that a node made (onnx_rate.c). TIMES 0: not known. */
+/** The rate of a value with one open size (onnx_rate.c). This size is TIMES / PARTS, a reduced fraction, of the open
+ *  size number ORIGIN, which belongs to an input of the model or was made by a node. TIMES 0: not known. */
 typedef struct mst_onnx_rate {
     int64_t times, parts, origin;
 } mst_onnx_rate;
 
 typedef struct mst_onnx_open {
-    mst_value of;       /**< it is TIMES its dimension AXIS; */
-    int axis;           /**< -1: it is its one number, an i64 */
+    mst_value of;       /**< the size is TIMES * dimension AXIS of this value, */
+    int axis;           /**< or if AXIS is -1, the single i64 number in the value */
     int64_t times;      /**< at least 1 */
     mst_onnx_rate rate; /**< of OF */
 } mst_onnx_open;
@@ -35,13 +35,13 @@ typedef struct mst_onnx_open {
 typedef struct mst_onnx_value {
     mst_value plain;    /**< in ONNX's order; MST_NONE: not made yet */
     mst_value last;     /**< with channels last; MST_NONE: not made yet */
-    mst_value channels; /**< of a constant with one number for each channel: these alone; MST_NONE: not made yet */
+    mst_value channels; /**< for a constant with one number per channel: [channels]; MST_NONE: not made yet */
     mst_tensor *tensor; /**< of a constant, in ONNX's order; else NULL */
-    mst_dtype open;     /**< of sizes that TENSOR, of i64, stands for and of which some are open; else none */
-    bool is_zero;       /**< all its elements are 0, as many as there may be */
+    mst_dtype open;     /**< if TENSOR, of i64, has open sizes, the dtype of the value in the file; else none */
+    bool is_zero;       /**< all its elements are 0, even if their number is not known */
     mst_onnx_rate rate;
-    const char *weight; /**< name of the variable that keeps it; NULL: a constant is one */
-    mst_value variable; /**< made of TENSOR, seen as SHAPE, with the axes PERM; MST_NONE: not made yet */
+    const char *weight; /**< name of the variable that keeps the constant; NULL: it is a constant in the graph */
+    mst_value variable; /**< TENSOR reshaped to SHAPE and transposed by PERM; MST_NONE: not made yet */
     mst_shape shape;
     mst_axes perm;
 } mst_onnx_value;
@@ -51,7 +51,7 @@ typedef struct mst_onnx_reader {
     mst_graph *graph;
     bool has_variables;     /**< initializers that are floats become variables; else constants */
     bool not_trainable;     /**< variables made next are not trained */
-    mst_snapshot *snapshot; /**< takes the values of variables; NULL: they are not wanted */
+    mst_snapshot *snapshot; /**< gets the values of variables; NULL: not needed */
     mst_arena arena;
     mst_names names, variables;
     mst_onnx_value *value;
@@ -60,18 +60,18 @@ typedef struct mst_onnx_reader {
     int64_t num_made, made_capacity;
     mst_onnx_open *open;
     int64_t num_open, open_capacity;
-    int64_t num_origins;             /**< of open sizes; number 0 is that of the examples */
-    mst_names dims;                  /**< origins of the inputs' sizes that have names */
-    int64_t num_before, num_checked; /**< nodes of the graph: older than the file's; checked (onnx_limit.h) */
-    bool *depends;                   /**< of each node from NUM_BEFORE on: whether an input decides about it */
+    int64_t num_origins;             /**< number of origins of open sizes; origin 0 is the number of examples */
+    mst_names dims;                  /**< named sizes of the inputs, with their origins */
+    int64_t num_before, num_checked; /**< number of nodes older than the file's; of checked ones (onnx_limit.h) */
+    bool *depends;                   /**< for each node from NUM_BEFORE on: whether it depends on an input */
     int64_t depends_capacity;
-    int64_t most_value, most_constants; /**< bytes: of one value, of all constants that nodes compute */
-    int64_t constant_bytes;             /**< of those so far */
+    int64_t most_value, most_constants; /**< limits in bytes: of one value, of all constants that nodes compute */
+    int64_t constant_bytes;             /**< bytes of these constants so far */
 } mst_onnx_reader;
 
-/** Makes the nodes of FILE in GRAPH. INPUT has a value for each input of the graph that is no initializer, in their
- *  order, with channels last if INPUT_LAST says so; OUTPUT takes those of its outputs, likewise. Errors name
- *  operator, node and opset. */
+/** Makes the nodes of the reader's file in its graph. INPUT has a value for each input of the file that is not an
+ *  initializer, in their order; INPUT_LAST tells whether its channels are last. OUTPUT gets the values of the outputs,
+ *  with channels last if OUTPUT_LAST says so. Error messages tell the operator, node and opset. */
 MST_CHECKED mst_status mst_onnx_build(mst_onnx_reader *reader, const mst_value *input, const bool *input_last,
                                       mst_value *output, const bool *output_last);
 void mst_onnx_reader_free(mst_onnx_reader *reader);
@@ -82,112 +82,116 @@ typedef struct mst_onnx_call {
     mst_onnx_reader *reader;
     const Muster__OnnxNode *node;
     const struct mst_onnx_op *op;
-    uint64_t looked;                       /**< bit I: attribute I was asked for */
-    const Muster__OnnxAttribute *mistyped; /**< an attribute that was asked for with a wrong type; NULL: none */
+    uint64_t looked;                       /**< bit I: attribute I was read */
+    const Muster__OnnxAttribute *mistyped; /**< an attribute that was read but has another type; NULL: none */
 } mst_onnx_call;
 
 typedef mst_status (*mst_onnx_function)(mst_onnx_call *c);
 typedef struct mst_onnx_op {
     const char *name;
     mst_onnx_function read;
-    mst_value (*unary)(mst_value);             /**< of operators that are one function */
-    mst_value (*binary)(mst_value, mst_value); /**< likewise */
-    mst_activation activation;                 /**< of those that are an activation of layers */
+    mst_value (*unary)(mst_value);             /**< for operators that are one op of one value */
+    mst_value (*binary)(mst_value, mst_value); /**< for operators that are one op of two values */
+    mst_activation activation;                 /**< for operators that are an activation of layers */
 } mst_onnx_op;
-/** Tables, each ended by a name that is NULL. */
+/** The tables of operators, each ended by a NULL name. */
 extern const mst_onnx_op mst_onnx_elementwise_ops[], mst_onnx_window_ops[], mst_onnx_shape_ops[], mst_onnx_matrix_ops[],
     mst_onnx_index_ops[], mst_onnx_cell_ops[];
-/** NULL if it is not known. */
+/** The operator with this name; NULL if it is not known. */
 const mst_onnx_op *mst_onnx_find(const char *name);
 
 /** Whether there is an input I. */
 bool mst_onnx_has(const mst_onnx_call *c, size_t i);
-/** Input I, which is there. */
+/** Input I, which must exist. */
 mst_onnx_value *mst_onnx_value_of(const mst_onnx_call *c, size_t i);
+/** Input I in ONNX's order. */
 MST_CHECKED mst_status mst_onnx_plain(const mst_onnx_call *c, size_t i, mst_value *out);
-/** With channels last, if it has three or more dimensions. */
+/** Input I, with channels last if it has three or more dimensions. */
 MST_CHECKED mst_status mst_onnx_last(const mst_onnx_call *c, size_t i, mst_value *out);
-/** The input with the axes PERM; a constant is turned round before it becomes a variable. */
+/** Input I transposed by PERM. A constant is transposed before it becomes a variable. */
 MST_CHECKED mst_status mst_onnx_turned(const mst_onnx_call *c, size_t i, mst_axes perm, mst_value *out);
-/** The first COUNT inputs, at most four, for an operator of elements: all with channels last (*LAST), or none. */
+/** The first COUNT inputs, at most four, for an operator of elements. *LAST becomes whether all have channels last; if
+ *  not, all have ONNX's order. */
 MST_CHECKED mst_status mst_onnx_operands(const mst_onnx_call *c, size_t count, mst_value *out, bool *last);
-/** Output 0 becomes VALUE, with channels last if LAST says so. */
+/** Sets output 0 to VALUE. LAST tells whether its channels are last. */
 MST_CHECKED mst_status mst_onnx_put_as(mst_onnx_call *c, mst_value value, bool last);
 /** Whether input I has been made with channels last, and not in ONNX's order. */
 bool mst_onnx_is_last(const mst_onnx_call *c, size_t i);
 int mst_onnx_ndim(const mst_onnx_call *c, size_t i);
-/** The shape in ONNX's order, -1 for what is not known. */
+/** The shape of input I in ONNX's order; -1 is a dimension that is not known. */
 mst_shape mst_onnx_shape(const mst_onnx_call *c, size_t i);
 mst_dtype mst_onnx_dtype_of(const mst_onnx_call *c, size_t i);
-/** The numbers of input I, which must be constant; OPEN: some may be open. */
+/** The numbers of input I, which must be constant. OPEN: some of them may be open sizes. */
 MST_CHECKED mst_status mst_onnx_sizes(const mst_onnx_call *c, size_t i, bool open, int64_t *list, int *count);
-/** The same, all known. */
+/** The same, but all numbers must be known. */
 MST_CHECKED mst_status mst_onnx_numbers(const mst_onnx_call *c, size_t i, int64_t *list, int *count);
 MST_CHECKED mst_status mst_onnx_number(const mst_onnx_call *c, size_t i, double *out);
 
-/** Attributes; the second if it is not there. */
+/** The value of the attribute NAME; OTHERWISE if it is missing. */
 int64_t mst_onnx_int(mst_onnx_call *c, const char *name, int64_t otherwise);
 float mst_onnx_float(mst_onnx_call *c, const char *name, float otherwise);
-/** Whether the attribute is TEXT; if it is not there, OTHERWISE is. */
+/** Whether the attribute NAME is TEXT. If it is missing, its value is OTHERWISE. */
 bool mst_onnx_is(mst_onnx_call *c, const char *name, const char *text, const char *otherwise);
-/** *COUNT is 0 if it is not there. */
+/** The numbers of the attribute NAME; *COUNT is 0 if it is missing. */
 MST_CHECKED mst_status mst_onnx_ints(mst_onnx_call *c, const char *name, int64_t *list, int *count);
-/** NULL also if it is not of TYPE. That becomes an error when the node has been read. */
+/** The attribute NAME; NULL if it is missing or not of TYPE. A wrong type becomes an error when the node has been read.
+ */
 const Muster__OnnxAttribute *mst_onnx_attribute(mst_onnx_call *c, const char *name, int type);
-/** AXIS counted from the end if it is negative; an error if it is none of NDIM. */
+/** The index of AXIS, which counts from the end if it is negative. An error if it is not one of NDIM axes. */
 MST_CHECKED mst_status mst_onnx_axis(int64_t axis, int ndim, int *out);
 
-/** Output I becomes VALUE. */
+/** Sets output I to VALUE, in ONNX's order. The second function: with channels last. */
 MST_CHECKED mst_status mst_onnx_put(mst_onnx_call *c, size_t i, mst_value value);
 MST_CHECKED mst_status mst_onnx_put_last(mst_onnx_call *c, size_t i, mst_value value);
-/** Output 0 is the constant list LIST; COUNT -1: a number alone. */
+/** Sets output 0 to the constant list LIST. COUNT -1: it is a scalar. */
 MST_CHECKED mst_status mst_onnx_put_list(mst_onnx_call *c, const int64_t *list, int count);
-/** Output 0 is of DTYPE and SHAPE, with the items LIST; some are open. */
+/** Sets output 0 to sizes of DTYPE and SHAPE with the items LIST, of which some are open. */
 MST_CHECKED mst_status mst_onnx_put_open(mst_onnx_call *c, mst_dtype dtype, mst_shape shape, const int64_t *list);
-/** Output 0 is the constant TENSOR, which is taken, also after a failure. */
+/** Sets output 0 to the constant TENSOR, and takes ownership of it, also after a failure. */
 MST_CHECKED mst_status mst_onnx_put_tensor(mst_onnx_call *c, mst_tensor *tensor);
 /** Whether all elements of input I are known to be 0. */
 bool mst_onnx_is_zero(const mst_onnx_call *c, size_t i);
-/** Output 0 is the constant V, as it is. */
+/** Sets output 0 to the constant V, unchanged. */
 MST_CHECKED mst_status mst_onnx_put_constant(mst_onnx_call *c, const mst_onnx_value *v);
-/** What was put as output I, and its dtype and shape in ONNX's order; MST_NONE if it was no value of the graph. */
+/** The value that was set as output I, and its dtype and shape in ONNX's order; MST_NONE if it is not a value of the
+ *  graph. */
 mst_value mst_onnx_result(const mst_onnx_call *c, size_t i, mst_spec *spec);
 /** Whether output I is used. */
 bool mst_onnx_wants(const mst_onnx_call *c, size_t i);
-/** [n, c, ...] with channels last, and back. */
+/** Transposes [n, c, ...] to channels last, and the reverse. */
 mst_value mst_onnx_to_last(mst_value plain);
 mst_value mst_onnx_to_plain(mst_value last);
 
 /* ---- sizes (onnx_fold.c) ---- */
 
-/** How many sizes are open, and the product of those that are not; -1 if it is too large. */
+/** The number of open sizes in SHAPE, and the product of the other sizes; -1 if the product is too large. */
 int mst_onnx_num_open(const mst_shape *shape);
 int64_t mst_onnx_known(const mst_shape *shape);
-/** NULL where ITEM is a number. */
+/** The open size that ITEM stands for; NULL if ITEM is a number. */
 const mst_onnx_open *mst_onnx_open_of(const mst_onnx_reader *r, int64_t item);
 MST_CHECKED mst_status mst_onnx_add_open(mst_onnx_reader *r, mst_onnx_open open, int64_t *item);
 MST_CHECKED mst_status mst_onnx_multiply(mst_onnx_reader *r, int64_t a, int64_t b, int64_t *out);
-/** The size ITEM as a scalar of the graph. */
+/** The size ITEM as a scalar value of the graph. */
 mst_value mst_onnx_size_value(const mst_onnx_reader *r, int64_t item, mst_dtype dtype);
 /** A value with the sizes SIZES, for ops that use only its shape. At least one size is open. */
 MST_CHECKED mst_status mst_onnx_like(mst_onnx_reader *r, const int64_t *sizes, int count, mst_value *out);
 
 /* ---- rates (onnx_rate.c) ---- */
 
-/** Of input I of the model, whose sizes are SHAPE. */
+/** The rate of input I of the model, whose sizes are SHAPE. */
 MST_CHECKED mst_status mst_onnx_input_rate(mst_onnx_reader *r, size_t i, const mst_shape *shape, mst_onnx_rate *out);
-/** Of an output of the node that was read, whose sizes are SHAPE. */
+/** The rate of an output, with the sizes SHAPE, of the node that was read. */
 MST_CHECKED mst_status mst_onnx_output_rate(mst_onnx_call *c, const mst_shape *shape, mst_onnx_rate *out);
 
-/** Axes of input I, or of the attribute axes before it was an input; *COUNT is 0 where there are none. */
+/** The axes in input I, or in the attribute "axes" of older opsets; *COUNT is 0 if there are none. */
 MST_CHECKED mst_status mst_onnx_read_axes(mst_onnx_call *c, size_t i, int ndim, int64_t *list, int *count);
-/** Those of Slice. */
+/** The cuts of a Slice, one for each sliced axis. */
 typedef struct mst_onnx_cuts {
     int count;
     int64_t start[MST_ONNX_MOST_LIST], end[MST_ONNX_MOST_LIST], axis[MST_ONNX_MOST_LIST], step[MST_ONNX_MOST_LIST];
 } mst_onnx_cuts;
 MST_CHECKED mst_status mst_onnx_read_cuts(mst_onnx_call *c, int ndim, mst_onnx_cuts *out);
-/** Start and end of cut I on an axis of SIZE elements, at least one. */
+/** The start and end of cut I on an axis of SIZE elements; SIZE is at least 1. */
 void mst_onnx_settle_cut(const mst_onnx_cuts *k, int i, int64_t size, int64_t *start, int64_t *end);
 
 #endif

@@ -1,6 +1,6 @@
-/* Operators of ONNX that move elements, and change shapes.
+/* Reads the operators of ONNX that move elements and change shapes.
  *
- * Sizes that nodes compute have been computed already (onnx_fold.c). */
+ * Nodes that compute sizes have been evaluated already (onnx_fold.c). */
 #include <string.h>
 
 #include "model_file/onnx/onnx_read.h"
@@ -50,7 +50,7 @@ static mst_status read_constant(mst_onnx_call *c) {
     return mst_onnx_put_tensor(c, tensor);
 }
 
-/* Size AXIS of input 0; SHAPE is what is known of its shape. */
+/* The size of input 0 along AXIS. SHAPE is its shape as far as it is known. */
 static mst_status size_of(mst_onnx_call *c, const mst_shape *shape, int axis, int64_t *out) {
     const mst_onnx_value *v = mst_onnx_value_of(c, 0);
     const bool last = mst_onnx_is_last(c, 0);
@@ -83,8 +83,8 @@ static mst_status read_size(mst_onnx_call *c) {
     return mst_onnx_put_list(c, &all, -1);
 }
 
-/* The size that -1 stands for when input 0, with the sizes SRC, is reshaped. All other sizes are KNOWN, a product, and
- * OPEN. -1: it is not known. */
+/* The size that -1 stands for when input 0, with the sizes SRC, is reshaped. The other sizes are OPEN, and known sizes
+ * whose product is KNOWN. Returns -1 if the size is not known. */
 static int64_t rest_of(const mst_onnx_call *c, const mst_shape *src, int64_t known, const mst_onnx_open *open) {
     const mst_onnx_rate have = mst_onnx_value_of(c, 0)->rate, want = open->rate;
     int64_t all = mst_onnx_known(src), each = known;
@@ -96,8 +96,8 @@ static int64_t rest_of(const mst_onnx_call *c, const mst_shape *src, int64_t kno
     return all % each ? -1 : all / each;
 }
 
-/* WANT with -1 for what is left over of input 0, whose sizes are SRC: for an open size, and then with a number for the
- * -1 beside it. */
+/* Rewrites the sizes WANT of a Reshape, so that at most one of them is -1, which follows from the number of elements.
+ * An open size becomes -1; a -1 beside it becomes a number. SRC are the sizes of input 0. */
 static mst_status settle(const mst_onnx_call *c, const mst_shape *src, mst_shape *want) {
     int64_t known = 1;
     int open = -1, rest = -1, num_open = 0;
@@ -201,7 +201,8 @@ static mst_status read_squeeze(mst_onnx_call *c) {
 
 /* ---- order ---- */
 
-/* [n, c, ...] to channels last, or back: then nothing moves, and the value is noted in the other order. */
+/* Reads a Transpose. If it moves channels to the last axis or back, no element moves: the value is only noted in the
+ * other order. */
 static mst_status read_transpose(mst_onnx_call *c) {
     mst_value x;
     int64_t list[MST_ONNX_MOST_LIST];
@@ -319,14 +320,15 @@ static int64_t clamped(int64_t number, int64_t least, int64_t most) {
 
 /* Start and end of cut I of K on an axis of SIZE >= 1 elements, by ONNX's rule. Negative numbers count from the end.
  * Then start and end are clipped to [0, size]; with a negative step, start to [0, size - 1] and end to [-1, size - 1].
- * So x[-9:-10:-1] is [x0]; NumPy gives nothing. */
+ * So x[-9:-10:-1] is [x0]; in NumPy it is empty. */
 void mst_onnx_settle_cut(const mst_onnx_cuts *k, int i, int64_t size, int64_t *start, int64_t *end) {
     const bool back = k->step[i] < 0;
     *start = clamped(k->start[i] < 0 ? k->start[i] + size : k->start[i], 0, back ? size - 1 : size);
     *end = clamped(k->end[i] < 0 ? k->end[i] + size : k->end[i], back ? -1 : 0, back ? size - 1 : size);
 }
 
-/* If only a run knows the size of the axis, it is not known whether a start below -1 is before the first element. */
+/* Sets cut I in the options O. If the size of the axis is known only in a run, a start below -1 may be before the first
+ * element. */
 static mst_status cut_axis(const mst_onnx_cuts *k, int i, int64_t size, mst_strided_slice_options *o) {
     const int64_t axis = k->axis[i];
     int64_t start = k->start[i], end = k->end[i];
@@ -364,7 +366,7 @@ static mst_status read_slice(mst_onnx_call *c) {
 
 /* ---- indices ---- */
 
-/* Indices below 0 count from the end. */
+/* Reads a Gather. Indices below 0 count from the end. */
 static mst_status read_gather(mst_onnx_call *c) {
     mst_value x, index;
     int axis;
@@ -386,7 +388,7 @@ static mst_status read_arg(mst_onnx_call *c, mst_value (*function)(mst_arg_searc
     MST_TRY(mst_onnx_plain(c, 0, &x));
     MST_TRY(mst_onnx_axis(mst_onnx_int(c, "axis", 0), mst_value_spec(x).shape.ndim, &axis));
     mst_value y;
-    if (mst_onnx_int(c, "select_last_index", 0)) { /* the first one from the end */
+    if (mst_onnx_int(c, "select_last_index", 0)) { /* searches from the end */
         const int64_t size = mst_value_spec(x).shape.dim[axis];
         if (size < 0)
             return MST_FAIL(MST_UNIMPLEMENTED,
@@ -413,7 +415,7 @@ static mst_status read_argmin(mst_onnx_call *c) {
 
 /* ---- more of the same elements ---- */
 
-/* X broadcast with the COUNT sizes LIST, some of them open. */
+/* Broadcasts X with the COUNT sizes LIST, some of which are open. */
 static mst_status expand(mst_onnx_call *c, mst_value x, const int64_t *list, int count) {
     const mst_shape src = mst_value_spec(x).shape;
     mst_shape shape = {.ndim = count > src.ndim ? count : src.ndim};
@@ -473,7 +475,7 @@ static mst_status read_tile(mst_onnx_call *c) {
     return mst_onnx_put(c, 0, mst_tile(x, mst_shape_make(count, list)));
 }
 
-/* COUNT elements along AXIS, from BEGIN on, STEP apart. */
+/* COUNT elements of X along AXIS, beginning at BEGIN with a step of STEP. */
 static mst_value cut_strip(mst_value x, int64_t axis, int64_t begin, int64_t count, int step) {
     const int ndim = mst_value_spec(x).shape.ndim;
     const int64_t end = begin + step * count;
@@ -491,7 +493,7 @@ static mst_value cut_strip(mst_value x, int64_t axis, int64_t begin, int64_t cou
 
 enum { REFLECT, EDGE, WRAP };
 
-/* Pads X along AXIS with elements of its own: BEFORE of them at the start, BEHIND at the end. */
+/* Pads X along AXIS with its own elements: BEFORE elements at the start and BEHIND elements at the end. */
 static mst_status pad_axis(mst_value *x, int mode, int64_t axis, int64_t before, int64_t behind) {
     const mst_shape shape = mst_value_spec(*x).shape;
     const int64_t size = shape.dim[axis], most = mode == REFLECT ? size - 1 : size;

@@ -1,4 +1,4 @@
-/* Operators of ONNX over windows and channels: convolutions, pooling, normalizations. */
+/* Reads the operators of ONNX over windows and channels: convolutions, pooling, normalizations. */
 #include "model_file/onnx/onnx_read.h"
 #include "muster/ops.h"
 
@@ -7,7 +7,7 @@ enum { TWO = 2, MOST = 3, MOST_GROUPS = 64 };
 /* ---- windows ---- */
 
 typedef struct window {
-    int ndim; /* 1 to 3 dimensions in space */
+    int ndim; /* number of spatial dimensions, 1 to 3 */
     int64_t size[MOST], strides[MOST], dilations[MOST], before[MOST], behind[MOST];
     mst_window_padding padding;
     bool has_pads;
@@ -29,7 +29,7 @@ static mst_status window_list(mst_onnx_call *c, const char *name, int64_t least,
     return MST_OK;
 }
 
-/* The size of dimension I in space, if WHAT needs it. */
+/* The size of spatial dimension I, which WHAT needs. Fails if it is not known. */
 static mst_status size_in_space(const mst_onnx_call *c, int i, const char *what, int64_t *out) {
     *out = mst_onnx_shape(c, 0).dim[2 + i];
     if (*out < 0)
@@ -42,7 +42,7 @@ static mst_status size_in_space(const mst_onnx_call *c, int i, const char *what,
     return MST_OK;
 }
 
-/* SAME_LOWER: as SAME_UPPER, but the odd one lies before. */
+/* Sets the pads for SAME_LOWER. It is the same as SAME_UPPER, except that an odd element goes to the beginning. */
 static mst_status same_lower(const mst_onnx_call *c, window *w) {
     for (int i = 0; i < w->ndim; i++) {
         int64_t in;
@@ -80,7 +80,8 @@ static mst_status read_pads(mst_onnx_call *c, window *w) {
     return MST_OK;
 }
 
-/* SIZE: that of the weights, if the attribute kernel_shape may be left out; else NULL. */
+/* Reads the attributes of a window. SIZE is the window size of the weights, used if the attribute kernel_shape is
+ * missing. NULL: the attribute is required. */
 static mst_status read_window(mst_onnx_call *c, const int64_t *size, window *w) {
     *w = (window){0};
     if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "its input 0 is missing: export the model again");
@@ -105,8 +106,8 @@ static mst_status read_window(mst_onnx_call *c, const int64_t *size, window *w) 
     return read_pads(c, w);
 }
 
-/* ceil_mode: the last window may stick out, but begins inside. With auto_pad VALID none sticks out: ONNX's formula is
- * the same there with ceil_mode and without. */
+/* Adds the pads of ceil_mode: the last window may reach beyond the end, but begins inside. With auto_pad VALID, no
+ * window reaches beyond the end: ONNX's formula is then the same with and without ceil_mode. */
 static mst_status add_ceiling(mst_onnx_call *c, window *w) {
     if (mst_onnx_is(c, "auto_pad", "VALID", "NOTSET")) return MST_OK;
     for (int i = 0; i < w->ndim && w->padding == MST_PADDING_VALID; i++) {
@@ -125,7 +126,7 @@ static mst_status add_ceiling(mst_onnx_call *c, window *w) {
     return MST_OK;
 }
 
-/* One dimension is treated as a row of two: [n, 1, steps, channels]. */
+/* Turns a value with one spatial dimension into rows of pictures: [n, 1, steps, channels]. */
 static mst_value as_row(const window *w, mst_value x) {
     return w->ndim == 1 ? mst_expand_dims(x, 1) : x;
 }
@@ -163,7 +164,8 @@ static mst_status check_weights(const mst_onnx_call *c) {
                     mst_onnx_ndim(c, 0), ndim);
 }
 
-/* [filters, channels, height, width] to [height, width, channels, filters]; transposed, it is channels and filters. */
+/* Transposes weights from [filters, channels, height, width] to [height, width, channels, filters]. In a transposed
+ * convolution, channels and filters are exchanged in both. */
 static mst_status read_weights(mst_onnx_call *c, const window *w, mst_value *out) {
     mst_axes perm = {.count = w->ndim + 2};
     for (int i = 0; i < w->ndim; i++) perm.axis[i] = 2 + i;
@@ -202,8 +204,8 @@ static mst_status read_conv(mst_onnx_call *c) {
     return put_with_bias(c, of_row(&w, w.ndim == MOST ? mst_conv3d_with(options) : mst_conv2d_with(options)));
 }
 
-/* The sizes of the output: of output_shape, auto_pad, or of the pads. BEFORE elements at the start of all that the
- * products give are cut off. */
+/* The sizes of the output, from output_shape, auto_pad or the pads. The transposed convolution gives more elements, of
+ * which BEFORE elements at the start are cut off. */
 static mst_status sizes_of_transposed(mst_onnx_call *c, const window *w, int64_t before[MOST], int64_t size[MOST]) {
     int64_t extra[MOST], given[MOST];
     const bool upper = mst_onnx_is(c, "auto_pad", "SAME_UPPER", "NOTSET");
@@ -226,13 +228,13 @@ static mst_status sizes_of_transposed(mst_onnx_call *c, const window *w, int64_t
     return MST_OK;
 }
 
-/* Y from BEFORE on, SIZE elements of each dimension in space: cut, or with zeros appended. */
+/* SIZE elements of Y along each spatial dimension, beginning at BEFORE. Y is cut, or zeros are appended. */
 static mst_value cut_to_size(const window *w, mst_value y, const int64_t *before, const int64_t *size) {
     mst_shape begin = {.ndim = w->ndim + 2}, length = {.ndim = w->ndim + 2}, more = {.ndim = w->ndim + 2};
     mst_shape none = {.ndim = w->ndim + 2};
     const mst_shape shape = mst_value_spec(y).shape;
     bool pads = false;
-    length.dim[0] = length.dim[w->ndim + 1] = -1; /* all of them */
+    length.dim[0] = length.dim[w->ndim + 1] = -1; /* -1: all */
     for (int i = 1; i <= w->ndim; i++) {
         begin.dim[i] = before[i - 1];
         length.dim[i] = size[i - 1];
@@ -304,7 +306,7 @@ static mst_status read_max_pool(mst_onnx_call *c) {
     mst_value x;
     if (mst_onnx_wants(c, 1)) return MST_FAIL(MST_UNIMPLEMENTED, "its second output, the indices, is not supported");
     MST_TRY(check_pool(c, &w));
-    (void)mst_onnx_int(c, "storage_order", 0); /* of indices */
+    (void)mst_onnx_int(c, "storage_order", 0); /* only matters for indices */
     if (mst_onnx_int(c, "ceil_mode", 0)) MST_TRY(add_ceiling(c, &w));
     MST_TRY(mst_onnx_last(c, 0, &x));
     const mst_pool2d_options options = pool_options(&w, as_row(&w, x));
@@ -322,7 +324,7 @@ static mst_status read_average_pool(mst_onnx_call *c) {
     x = as_row(&w, x);
     if (counts && (w.padding == MST_PADDING_SAME || ceiling))
         return MST_FAIL(MST_UNIMPLEMENTED, "count_include_pad is not supported together with auto_pad or ceil_mode");
-    if (counts && w.has_pads) { /* zeros that are counted */
+    if (counts && w.has_pads) { /* pads with zeros, which the mean counts */
         const mst_axes pads = window_pads(&w);
         mst_shape before = {.ndim = pads.count / 2 + 2}, after = before;
         for (int i = 0; i < pads.count / 2; i++)
@@ -381,7 +383,7 @@ static mst_status read_batch_norm(mst_onnx_call *c) {
 
 /* (x - mean) / sqrt(variance + epsilon) over AXES */
 typedef struct normalized {
-    mst_value value, mean, inverse; /* inverse: of the deviation */
+    mst_value value, mean, inverse; /* inverse: 1 / sqrt(variance + epsilon) */
 } normalized;
 
 static mst_status normalize(mst_onnx_call *c, mst_value x, mst_axes axes, double epsilon, normalized *out) {
@@ -431,7 +433,7 @@ static mst_status read_instance_norm(mst_onnx_call *c) {
 
 /* ---- pictures of another size ---- */
 
-/* SIZE: rows and columns of the output, from sizes, or from scales that give whole numbers. */
+/* Reads SIZE, the rows and columns of the output, from sizes, or from scales that give whole numbers. */
 static mst_status read_size_of(mst_onnx_call *c, int64_t size[TWO]) {
     const mst_shape shape = mst_onnx_shape(c, 0);
     int64_t list[MST_ONNX_MOST_LIST];
@@ -466,15 +468,16 @@ static mst_status read_size_of(mst_onnx_call *c, int64_t size[TWO]) {
     return MST_OK;
 }
 
-/* pytorch_half_pixel differs only for an output of one row or column, half_pixel_symmetric only for sizes that are no
- * whole numbers. */
+/* Whether the coordinates are those of half_pixel. pytorch_half_pixel differs only for an output of one row or column,
+ * and half_pixel_symmetric only for sizes that are not whole numbers. */
 static bool is_half_pixel(mst_onnx_call *c, const int64_t size[TWO]) {
     static const char name[] = "coordinate_transformation_mode";
     return mst_onnx_is(c, name, "half_pixel", "half_pixel") || mst_onnx_is(c, name, "half_pixel_symmetric", "") ||
            (mst_onnx_is(c, name, "pytorch_half_pixel", "") && size[0] > 1 && size[1] > 1);
 }
 
-/* If all sizes are multiples of the old ones, all ways to choose the nearest agree: no point lies in the middle. */
+/* Whether Resize computes the same as the op for nearest pixels. If all sizes are multiples of the old ones, all
+ * rounding modes agree, since no point is halfway between two pixels. */
 static bool is_nearest(mst_onnx_call *c, const mst_shape *shape, const int64_t size[TWO]) {
     const bool whole = size[0] % shape->dim[2] == 0 && size[1] % shape->dim[3] == 0;
     const bool half = is_half_pixel(c, size);

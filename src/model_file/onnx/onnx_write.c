@@ -140,7 +140,7 @@ static const char *add_initializer(mst_onnx_writer *w, const char *name, mst_ten
     return m->name;
 }
 
-/* TENSOR is kept until the file is written. */
+/* Keeps TENSOR until the file is written. */
 static bool keep_made(mst_onnx_writer *w, mst_tensor *tensor) {
     if (mst_grow(&w->made, sizeof(mst_tensor *), w->num_made + 1, &w->made_capacity)) {
         mst_tensor_release(tensor);
@@ -206,7 +206,7 @@ const char *mst_onnx_first_name(mst_onnx_writer *w, mst_value value) {
 
 /* ---- what is constant ---- */
 
-/* The values that are read when NODE is written. Returns their number. */
+/* Lists the values that are used when NODE is written. Returns their number. */
 static int list_sources(const mst_node *node, const mst_value **list, mst_value own[MOST_CELL_SOURCES]) {
     mst_onnx_gates gates;
     *list = node->src;
@@ -235,7 +235,7 @@ static void mark(const mst_graph *graph, const mst_value *output, int num_output
     }
 }
 
-/* The values that depend on no input and are taken by nodes that do: each once. Returns their number. */
+/* Lists, once each, the values that depend on no input but are sources of nodes that do. Returns their number. */
 static int list_constants(mst_onnx_writer *w, const mst_graph *graph, const bool *needed, const bool *depends,
                           bool *seen, mst_value *list) {
     mst_value own[MOST_CELL_SOURCES];
@@ -253,7 +253,7 @@ static int list_constants(mst_onnx_writer *w, const mst_graph *graph, const bool
     return count;
 }
 
-/* A copy of MODEL's state in a store of its own: a run changes its store, and saving must not change the model. */
+/* Copies MODEL's state to a new store. A run changes its store, but saving must not change the model. */
 static mst_status copy_store(const mst_model *model, mst_store **out) {
     mst_snapshot *snapshot;
     MST_TRY(mst_store_snapshot(model->store, &snapshot));
@@ -335,7 +335,7 @@ static mst_status check_types(const mst_node *node) {
     return MST_OK;
 }
 
-/* Inputs are placeholders, in the order of the model's inputs. */
+/* Writes the needed nodes. Placeholders are inputs, in the order of the model's inputs. */
 static mst_status write_nodes(mst_onnx_writer *w, const mst_model *model, const mst_graph *graph, const bool *needed,
                               const bool *depends, Muster__OnnxGraph *out) {
     for (int64_t i = 0; i < graph->num_nodes; i++) {
@@ -434,7 +434,7 @@ static void free_writer(mst_onnx_writer *w) {
     mst_arena_free(&w->arena);
 }
 
-/* PATH NULL: nothing is written. */
+/* Writes MODEL to PATH. If PATH is NULL, only checks that MODEL can be written. */
 static mst_status write_model(mst_model *model, const char *path) {
     mst_model_description d;
     mst_onnx_writer w = {.num_nodes = 0};

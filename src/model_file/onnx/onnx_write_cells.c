@@ -1,5 +1,5 @@
-/* Recurrent cells in ONNX's operators. ONNX's cells contain the product of the inputs with the kernel, which is a node
- * of its own here. So the written cell reads the sources of that node. */
+/* Writes recurrent cells as ONNX's operators. ONNX's cells contain the product of the inputs with the kernel, which is
+ * a separate node here. So the written cell uses the sources of that node. */
 #include <string.h>
 
 #include "model_file/onnx/onnx_write_op.h"
@@ -21,7 +21,7 @@ static bool is_cell(const mst_node *node) {
     return false;
 }
 
-/* reshape(reshape(x) kernel + bias), where reshapes and bias may be left out. */
+/* Recognizes reshape(reshape(x) kernel + bias), where the reshapes and the bias are optional. */
 bool mst_onnx_gates_of(const mst_node *node, mst_onnx_gates *out) {
     if (!is_cell(node)) return false;
     mst_value value = through_reshape(node->src[0]);
@@ -44,13 +44,13 @@ bool mst_onnx_gates_of(const mst_node *node, mst_onnx_gates *out) {
 
 enum { MOST_GATES = 4 };
 
-/* ONNX's gates are i, o, f, c and z, r, h. */
+/* The order in which gates are written. ONNX has i, o, f, c for LSTM and z, r, h for GRU. */
 static void order_of_gates(int gates, int *order) {
     static const int lstm[] = {0, 3, 1, 2};
     for (int i = 0; i < gates; i++) order[i] = gates == MOST_GATES ? lstm[i] : i;
 }
 
-/* [rows, gates units] as [1, gates units, rows]. */
+/* Writes a kernel [rows, gates * units] as [1, gates * units, rows]. */
 static const char *kernel_of(mst_onnx_writer *w, mst_value value, int gates) {
     mst_tensor *from = mst_onnx_out_of(w, value)->tensor, *to;
     const mst_shape shape = mst_tensor_shape(from);
@@ -69,7 +69,7 @@ static const char *kernel_of(mst_onnx_writer *w, mst_value value, int gates) {
     return name;
 }
 
-/* Both biases, [1, 2 gates units]; 0 for what is MST_NONE. */
+/* Writes both biases as [1, 2 * gates * units]; 0 for a bias that is MST_NONE. */
 static const char *biases_of(mst_onnx_writer *w, const mst_value bias[2], mst_dtype dtype, int gates, int64_t units) {
     const int64_t wide = gates * units;
     mst_tensor *to;
@@ -91,7 +91,8 @@ static const char *biases_of(mst_onnx_writer *w, const mst_value bias[2], mst_dt
 
 /* ---- nodes ---- */
 
-/* Gates have the recurrent activation, the state has the other one, an LSTM twice. */
+/* Sets the activations: the recurrent activation for the gates, the other one for the state, which an LSTM uses twice.
+ */
 static void set_activations(mst_onnx_writer *w, Muster__OnnxNode *made, const mst_node *node, int gates) {
     static const char *const names[] = {[MST_CELL_TANH] = "Tanh",
                                         [MST_CELL_SIGMOID] = "Sigmoid",
@@ -129,7 +130,7 @@ static mst_status check_cell(mst_onnx_writer *w, const mst_node *node, bool has_
     return MST_FAIL(MST_UNIMPLEMENTED, "%s '%s': its weights depend on an input", node->op->name, node->name);
 }
 
-/* ONNX has [steps, n, features], and gives [steps, directions, n, units]. */
+/* Writes a cell. In ONNX its source is [steps, n, features], and its result is [steps, directions, n, units]. */
 static mst_status write_cell(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const int gates = strcmp(op->name, "lstm") == 0 ? MOST_GATES : strcmp(op->name, "gru") == 0 ? 3 : 1;
     const bool has_bias = gates == 3;

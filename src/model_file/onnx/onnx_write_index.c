@@ -1,4 +1,4 @@
-/* Ops that search, order and number in ONNX's operators. */
+/* Writes ops that search, sort and count as ONNX's operators. */
 #include <string.h>
 
 #include "model_file/onnx/onnx_write_op.h"
@@ -14,7 +14,7 @@ static mst_status write_arg_search(mst_onnx_writer *w, const mst_node *node, con
     return MST_OK;
 }
 
-/* top_k, and sort, which is that with all elements of a row. */
+/* Writes top_k, and sort, which is top_k with all elements of a row. */
 static mst_status write_top_k(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const bool sorts = strcmp(op->name, "sort") == 0;
     const mst_shape shape = node->dst[0].shape;
@@ -30,7 +30,7 @@ static mst_status write_top_k(mst_onnx_writer *w, const mst_node *node, const ms
     return MST_OK;
 }
 
-/* ONNX's OneHot counts negative indices from the end: so it is a comparison with all numbers. */
+/* Writes one_hot as a comparison with all numbers. ONNX's OneHot differs: it counts negative indices from the end. */
 static mst_status write_one_hot(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const mst_shape shape = node->dst[0].shape;
     const mst_dtype dtype = node->dst[0].dtype;

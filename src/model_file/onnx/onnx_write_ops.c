@@ -1,4 +1,4 @@
-/* How each op is expressed in ONNX's operators: ops of elements and of matrices, and the search among all ops. */
+/* Writes ops of elements and of matrices as ONNX's operators, and finds the writer of each op. */
 #include <math.h>
 #include <string.h>
 
@@ -153,7 +153,7 @@ static mst_status write_same(mst_onnx_writer *w, const mst_node *node, const mst
     return MST_OK;
 }
 
-/* A value that is source 0. */
+/* Writes nothing: the output is source 0. */
 static mst_status write_nothing(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     (void)op;
     w->out[w->offset[node->id]] = *mst_onnx_out_of(w, node->src[0]);
@@ -227,7 +227,7 @@ static mst_status write_swish(mst_onnx_writer *w, const mst_node *node, const ms
     return MST_OK;
 }
 
-/* x (1 + erf(x / sqrt(2))) / 2, or x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 */
+/* Writes gelu: x (1 + erf(x / sqrt(2))) / 2, or x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. */
 static mst_status write_gelu(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const char *name[MST_ONNX_MOST_SOURCES], *part;
     const bool first = mst_onnx_operand_names(w, node, name);
@@ -244,7 +244,7 @@ static mst_status write_gelu(mst_onnx_writer *w, const mst_node *node, const mst
     return MST_OK;
 }
 
-/* The difference times itself. */
+/* Writes (a - b)^2 as the difference times itself. */
 static mst_status write_squared_difference(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const char *name[MST_ONNX_MOST_SOURCES];
     const bool first = mst_onnx_operand_names(w, node, name);
@@ -254,7 +254,7 @@ static mst_status write_squared_difference(mst_onnx_writer *w, const mst_node *n
     return MST_OK;
 }
 
-/* floor(a / b), and a - floor(a / b) b. ONNX's Div cuts off towards 0, its Mod of integers rounds down. */
+/* Writes floor(a / b), or a - floor(a / b) b. For integers, ONNX's Div truncates towards 0, and its Mod rounds down. */
 static mst_status write_floored(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const char *name[MST_ONNX_MOST_SOURCES];
     const bool first = mst_onnx_operand_names(w, node, name), floats = mst_dtype_is_float(node->dst[0].dtype);
@@ -296,7 +296,7 @@ static mst_status write_is_finite(mst_onnx_writer *w, const mst_node *node, cons
     return MST_OK;
 }
 
-/* A number in the shape of source 0. */
+/* Writes a constant number with the shape of source 0. */
 static mst_status write_filled(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const char *name[MST_ONNX_MOST_SOURCES];
     const bool first = mst_onnx_operand_names(w, node, name);

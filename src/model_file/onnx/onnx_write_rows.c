@@ -1,4 +1,4 @@
-/* Reductions, normalizations and the like in ONNX's operators. */
+/* Writes reductions, normalizations and the like as ONNX's operators. */
 #include <string.h>
 
 #include "model_file/onnx/onnx_write_op.h"
@@ -6,7 +6,7 @@
 
 /* ---- reductions and rows ---- */
 
-/* FROM without NODE's axes, as OUTPUT. */
+/* Writes OUTPUT, the reduction OP_TYPE of FROM over NODE's axes. */
 static void write_reduced(mst_onnx_writer *w, const mst_node *node, const char *op_type, const char *from,
                           const char *output) {
     const mst_axes axes = mst_onnx_option_axes(node, "axes");
@@ -20,14 +20,14 @@ static void write_reduced(mst_onnx_writer *w, const mst_node *node, const char *
     mst_onnx_set_int(w, made, "keepdims", mst_onnx_option_bool(node, "keep_dims"));
 }
 
-/* Whether AXES are those in space. */
+/* Whether AXES are all spatial axes of a picture or volume. */
 static bool is_global(mst_axes axes, int ndim) {
     bool global = mst_onnx_is_picture(ndim) && axes.count == ndim - 2;
     for (int i = 0; i < axes.count; i++) global &= axes.axis[i] == 1 + i;
     return global;
 }
 
-/* The mean over rows and columns of a picture is a pooling; other reductions are in the graph's order. */
+/* Writes a reduction. The mean over the rows and columns of a picture is a pooling. Others are in the graph's order. */
 static mst_status write_reduction(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const bool keep = mst_onnx_option_bool(node, "keep_dims");
     const bool global = is_global(mst_onnx_option_axes(node, "axes"), mst_onnx_source_ndim(node, 0));
@@ -44,7 +44,7 @@ static mst_status write_reduction(mst_onnx_writer *w, const mst_node *node, cons
     return MST_OK;
 }
 
-/* Of bools, as numbers. */
+/* Writes a reduction of bools, which are cast to numbers first. */
 static mst_status write_whether(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const char *number = mst_onnx_cast(w, node, mst_onnx_plain_source(w, node, 0), MST_I32);
     const char *reduced = mst_onnx_between(w, node, op->onnx);
@@ -80,7 +80,7 @@ static mst_status write_layer_norm(mst_onnx_writer *w, const mst_node *node, con
     return MST_OK;
 }
 
-/* A number for each channel, followed by DIMS dimensions of 1. */
+/* Writes a constant with one number per channel, followed by DIMS dimensions of 1. */
 static const char *channel_numbers(mst_onnx_writer *w, mst_value value, int dims) {
     mst_tensor *tensor = mst_onnx_out_of(w, value)->tensor;
     mst_shape shape = {.ndim = 1 + dims};
@@ -102,8 +102,8 @@ static const char *same_numbers(mst_onnx_writer *w, const char *name, mst_dtype 
     return made;
 }
 
-/* The groups are made the channels of an InstanceNormalization: GroupNormalization came with a later opset, and has a
- * gamma for each channel only from the opset after that. */
+/* Writes a group normalization as an InstanceNormalization whose channels are the groups. GroupNormalization is in a
+ * later opset than ours, and only the opset after that has a gamma for each channel. */
 static mst_status write_group_norm(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const int ndim = mst_onnx_source_ndim(node, 0), groups = mst_onnx_option_int(node, "groups");
     const mst_dtype dtype = node->dst[0].dtype;

@@ -1,4 +1,4 @@
-/* Ops of shapes and indices in ONNX's operators. */
+/* Writes ops of shapes and indices as ONNX's operators. */
 #include "model_file/onnx/onnx_write_op.h"
 #include "muster/ops.h"
 
@@ -11,7 +11,7 @@ static mst_status write_reshape(mst_onnx_writer *w, const mst_node *node, const 
     (void)op;
     for (int i = 0; i < shape.ndim; i++)
         if (shape.dim[i] == 0) return MST_FAIL(MST_UNIMPLEMENTED, "reshape '%s': to a dimension of 0", node->name);
-    /* [n, ...] to [n, ...] with all but n known: what is left over is n */
+    /* [n, ...] to [n, ...], where all sizes except n are known: -1 stands for n */
     if (src.ndim && src.dim[0] < 0 && shape.ndim && node->dst[0].shape.dim[0] < 0) shape.dim[0] = -1;
     name[1] = mst_onnx_constant_list(w, "shape", shape.dim, shape.ndim);
     mst_onnx_node(w, "Reshape", mst_onnx_output_name(w, node, false), 2, name);
@@ -110,7 +110,7 @@ static mst_status write_slice(mst_onnx_writer *w, const mst_node *node, const ms
     return MST_OK;
 }
 
-/* Along each dimension that the options name; those that shrink are squeezed away. */
+/* Writes a Slice along each dimension that the options name. Dimensions that are indexed are removed by a Squeeze. */
 static mst_status write_strided_slice(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const mst_axes begin = mst_onnx_option_axes(node, "begin"), end = mst_onnx_option_axes(node, "end");
     const mst_axes strides = mst_onnx_option_axes(node, "strides");
@@ -142,7 +142,7 @@ static mst_status write_strided_slice(mst_onnx_writer *w, const mst_node *node, 
     return MST_OK;
 }
 
-/* The outputs of NODE, or intermediate values: equal parts of source 0. */
+/* Splits source 0 into equal parts. PART has their names, those of NODE's outputs or of intermediate values. */
 static void write_parts(mst_onnx_writer *w, const mst_node *node, int64_t axis, const char **part) {
     const char *src = mst_onnx_plain_source(w, node, 0);
     Muster__OnnxNode *made = mst_onnx_node(w, "Split", part[0], 1, &src);
@@ -203,7 +203,7 @@ static mst_status write_broadcast_to(mst_onnx_writer *w, const mst_node *node, c
     mst_shape shape = mst_onnx_option_shape(node, "shape");
     (void)op;
     for (int i = 0; i < shape.ndim; i++)
-        if (shape.dim[i] < 0) shape.dim[i] = 1; /* Expand leaves what is larger */
+        if (shape.dim[i] < 0) shape.dim[i] = 1; /* Expand keeps a larger size */
     const char *name[2] = {mst_onnx_plain_source(w, node, 0),
                            mst_onnx_constant_list(w, "shape", shape.dim, shape.ndim)};
     mst_onnx_node(w, "Expand", mst_onnx_output_name(w, node, false), 2, name);

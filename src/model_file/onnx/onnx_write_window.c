@@ -1,4 +1,4 @@
-/* Convolutions, pooling and resizing in ONNX's operators. */
+/* Writes convolutions, pooling and resizing as ONNX's operators. */
 #include <math.h>
 #include <string.h>
 
@@ -10,16 +10,16 @@
 enum { MOST_AXES = 3 };
 
 typedef struct window {
-    int ndim; /* axes in space: two or three */
+    int ndim; /* number of spatial axes: two or three */
     int64_t size[MOST_AXES], strides[MOST_AXES], dilations[MOST_AXES];
 } window;
 
-/* Of pictures or volumes, and of windows for them, which have NDIM dimensions. */
+/* The number of spatial axes of pictures or volumes, or of weights for them, with NDIM dimensions. */
 static int axes_in_space(int ndim) {
     return ndim == MOST_AXES + 2 ? MOST_AXES : 2;
 }
 
-/* One number for each axis. */
+/* Fills OUT with one number for each axis: those of AXES, else OTHERWISE, else 1. */
 static void spread(mst_axes axes, const int64_t *otherwise, int ndim, int64_t *out) {
     static const int64_t ones[MOST_AXES] = {1, 1, 1};
     for (int i = 0; i < ndim; i++)
@@ -31,13 +31,13 @@ static void set_window(mst_onnx_writer *w, Muster__OnnxNode *made, const window 
     mst_onnx_set_ints(w, made, "strides", v->strides, v->ndim);
 }
 
-/* Splits ALL zeros between the two ends of an axis; an odd one goes to the end. */
+/* Splits ALL zeros between the two ends of an axis. If ALL is odd, the end gets one more. */
 static void halve(int64_t all, int64_t *before, int64_t *behind) {
     *before = all > 0 ? all / 2 : 0;
     *behind = all > 0 ? all - all / 2 : 0;
 }
 
-/* Pads as numbers, if the size is known; auto_pad else. */
+/* Writes the pads as numbers if the size is known, else as auto_pad. */
 static void set_pads(mst_onnx_writer *w, Muster__OnnxNode *made, const mst_node *node, const window *v) {
     const mst_axes given = mst_onnx_option_axes(node, "pads");
     const mst_shape src = mst_value_spec(node->src[0]).shape;
@@ -59,7 +59,8 @@ static void set_pads(mst_onnx_writer *w, Muster__OnnxNode *made, const mst_node 
     mst_onnx_set_ints(w, made, "pads", pads, 2 * v->ndim);
 }
 
-/* SAME gives size times stride, VALID at least what the windows reach. */
+/* Writes the pads of a transposed convolution. With SAME, the output has size * stride elements. With VALID, it has at
+ * least all elements that the windows reach. */
 static void set_transposed_pads(mst_onnx_writer *w, Muster__OnnxNode *made, const mst_node *node, const window *v) {
     const bool same = mst_onnx_option_int(node, "padding") == MST_PADDING_SAME;
     int64_t pads[2 * MOST_AXES] = {0}, more[MOST_AXES] = {0};
@@ -72,8 +73,8 @@ static void set_transposed_pads(mst_onnx_writer *w, Muster__OnnxNode *made, cons
     mst_onnx_set_ints(w, made, "output_padding", more, v->ndim);
 }
 
-/* Weights are [window..., channels, filters], of transposed ones [window..., filters, channels]: both are turned round
- * to what ONNX has. */
+/* Writes a convolution. Weights are [window..., channels, filters], or [window..., filters, channels] if it is
+ * transposed. Both are transposed to ONNX's order. */
 static mst_status write_conv(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const mst_shape shape = mst_value_spec(node->src[1]).shape;
     mst_tensor *weights = mst_onnx_out_of(w, node->src[1])->tensor;
@@ -110,7 +111,7 @@ static mst_status write_pool(mst_onnx_writer *w, const mst_node *node, const mst
     return MST_OK;
 }
 
-/* Blocks lie in the channels row by row, which is ONNX's mode DCR. */
+/* The pixels of a block are in the channels row by row, which is ONNX's mode DCR. */
 static mst_status write_blocks(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const char *name = mst_onnx_first_name(w, node->src[0]);
     mst_onnx_set_int(w, mst_onnx_node(w, op->onnx, mst_onnx_output_name(w, node, true), 1, &name), "blocksize",
@@ -120,14 +121,14 @@ static mst_status write_blocks(mst_onnx_writer *w, const mst_node *node, const m
 
 /* ---- resizing ---- */
 
-/* ONNX rounds IN times the scale down. So this is the least scale, not below OUT / IN, that gives OUT. */
+/* The scale for which ONNX, which rounds IN * scale down, gives OUT. It is the smallest such scale from OUT / IN on. */
 static float scale_for(float in, float out) {
     float scale = out / in;
     while (in * scale < out || (double)in * (double)scale < (double)out) scale = nextafterf(scale, INFINITY);
     return scale;
 }
 
-/* Means over areas are a pooling if all areas have one size. */
+/* Writes means over areas as a pooling, which is possible if all areas have the same size. */
 static mst_status write_areas(mst_onnx_writer *w, const mst_node *node, const mst_shape *src, mst_axes size) {
     window v = {.ndim = 2};
     int64_t out[MOST_AXES];
