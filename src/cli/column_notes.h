@@ -18,8 +18,9 @@ void column_notes_add(const char *schema, json_t **event);
 /** MST_INVALID, with a message that tells the column, if the name of a column or one of its categories is not UTF-8:
  *  models and messages could not contain that text. */
 MST_CHECKED mst_status column_notes_check(const char *schema);
-/** Warns of each column whose categories look like dates, times or numbers, or number more than ROWS / 2. ROWS below 0:
- *  not known. Columns that --categories lists in CATEGORIES (NULL: none) are skipped. */
+/** Warns of columns whose categories are probably not meant as such: they look like dates, times or numbers; there are
+ *  at least 10 and more than ROWS / 2 of them; two differ only in the spaces around them; or one is a missing label.
+ *  ROWS below 0: not known. Skips the columns that CATEGORIES, the value of --categories, lists. NULL: none. */
 MST_CHECKED mst_status column_notes_warn(const char *schema, const char *categories, int64_t rows);
 
 #endif

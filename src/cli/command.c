@@ -1,4 +1,4 @@
-/* What all commands share: finding one by its name, and the line that says what was wrong. */
+/* Functions that all commands share: finding a command by its name, and printing error lines and warnings. */
 #include "cli/command.h"
 
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/** Writes the model of FROM, a file of a whole model, to TO; returns an exit status, and has printed what was wrong. */
+/** Writes the model of FROM, a file of a whole model, to TO. Prints errors, and returns an exit status. */
 int convert_network(const char *from, const char *to, bool overwrite);
 
 #endif

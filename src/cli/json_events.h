@@ -6,7 +6,7 @@
 
 #include "muster/status.h"
 
-/** A JSON number, or null where VALUE is NaN or infinite, which JSON does not have. */
+/** A JSON number; null if VALUE is NaN or infinite, which JSON does not have. */
 json_t *json_number(double value);
 /** TEXT as a JSON string. If it is not UTF-8, as file names may be, each byte that is not ASCII becomes U+FFFD. */
 json_t *json_text(const char *text);

@@ -6,7 +6,7 @@
 
 enum { NUMBER_TEXT = 40 };
 
-/** 45930 as "45,930"; writes to TEXT and returns it. */
+/** Writes NUMBER to TEXT with separators, 45930 as "45,930", and returns TEXT. */
 const char *number_text(int64_t number, char text[NUMBER_TEXT]);
 
 #endif

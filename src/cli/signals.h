@@ -13,13 +13,13 @@ MST_CHECKED mst_status signals_catch(void);
 /** From now on, until signals_catch, these signals end the process at once, with the exit status 128 + the signal's
  *  number. This includes the first process of a container, which the kernel would not end. */
 MST_CHECKED mst_status signals_end_at_once(void);
-/** The number of the signal that came, 0 where none did. */
+/** The number of the signal that came; 0: none did. */
 int signals_caught(void);
 /** Called at the start of every command. A write to a pipe or socket that nobody reads any more fails; it does not kill
  *  the process. If that is standard output, as in `| head`, the process exits at once with status 128 + SIGPIPE. */
 void signals_begin(void);
-/** Whether standard output is a pipe that nobody reads any more; this is noted as a SIGPIPE that came. Ask it where a
- *  write has failed, after signals_catch: the command then ends in an orderly way, and that is not an error. */
+/** Whether standard output is a pipe that nobody reads any more; if so, this is noted as a SIGPIPE that came. Call it
+ *  after signals_catch when a write has failed. The command then ends in an orderly way, and that is not an error. */
 bool signals_reader_left(void);
 
 #endif

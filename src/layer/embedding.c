@@ -6,7 +6,7 @@
  *  output_dim   length of a row
  *  mask_zero    steps whose number is 0 are masked in the layers after this one: recurrent layers skip them, and
  *               global_average_pooling1d does not average them, as in Keras
- *  initializer  default random_uniform (-0.05 to 0.05), also in place of glorot_uniform
+ *  initializer  default random_uniform (-0.05 to 0.05); glorot_uniform counts as not given
  *  name         default embedding, embedding_1, ...
  *  dst          [n, ..., output_dim]
  *

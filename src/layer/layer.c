@@ -104,7 +104,7 @@ mst_value mst_layer_updated(const mst_layer_call *call, mst_value variable) {
 }
 
 void mst_layer_update(const mst_layer_call *call, mst_value variable, mst_value value) {
-    if (mst_value_is_none(value)) return; /* its error is on the graph */
+    if (mst_value_is_none(value)) return; /* the graph has its error */
     mst_collect(call->graph, MST_UPDATES, variable);
     mst_collect(call->graph, MST_UPDATES, value);
 }

@@ -5,7 +5,7 @@
  *  negative_slope  default 0
  *  dst             like src
  *
- *  Keras' ReLU without its threshold.
+ *  The same as Keras' ReLU, but without its option threshold.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_re_lu_options {

@@ -32,7 +32,7 @@ void doctor_add(doctor_report *report, doctor_state state, const char *check, co
                 const char *format, ...) __attribute__((format(printf, 6, 7)));
 void doctor_report_free(doctor_report *report);
 
-/** The rows as JSON, for another task; NULL where there is no memory. */
+/** The rows as JSON, for another task; NULL if memory is out. */
 json_t *doctor_report_pack(const doctor_report *report);
 /** Adds the rows that TASK has packed. Values that are not rows are skipped. */
 void doctor_report_unpack(doctor_report *report, const json_t *rows, const char *task);

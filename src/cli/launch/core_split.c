@@ -19,8 +19,7 @@ static int first_of_core(int thread) {
 
 int split_cores(int count, cpu_set_t *part) {
     cpu_set_t allowed;
-    int core[CPU_SETSIZE], number[CPU_SETSIZE],
-        num_cores = 0; /* of each thread; of the core whose first thread it is */
+    int core[CPU_SETSIZE], number[CPU_SETSIZE], num_cores = 0; /* of each thread; of the core that it begins */
     if (sched_getaffinity(0, sizeof allowed, &allowed)) return 0;
     for (int i = 0; i < CPU_SETSIZE; i++) number[i] = -1;
     for (size_t i = 0; i < CPU_SETSIZE; i++) {

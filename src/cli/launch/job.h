@@ -25,7 +25,7 @@ typedef struct job {
     job_task *task; /**< ps first, since the others wait for them */
 } job;
 
-/** What a job is made from. */
+/** The settings from which a job is made. */
 typedef struct job_plan {
     int num[JOB_NUM_ROLES];
     const char *const *arguments; /**< the program and its arguments */

@@ -11,7 +11,7 @@
 typedef enum unknown_loss {
     UNKNOWN_LOSS_FAILS,
     UNKNOWN_LOSS_SHOWS, /**< for prediction: the output is shown as it is */
-    UNKNOWN_LOSS_TRAINS /**< one number, or float labels: a regression; else outputs are classes */
+    UNKNOWN_LOSS_TRAINS /**< of several outputs, one with one number or float labels is a regression; else classes */
 } unknown_loss;
 
 typedef struct network_objectives {

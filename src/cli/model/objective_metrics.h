@@ -8,7 +8,7 @@
  *  for --help; NULL: none. */
 const char *objective_metric(int i);
 const char *objective_metric_help(int i);
-/** Gives the N objectives of LIST the metrics that TEXT names, in place of those that they have. "accuracy,recall" goes
+/** Gives the N objectives of LIST the metrics that TEXT names, instead of those that they have. "accuracy,recall" goes
  *  to all outputs that these fit (cli/model/metric_fit.h), "price=mean_absolute_error" to one output. If TEXT is NULL,
  *  nothing changes. MST_INVALID if TEXT has a name that no metric has; the message tells the most similar name, or all.
  *

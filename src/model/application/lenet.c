@@ -1,5 +1,5 @@
 /* LeNet-5: LeCun et al., "Gradient-Based Learning Applied to Document Recognition" (1998), figure 2, with ordinary
- * average pooling and dense layers in place of the paper's trainable pooling, sparse connections and RBF outputs. */
+ * average pooling and dense layers instead of the paper's trainable pooling, sparse connections and RBF outputs. */
 #include "model/application/application.h"
 
 mst_output mst_lenet_with(mst_model *model, const mst_application_options *options) {

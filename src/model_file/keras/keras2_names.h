@@ -1,4 +1,4 @@
-/** Networks of Keras 2 with the names of Keras 3. */
+/** Renames what has another name in Keras 3, in networks of Keras 2. */
 #ifndef MUSTER_MODEL_FILE_KERAS_KERAS2_NAMES_H
 #define MUSTER_MODEL_FILE_KERAS_KERAS2_NAMES_H
 
@@ -6,8 +6,8 @@
 
 #include "muster/status.h"
 
-/** In CONFIG, the network or any part of it, replaces names that have another meaning in Keras 2 by those for this
- *  meaning. */
+/** In CONFIG, the network or any part of it, replaces names whose meaning differs between Keras 2 and Keras 3 by the
+ *  names that Muster has for the meaning in Keras 2. */
 MST_CHECKED mst_status mst_keras2_rename(json_t *config);
 
 #endif
