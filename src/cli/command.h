@@ -52,7 +52,7 @@ int command_fail(int status, const char *format, ...) __attribute__((format(prin
 int command_fail_library(int status, const char *option);
 /** The same if the arguments of COMMAND led to the error. Returns EXIT_USAGE, or EXIT_FAILED if memory ran out. */
 int command_fail_usage(const char *command);
-/** Fails with "unknown WHAT 'WORD'" and returns EXIT_USAGE. The message suggests the most similar of NAMES if WORD
+/** Fails with "there is no WHAT 'WORD'" and returns EXIT_USAGE. The message suggests the most similar of NAMES if WORD
  *  looks like a typing error, else HINT. */
 int command_unknown(const char *what, const char *word, const char *const *names, const char *hint);
 /** Prints a `warning:` line. Control characters, which may come from file names and from texts in files, become '?', as

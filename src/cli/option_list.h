@@ -80,10 +80,10 @@ typedef struct option_entry {
     const char *title; /**< the title of a section, at its first option; else NULL */
     bool common;       /**< an option of every command, whose member is in the list itself */
     bool given;
-    bool from_file;                               /**< given in the file of --config only */
-    const char *text;                             /**< the value that was given; the command line precedes the file */
-    int config_line;                              /**< its line in the file of --config; 0: it is not there */
-    char name[48], initial[32];                   /**< memory for an option made of a field */
+    bool from_file;             /**< given only in the file of --config */
+    const char *text;           /**< the given value; that of the command line if the file has one too */
+    int config_line;            /**< its line in the file of --config; 0: it is not there */
+    char name[48], initial[32]; /**< memory for an option made of a field */
     const char *choices[OPTION_MOST_CHOICES + 1]; /**< memory for an option with `choice` */
 } option_entry;
 

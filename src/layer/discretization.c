@@ -118,8 +118,7 @@ static mst_status collect(numbers *all, const mst_tensor *rows) {
     return MST_OK;
 }
 
-/* The value at X of the piecewise linear function through the points (XS, YS); constant beyond its ends, as np.interp.
- */
+/* The value at X of the piecewise linear function through the points (XS, YS), constant beyond its ends (np.interp). */
 static double interpolate(double x, const double *xs, const float *ys, int64_t n) {
     int64_t i = 0;
     if (n < 2 || x <= xs[0]) return (double)ys[0];

@@ -2,8 +2,7 @@
 
 #include "muster/ops.h"
 
-/* Reshapes [n, d, h, c] to [n, d, 1, h, 1, c], repeats it to [n, d, size[0], h, size[1], c], and joins the axes again.
- */
+/* Reshapes [n, d, h, c] to [n, d, 1, h, 1, c], repeats that to [n, d, size[0], h, size[1], c], and joins the axes. */
 mst_value mst_repeat_axes(const mst_layer_call *call, const char *form, const int32_t *size, int num_axes) {
     const mst_shape src = mst_value_spec(call->src[0]).shape;
     mst_shape apart = {.ndim = 1, .dim = {-1}}, repeated = apart, dst = apart;

@@ -5,8 +5,7 @@
 
 #include "layer/type.h"
 
-/** An error unless SIDES, an option of a layer, is empty, or has two numbers of at least 0 for each of NUM_AXES axes.
- */
+/** An error unless SIDES, an option of a layer, is empty or has two numbers of at least 0 for each of NUM_AXES axes. */
 MST_CHECKED mst_status mst_sides_check(const mst_axes *sides, int num_axes, const char *layer, const char *name);
 /** Source 0 of CALL with the numbers of zeros in SIDES added before and after it along each of NUM_AXES axes. If SIDES
  *  is empty, ALL zeros are added on each side. */

@@ -31,8 +31,7 @@ typedef struct mst_token_lookup {
 
 /** The key of a string, from 0 to 2^53 - 1. */
 int64_t mst_token_key_of_string(mst_string token);
-/** The number of possible keys of strings. mst_string_to_hash_bucket_fast with that many buckets gives the same keys.
- */
+/** The number of possible keys of strings. mst_string_to_hash_bucket_fast gives the same keys with so many buckets. */
 int64_t mst_token_num_string_keys(void);
 
 /** MST_INVALID in any of these cases: the vocabulary has a wrong dtype or shape; it has a token twice, or the masked

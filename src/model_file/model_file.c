@@ -64,8 +64,7 @@ mst_status mst_model_load_weights(mst_model *model, const char *path) {
 
 /* ---- saving ---- */
 
-/* Replaces the error about a weight that is not in the store yet, or has no value in a graph of ONNX, by one that tells
- * the reason. */
+/* Replaces the error about a weight without a value by one that tells the reason: the model has not been built yet. */
 static mst_status of_built(mst_model *model, mst_status status) {
     const mst_weight *weight;
     int64_t count;

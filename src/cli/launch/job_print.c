@@ -34,8 +34,7 @@ static const char *key_file_of(const job_plan *plan) {
     return NULL;
 }
 
-/* Prints a note if the program has no --cluster-key. Without a key, tasks on several machines would end with an error.
- */
+/* Prints a note if the program has no --cluster-key: tasks on several machines would end with an error. */
 static void print_missing_key(const job_plan *plan, const char *where) {
     if (key_file_of(plan)) return;
     for (int i = 0; i < plan->num_arguments; i++)

@@ -22,8 +22,7 @@ static void write_task(FILE *file, const char *folder, const job_task *task) {
 }
 
 /* Writes the remote shell command. $$ is the shell, which leads the process group of the connection and then becomes
- * the program. A loop in the background reads the names of signals and sends them to the group. It ignores them itself.
- */
+ * the program. A loop in the background reads names of signals and sends them to the group; it ignores them itself. */
 static void write_remote(FILE *file, const char *folder, const job_task *task) {
     fputs("cd ", file);
     shell_word_write(file, folder);

@@ -23,8 +23,7 @@ static const struct {
               {"FILE.json", "likewise", NULL, false}};
 enum { NUM_MODELS = sizeof models / sizeof *models };
 
-/* The index of the row for NAME up to its colon. WITH_ALPHA: the row with ALPHA. NUM_MODELS: there is none.
- */
+/* The index of the row for NAME up to its colon. WITH_ALPHA: the row with ALPHA. NUM_MODELS: there is none. */
 static int find(const char *name, bool with_alpha) {
     const size_t size = strcspn(name, ":");
     int i = 0;

@@ -38,8 +38,7 @@ typedef struct model_note {
     class_names names;                    /**< in a note that was read, owns the names of `classes` */
 } model_note;
 
-/** Adds the loss of one of several outputs to the array OUTPUTS, with the names of its classes if CLASSES is not NULL.
- */
+/** Adds the loss of one of several outputs to the array OUTPUTS, and its names of classes unless CLASSES is NULL. */
 void model_note_add_output(json_t *outputs, const char *output, const mst_output_loss *loss,
                            const char *const *classes);
 /** The loss that NOTE has for the output of this name; has_loss is false if it has none. */
@@ -47,8 +46,7 @@ mst_output_loss model_note_output(const model_note *note, const char *output);
 /** The names of classes that NOTE has for the output of this name; NULL: none. */
 MST_CHECKED mst_status model_note_output_names(const model_note *note, const char *output, class_names *out);
 MST_CHECKED mst_status model_note_write(const model_note *note, mst_store *store);
-/** Reads the note of STORE; it is empty if there is none. MST_CORRUPT if it is damaged. Free it also after a failure.
- */
+/** Reads the note of STORE; OUT is empty if it has none. MST_CORRUPT: it is damaged. Free OUT after a failure too. */
 MST_CHECKED mst_status model_note_read(mst_store *store, model_note *out);
 void model_note_free(model_note *note);
 

@@ -20,8 +20,7 @@ typedef struct top_row {
 
 /** Notes that the task has not answered; WHY is the reason. */
 void top_row_lost(top_row *row, const char *why);
-/** Notes that the task has answered with REPORT. It must be task NUMBER of its cluster; otherwise ROW notes an error.
- */
+/** Notes that the task has answered with REPORT. If REPORT is not from task NUMBER, ROW notes that as an error. */
 void top_row_hear(top_row *row, const mst_task_report *report, int number);
 /** The share of the time of COUNT tasks that workers spend waiting for the network. It is the waiting time of the
  *  worker that waits least, since that one waits for no slower worker. -1: not known, for example if a worker does not

@@ -17,8 +17,7 @@ typedef struct class_weights {
     const char *const *names; /* of the classes; NULL: not known */
 } class_weights;
 
-/* Fills the weights of scikit-learn's class_weight="balanced": rows / (classes with examples * examples of the class).
- */
+/* Fills the weights as scikit-learn's class_weight="balanced": rows / (classes with examples * examples of class). */
 static mst_status balance(const training *t, int output, const class_weights *w) {
     const objective *o = &t->objective[output];
     int64_t *count, num, rows = 0, there = 0;

@@ -1,5 +1,4 @@
-/** What `muster train` does after each step and epoch: writes events, stops after a signal, and checks standard output.
- */
+/** What `muster train` does after each step and epoch: writes events, stops after a signal, checks standard output. */
 #ifndef MUSTER_CLI_TRAIN_TRAIN_EVENTS_H
 #define MUSTER_CLI_TRAIN_TRAIN_EVENTS_H
 

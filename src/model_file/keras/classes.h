@@ -39,8 +39,7 @@ const char *const *mst_keras_class_parts(const char *name);
 /** The folders of the I-th such class; NULL: there are no more. */
 const char *const *mst_keras_parts_at(int i);
 
-/** Whether the sources of CLASS are separate arguments, "query", "value" and "key", and a call may have more arguments.
- */
+/** Whether the sources of CLASS are separate arguments, "query", "value" and "key"; calls may have more arguments. */
 bool mst_keras_class_is_called(const mst_keras_class *class);
 /** Sets members of OPTIONS from the named ARGUMENTS of a call, which mst_keras_arguments_check has checked. */
 void mst_keras_class_read_call(const mst_keras_class *class, const json_t *arguments, void *options);

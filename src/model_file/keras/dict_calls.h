@@ -6,11 +6,10 @@
 
 #include "muster/status.h"
 
-/** In CONFIG, the network or any part of it, each call of a model with a dict becomes one with a list, in the order of
- *  the inputs of the model. As in Keras, a member of the dict is the input of the same key if the model was made with a
- *  dict of inputs. Else it is the input of that name. Call it before mst_keras_flatten_ends, which removes the keys.
- *  NAME is the name of the file, for messages. MST_UNIMPLEMENTED if the members do not match the inputs of the model.
- */
+/** Replaces dicts by lists, in the order of the model's inputs, in all calls of models in CONFIG. CONFIG is the network
+ *  or any part of it. As in Keras, if the model was made with a dict of inputs, a member of the dict is the input of
+ *  the same key. Else it is the input of that name. Call it before mst_keras_flatten_ends, which removes the keys. NAME
+ *  is the name of the file, for messages. MST_UNIMPLEMENTED if the members do not match the model's inputs. */
 MST_CHECKED mst_status mst_keras_order_dict_calls(const char *name, json_t *config);
 
 #endif

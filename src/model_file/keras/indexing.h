@@ -1,5 +1,4 @@
-/** Indexing: translates Keras' ops that select elements to the configuration of a Take: {"axis": 1, "indices": [0, 2]}.
- */
+/** Indexing: turns Keras' ops that select elements into the configuration of a Take: {"axis": 1, "indices": [0, 2]}. */
 #ifndef MUSTER_MODEL_FILE_KERAS_INDEXING_H
 #define MUSTER_MODEL_FILE_KERAS_INDEXING_H
 

@@ -8,8 +8,7 @@
 
 /** Reads an object with class_name and config, or only a name. If VALUE is null, *OUT stays unchanged. */
 MST_CHECKED mst_status mst_keras_initializer_read(const json_t *value, mst_initializer *out);
-/** The initializer as JSON, to be released. NULL if it is the default of the layer, or Keras has no such initializer.
- */
+/** The initializer as JSON, to be released. NULL if it is the default of the layer, or if Keras does not have it. */
 json_t *mst_keras_initializer_write(const mst_initializer *initializer);
 
 MST_CHECKED mst_status mst_keras_activation_read(const json_t *value, int *out);

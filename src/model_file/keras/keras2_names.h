@@ -6,8 +6,8 @@
 
 #include "muster/status.h"
 
-/** In CONFIG, the network or any part of it, replaces names whose meaning differs between Keras 2 and Keras 3 by the
- *  names that Muster has for the meaning in Keras 2. */
+/** Replaces names whose meaning differs between Keras 2 and Keras 3 by Muster's names for the meaning in Keras 2.
+ *  CONFIG is the network or any part of it. */
 MST_CHECKED mst_status mst_keras2_rename(json_t *config);
 
 #endif

@@ -10,8 +10,7 @@ MST_CHECKED mst_status mst_keras_load(const char *path, bool network_only, mst_m
                                       mst_model_compiled *compiled);
 /** The same as mst_model_load_weights, for files of Keras. */
 MST_CHECKED mst_status mst_keras_load_weights(mst_model *model, const char *path);
-/** The same as mst_model_save_with, for a PATH with one of these endings. MST_NOT_FOUND if a weight has no value yet.
- */
+/** The same as mst_model_save_with, for a PATH with such an ending. MST_NOT_FOUND if a weight has no value yet. */
 MST_CHECKED mst_status mst_keras_save(mst_model *model, const char *path, const mst_model_save_options *options);
 
 #endif

@@ -196,8 +196,7 @@ void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out, char not
     if (class_name && read_optimizer(class_name, object, &read, note)) *out = read;
 }
 
-/* Whether O has settings that Keras does not have: averages whose decay begins smaller, or the other kind of epsilon.
- */
+/* Whether O has settings that Keras does not have: averages whose decay begins smaller, or another kind of epsilon. */
 static bool is_more(const mst_optimizer *o) {
     return (o->ema_decay > 0 && o->ema_num_updates) || o->epsilon_kind != MST_EPSILON_HAT;
 }

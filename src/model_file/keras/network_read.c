@@ -461,8 +461,7 @@ static void input_names_free(input_names *n) {
     free(n->is_input);
 }
 
-/* Lets input I keep the name of its layer. Then the input whose key is that name must keep its own name too, and so on.
- */
+/* Lets input I keep the name of its layer. Then the input whose key is that name must keep its own too, and so on. */
 static void keep_name(const network_reader *r, const json_t *list, input_names *n, int64_t i) {
     while (i >= 0 && n->name[i]) {
         n->name[i] = NULL;

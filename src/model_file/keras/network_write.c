@@ -42,8 +42,7 @@ static json_t *tensor(const network_writer *w, int64_t node) {
                      history(w, node));
 }
 
-/* The calls of a layer: {"args": [T], "kwargs": {}}. For layers that take several sources as a list, args is [[T, T]].
- */
+/* The calls of a layer: {"args": [T], "kwargs": {}}. Layers that take several sources as a list have args [[T, T]]. */
 static json_t *calls(const network_writer *w, int64_t layer, const mst_keras_class *class) {
     const mst_model_layer *l = &w->model->layer[layer];
     const bool is_op = mst_keras_op_name(l) != NULL;

@@ -295,8 +295,7 @@ enum { MOST_SLOTS = 5, GLOBAL_STEP_AT = 0, RATE_AT = 1, STATE_PATH = 60, ENTRY_S
 static const char keras_3[] = "/optimizer", h5[] = "/optimizer_weights"; /* folders of the state */
 
 /* The order of slots in Keras' list, with Muster's names. Each group has its slots for all variables before the next
- * group begins. Within a group, the slots of one variable are consecutive. A number of the rule comes after all slots.
- */
+ * group begins. In a group, the slots of one variable are consecutive. A number of the rule comes after all slots. */
 typedef struct keras_slots {
     int first; /* index of the first slot, after the step and, unless it is a schedule, the learning rate */
     int count;

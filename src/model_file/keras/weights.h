@@ -37,8 +37,7 @@ MST_CHECKED mst_status mst_keras_state_write_h5(mst_model *model, const mst_kera
 bool mst_keras_has_state(const mst_keras_tree *tree);
 
 /** Reads an optimizer from Keras' OBJECT, which has class_name and config. If Muster does not have it, or not with all
- *  its settings, *OUT has no rule, and NOTE tells why. Otherwise NOTE tells what is computed in another way, or is "".
- */
+ *  its settings, *OUT has no rule, and NOTE tells why. Else NOTE tells what is computed in another way, or is "". */
 void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out, char note[MST_OPTIMIZER_NOTE]);
 /** Makes Keras' *OBJECT for OPTIMIZER. MST_UNIMPLEMENTED if Keras has no such optimizer. */
 MST_CHECKED mst_status mst_keras_optimizer_write(const mst_optimizer *optimizer, json_t **object);

@@ -4,8 +4,8 @@
 
 #include "model_file/onnx/onnx_file.h"
 
-/** Sets FIRST[I] and OUTPUT_FIRST[I] to whether input I and output I have the channels on the second axis, so that they
- *  must be moved to the last axis. False if it is not a picture or volume, or has the channels last already. */
+/** Sets FIRST[I] to whether input I has the channels on the second axis, and OUTPUT_FIRST[I] to the same for output I.
+ *  Such channels must be moved to the last axis. False if it is not a picture or volume, or has the channels last. */
 MST_CHECKED mst_status mst_onnx_channels_find(const mst_onnx_file *file, bool *first, bool *output_first);
 
 #endif

@@ -194,8 +194,7 @@ static mst_status for_each_tensor(external_reader *r, const Muster__OnnxGraph *g
     return MST_OK;
 }
 
-/* Checks all lengths before the first byte is read, since a sparse file can have terabytes that take no room on disk.
- */
+/* Checks all lengths before the first byte is read: a sparse file can have terabytes that take no room on disk. */
 static mst_status read_all(external_reader *r, const Muster__OnnxGraph *graph) {
     MST_TRY(for_each_tensor(r, graph, check_bytes));
     if (!r->used) return MST_OK;

@@ -43,8 +43,7 @@ mst_dtype mst_onnx_dtype(int32_t type);
 /** Whether the SIZE bytes of DATA begin like a file of ONNX. */
 MST_API bool mst_onnx_begins(const void *data, size_t size);
 /** Reads a model from SIZE bytes of DATA. NAME is the name of the file, for messages. FOLDER has the files that the
- *  model refers to (model_file/onnx/onnx_external.h); NULL: only these bytes are read. Free OUT also after a failure.
- */
+ *  model refers to (model_file/onnx/onnx_external.h); NULL: only these bytes are read. Free OUT after a failure too. */
 MST_CHECKED mst_status mst_onnx_file_parse(const char *name, const mst_folder *folder, const void *data, size_t size,
                                            mst_onnx_file *out);
 /** Reads the model in the file at PATH, with the files beside it that it refers to. */

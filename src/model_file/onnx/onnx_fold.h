@@ -4,8 +4,8 @@
 
 #include "model_file/onnx/onnx_read.h"
 
-/** Computes the node if all its inputs are short tensors of integers or booleans, and its result does not depend on
- *  values that are known only in a run. Else *DONE is false, and nothing has changed. */
+/** Computes the node if all its inputs are short tensors of integers or booleans. Its result must not depend on values
+ *  that are known only in a run. Otherwise *DONE is false, and nothing has changed. */
 MST_CHECKED mst_status mst_onnx_fold(mst_onnx_call *c, bool *done);
 
 #endif

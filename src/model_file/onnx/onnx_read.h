@@ -82,7 +82,7 @@ typedef struct mst_onnx_call {
     mst_onnx_reader *reader;
     const Muster__OnnxNode *node;
     const struct mst_onnx_op *op;
-    uint64_t looked;                       /**< bit I: attribute I was read */
+    uint64_t looked;                       /**< bit I: attribute I has been read */
     const Muster__OnnxAttribute *mistyped; /**< an attribute that was read but has another type; NULL: none */
 } mst_onnx_call;
 
@@ -134,8 +134,7 @@ float mst_onnx_float(mst_onnx_call *c, const char *name, float otherwise);
 bool mst_onnx_is(mst_onnx_call *c, const char *name, const char *text, const char *otherwise);
 /** The numbers of the attribute NAME; *COUNT is 0 if it is missing. */
 MST_CHECKED mst_status mst_onnx_ints(mst_onnx_call *c, const char *name, int64_t *list, int *count);
-/** The attribute NAME; NULL if it is missing or not of TYPE. A wrong type becomes an error when the node has been read.
- */
+/** The attribute NAME; NULL if it is missing or not of TYPE. A wrong type is an error when the node has been read. */
 const Muster__OnnxAttribute *mst_onnx_attribute(mst_onnx_call *c, const char *name, int type);
 /** The index of AXIS, which counts from the end if it is negative. An error if it is not one of NDIM axes. */
 MST_CHECKED mst_status mst_onnx_axis(int64_t axis, int ndim, int *out);

@@ -91,8 +91,7 @@ static const char *biases_of(mst_onnx_writer *w, const mst_value bias[2], mst_dt
 
 /* ---- nodes ---- */
 
-/* Sets the activations: the recurrent activation for the gates, the other one for the state, which an LSTM uses twice.
- */
+/* Sets the activations: the recurrent one for the gates, and the other one for the state, which an LSTM uses twice. */
 static void set_activations(mst_onnx_writer *w, Muster__OnnxNode *made, const mst_node *node, int gates) {
     static const char *const names[] = {[MST_CELL_TANH] = "Tanh",
                                         [MST_CELL_SIGMOID] = "Sigmoid",
