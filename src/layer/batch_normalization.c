@@ -1,9 +1,13 @@
 /** batch_normalization: dst = gamma * (src - mean) / sqrt(variance + epsilon) + beta, for each channel over all other
  *  axes
  *
- *  src           [n, ..., channels] momentum      of the moving statistics, default 0.99 epsilon       default 0.001
- *  no_center     leaves beta out no_scale      leaves gamma out synchronized  in training, mean and variance are those
- *  of the whole batch, over all shards and workers dst           like src
+ *  src           [n, ..., channels]
+ *  momentum      of the moving statistics, default 0.99
+ *  epsilon       default 0.001
+ *  no_center     leaves beta out
+ *  no_scale      leaves gamma out
+ *  synchronized  in training, mean and variance are those of the whole batch, over all shards and workers
+ *  dst           like src
  *
  *  In training, mean and variance are those of the batch; unless synchronized, each shard has its own. The moving
  *  statistics then become moving * momentum + batch * (1 - momentum), and the results of the shards are averaged in the
@@ -15,7 +19,8 @@
  *  statistics.
  *
  *  Weights: gamma, beta, moving_mean, moving_variance, [channels] each; the last two are not trained. In your own
- *  graphs, mst_state_updates (muster/minimize.h) runs the updates of the moving statistics. */
+ *  graphs, mst_state_updates (muster/minimize.h) runs the updates of the moving statistics.
+ */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_batch_normalization_options {
     int zero_;

@@ -1,10 +1,13 @@
-/** masking: masks the steps whose features are all mask_value in the layers after it
+/** masking: masks, for the layers after it, the steps whose features are all mask_value
  *
- *  src         [n, steps, features] mask_value  default 0 name        default masking, masking_1, ... dst         src,
- *  with 0 in the masked steps
+ *  src         [n, steps, features]
+ *  mask_value  default 0
+ *  name        default masking, masking_1, ...
+ *  dst         src, with 0 in the masked steps
  *
  *  Recurrent layers skip masked steps, and global_average_pooling1d does not average them, as in Keras. Layers that
- *  take steps one by one pass the mask on. */
+ *  take steps one by one pass the mask on.
+ */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_masking_options {
     int zero_;

@@ -23,11 +23,11 @@ const char *doctor_task_name(const mst_cluster *cluster, int task, char text[DOC
 
 /* Checks that a task makes without the others. SELF is its name. */
 
-/** The IP addresses to which this machine resolves the hosts of all tasks. */
+/** Checks that this machine resolves the hosts of all tasks, to addresses that other machines can reach. */
 void doctor_check_names(doctor_report *report, const mst_cluster *cluster, const char *self);
-/** The processor and the memory, and how much of them Muster uses. */
+/** Reports the processor and the memory, and how much of them Muster uses. */
 void doctor_check_machine(doctor_report *report, const char *self);
-/** The folder of --checkpoint-dir. */
+/** Checks that the folder of --checkpoint-dir, PATH, can be written. */
 void doctor_check_folder(doctor_report *report, const char *path, const char *self);
 /** Opens the train part of --data in the form that the network of --model takes. DATA gets a text that must be the same
  *  on all tasks, or "" after a finding. */

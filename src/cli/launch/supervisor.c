@@ -424,7 +424,7 @@ int supervisor_restarts(const supervisor *s, int i) {
 /* ---- opening and closing ---- */
 
 /* Receives signals only through the signalfd, until supervisor_close. SIGINT and SIGTERM are received even if they were
- * ignored, as in background processes of a shell. SIGHUP then stays ignored, so that nohup works. */
+ * ignored, as in background processes of a shell. A SIGHUP that was ignored stays ignored, so that nohup works. */
 static mst_status open_signals(supervisor *s) {
     sigset_t mask;
     sigemptyset(&mask);

@@ -280,7 +280,7 @@ static mst_status take_steps_of_all(training *t) {
     return MST_OK;
 }
 
-/* Writes the last checkpoint and the file of --save. */
+/* Closes the checkpoints, notes the end of training there, and writes the file of --save. */
 static mst_status write_files(training *t) {
     if (t->o->elastic) MST_TRY(train_checkpoint_last(t));
     const char *newest = t->checkpoints ? mst_checkpoint_manager_latest(t->checkpoints) : NULL;
