@@ -233,7 +233,7 @@ static mst_status read_entries(const saved_options *o, const name_map *names, ms
 
 /* Reads the file by its own names, then if needed by those of --name-map. Like `muster train`, it tries our own names
  * first in a folder of checkpoints: a training that began there with a foreign checkpoint and a map has since written
- * checkpoints under our own names. With --load, a map is always used. */
+ * checkpoints under our own names. With --load and a map, only the names of the map are used. */
 static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst_restored *where, saved_model *out) {
     const bool has_map = out->variables.count > 0;
     if (!has_map || !o->load) {
@@ -366,7 +366,7 @@ static int64_t fitting_size(const network_ends *ends) {
     return input.ndim >= 2 && input.dim[0] > 0 && input.dim[0] == input.dim[1] ? input.dim[0] : 0;
 }
 
-/* SNAPSHOT is that of a file without a network, else NULL. */
+/* Opens the test part, or the data that the user names. SNAPSHOT is that of a file without a network, else NULL. */
 static mst_status open_spec(const saved_options *o, const network_ends *ends, const mst_snapshot *snapshot,
                             saved_model *out) {
     const model_note *note = &out->note;
@@ -418,7 +418,8 @@ static mst_status scale_all_inputs(bool raw, const network_ends *ends, saved_mod
     return MST_OK;
 }
 
-/* SNAPSHOT is that of a file without a network. */
+/* Opens the data or the given pictures, and scales the inputs. SNAPSHOT is that of a file without a network, else NULL.
+ */
 static mst_status open_data(const saved_options *o, const option_list *list, const mst_snapshot *snapshot,
                             saved_model *out) {
     const bool raw = option_given(list, "raw-pixels") ? o->raw_pixels : out->note.raw_pixels;

@@ -10,7 +10,7 @@
 
 enum { LONGEST = 256, LIST_SIZE = 512, MOST_CLASSES = 1000000 };
 
-/* The weights of the classes of one output, which are filled. */
+/* The weights of the classes of one output, which the functions below fill. */
 typedef struct class_weights {
     double *weight;
     int count;

@@ -127,8 +127,8 @@ static mst_status order_call(dict_call *c, const json_t *ends, json_t *calls, si
     return order_argument(c, ends, arguments, "mask");
 }
 
-/* A new reference to the references to the inputs of the model LAYER. The input of a stack has the name of its first
- * layer. NULL: LAYER is not a model. */
+/* The inputs of the model LAYER, as its config lists them; to be released. The input of a stack has the name of its
+ * first layer. NULL: LAYER is not a model. */
 static json_t *ends_of(const json_t *layer) {
     const json_t *config = json_object_get(layer, "config");
     json_t *ends = json_object_get(config, "input_layers");

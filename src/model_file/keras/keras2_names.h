@@ -1,4 +1,4 @@
-/** Renames what has another name in Keras 3, in networks of Keras 2. */
+/** Networks of Keras 2: replaces names that have another meaning in Keras 3. */
 #ifndef MUSTER_MODEL_FILE_KERAS_KERAS2_NAMES_H
 #define MUSTER_MODEL_FILE_KERAS_KERAS2_NAMES_H
 

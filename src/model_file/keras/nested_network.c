@@ -131,8 +131,8 @@ static int64_t input_number(const flat_model *inner, const json_t *reference) {
     return -1;
 }
 
-/* The reference, in the flat model, to what REFERENCE means inside the inner model LAYER in its call number CALL. The
- * caller owns it. */
+/* Translates REFERENCE, in the names of the inner model LAYER, to a reference of the flat model for call number CALL of
+ * LAYER. The caller owns it. */
 static json_t *in_call(const outer_model *m, int64_t layer, int64_t call, const json_t *reference) {
     char name[NAME_SIZE];
     const json_int_t each = json_integer_value(json_object_get(m->inner[layer].counts, text_at(reference, 0)));
@@ -286,8 +286,8 @@ static mst_status add_own(const outer_model *m, int64_t i, const char *path, fla
     return status;
 }
 
-/* Refuses LAYER if CALL, of its model, has training=False and LAYER then computes something else than here. The same
- * for training=True in Keras 2, where the call decides. */
+/* Refuses LAYER if CALL, of its model, has training=False, and this changes what LAYER computes. The same for
+ * training=True in Keras 2, whose calls decide. */
 static mst_status check_training(const outer_model *m, const json_t *call, const json_t *layer) {
     const json_t *training = json_object_get(mst_keras_arguments_of(call), "training");
     const bool says_so = json_is_false(training) || (json_is_true(training) && !json_is_object(call));

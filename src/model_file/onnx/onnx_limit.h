@@ -5,9 +5,9 @@
 
 #include "model_file/onnx/onnx_read.h"
 
-/** A limit is MST_ONNX_ROOM bytes, plus a multiple of the bytes of the file. MST_ONNX_TIMES_OF_VALUE is for each value
- *  that depends on an input of the model, computed for one example. MST_ONNX_TIMES_OF_CONSTANTS is for the sum of all
- *  constants that nodes compute. */
+/** A limit is MST_ONNX_ROOM bytes, plus a multiple of the bytes of the file (onnx_limit.c). MST_ONNX_TIMES_OF_VALUE is
+ *  for each value that depends on an input of the model, computed for one example. MST_ONNX_TIMES_OF_CONSTANTS is for
+ *  the sum of all constants that nodes compute. */
 enum { MST_ONNX_ROOM = 128 << 20, MST_ONNX_TIMES_OF_VALUE = 1024, MST_ONNX_TIMES_OF_CONSTANTS = 64 };
 
 /** Begins the checks. Nodes that the graph already has do not belong to the file. INPUT has the COUNT input values. */
