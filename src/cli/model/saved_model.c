@@ -418,8 +418,7 @@ static mst_status scale_all_inputs(bool raw, const network_ends *ends, saved_mod
     return MST_OK;
 }
 
-/* Opens the data or the given pictures, and scales the inputs. SNAPSHOT is that of a file without a network, else NULL.
- */
+/* Opens the data or the pictures, and scales the inputs. SNAPSHOT is that of a file without a network, else NULL. */
 static mst_status open_data(const saved_options *o, const option_list *list, const mst_snapshot *snapshot,
                             saved_model *out) {
     const bool raw = option_given(list, "raw-pixels") ? o->raw_pixels : out->note.raw_pixels;
