@@ -79,8 +79,9 @@ typedef enum mst_file_call {
     MST_FILE_RENAME,
     MST_FILE_UNLINK
 } mst_file_call;
-/** Called before each such call. Returns 0, or the errno with which the call fails; below 0: a sync is skipped. It may
- *  make *SIZE, the bytes of a write, smaller. A write that fails then writes *SIZE bytes first. */
+/** Called before each such call. Returns 0 to let it happen, an errno to make it fail, or, for a sync, a number below 0
+ *  to skip it without an error. For a write it may reduce *SIZE: only that many bytes are written, even if the write is
+ *  then made to fail. A write that is made to fail with *SIZE unchanged writes nothing. */
 typedef int (*mst_file_fault)(mst_file_call call, size_t *size);
 /** Sets the function that makes calls fail, for tests of a full or missing disk; NULL removes it. */
 void mst_file_replace_fault(mst_file_fault function);

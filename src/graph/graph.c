@@ -204,7 +204,8 @@ mst_value mst_rename(mst_value value, const char *name) {
     if (MST_IS_NULL_IN(graph, name)) return mst_graph_error_value(graph);
     const mst_claim claim = mst_graph_claim(graph);
     if (!claim) return mst_graph_error_value(graph);
-    /* as if the node had been made with that name: the next add is called "add" again, as in TensorFlow */
+    /* The old name becomes free, as if the node had been made with the new one. After an "add" is renamed, the next
+     * unnamed add is called "add", as in TensorFlow. */
     const char *unique = NULL;
     if (!mst_graph_release_name(graph, value.node->name)) unique = mst_graph_unique_name(graph, name);
     const bool done = unique && !mst_names_set(&graph->names, unique, value.node->id);

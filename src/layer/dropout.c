@@ -14,7 +14,7 @@ typedef struct mst_layer_dropout_options {
     uint64_t seed;
     const char *name;
 } mst_layer_dropout_options;
-#undef mst_dropout /* the macro of the op, which takes only values */
+#undef mst_dropout /* the op's macro of this name takes only values; the one below takes models too */
 #define mst_dropout(source, ...) MST_LAYER(dropout, source, MST_NAMED(mst_layer_dropout_options, __VA_ARGS__))
 #endif
 #include "layer/type.h"

@@ -29,7 +29,7 @@ typedef struct mst_layer_gru_options {
     float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
 } mst_layer_gru_options;
-#undef mst_gru /* the macro of the op, which takes only values */
+#undef mst_gru /* the op's macro of this name takes only values; the one below takes models too */
 #define mst_gru(source, ...) MST_LAYER(gru, source, MST_NAMED_1(mst_layer_gru_options, units, __VA_ARGS__))
 #endif
 #include "layer/affine.h"

@@ -29,7 +29,7 @@ typedef struct mst_layer_lstm_options {
     float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
 } mst_layer_lstm_options;
-#undef mst_lstm /* the macro of the op, which takes only values */
+#undef mst_lstm /* the op's macro of this name takes only values; the one below takes models too */
 #define mst_lstm(source, ...) MST_LAYER(lstm, source, MST_NAMED_1(mst_layer_lstm_options, units, __VA_ARGS__))
 #endif
 #include "layer/affine.h"
@@ -40,7 +40,8 @@ typedef struct mst_layer_lstm_options {
 #include "op/recurrent/recurrent.h"
 
 /* The bias has different initial values for the forget gate and the other gates, so it is a tensor in memory, even if a
- * model is only inspected. This limits the number of units. The recurrent kernel of MOST_UNITS units has 64 GiB. */
+ * model is only inspected. The number of units is therefore limited to MOST_UNITS. The limit is out of reach in
+ * practice: with so many units, the recurrent kernel alone has 64 GiB. */
 enum { GATES = 4, FORGET = 1, MOST_UNITS = 1 << 16 };
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_lstm_options, __VA_ARGS__)

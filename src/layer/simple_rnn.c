@@ -27,7 +27,7 @@ typedef struct mst_layer_simple_rnn_options {
     float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
 } mst_layer_simple_rnn_options;
-#undef mst_simple_rnn /* the macro of the op, which takes only values */
+#undef mst_simple_rnn /* the op's macro of this name takes only values; the one below takes models too */
 #define mst_simple_rnn(source, ...) \
     MST_LAYER(simple_rnn, source, MST_NAMED_1(mst_layer_simple_rnn_options, units, __VA_ARGS__))
 #endif

@@ -30,7 +30,7 @@ typedef struct mst_server_variable {
     bool adds;        /**< gradients are added to it: MST_JOIN_ADD */
     /* if the gradient is sparse */
     bool is_sparse;
-    bool has_squares;   /**< each row is followed by the sum of its squares */
+    bool has_squares;   /**< each row has its sums, then its sums of squares (op/state/update.h) */
     int64_t num_rows;   /**< of the variable */
     int64_t columns;    /**< elements of a row of the sent gradient */
     int64_t *changed;   /**< [num_rows]: the step that changed the row last */

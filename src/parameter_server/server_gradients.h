@@ -19,7 +19,8 @@ typedef struct mst_server_piece {
 typedef struct mst_server_gradients {
     mst_shards *leaf;        /**< of all workers, from left to right */
     int32_t *first_leaf;     /**< [num_workers + 1] */
-    mst_array *terms;        /**< [2 * leaves]: of the variable that is being added up */
+    mst_array *terms;        /**< [2 * leaves]: what is added up for one variable: the gradient of each leaf; if it is
+                                  sparse, the rows of each leaf and their numbers */
     mst_server_piece *piece; /**< [leaves][number of variables]: of the workers whose gradients are there */
     void *workspace;         /**< for the sums of rows */
     mst_feed *feed;          /**< [num_feeds]: made by server_begin.c, which finds the variables */
@@ -37,9 +38,10 @@ MST_CHECKED mst_status mst_server_read_gradients(mst_server *s, const mst_task_m
 /** Fills the feeds with the sum of the gradients of the COUNT workers whose gradients are there. If COUNT is not all,
  *  the sum is scaled up to the size that it would have with all of them. */
 MST_CHECKED mst_status mst_server_add_up(mst_server *s, int32_t count);
-/** Fills the feeds with the gradients of WORKER, which have been read. Dense ones are read in place until
- *  mst_server_leave_alone. */
+/** Feeds the session with the gradients of WORKER alone, which have been read. Dense gradients are not copied: the
+ *  feeds point into the message until mst_server_leave_alone. */
 MST_CHECKED mst_status mst_server_take_alone(mst_server *s, int32_t worker);
+/** Ends what mst_server_take_alone began, also if that failed: no feed points into the message any longer. */
 void mst_server_leave_alone(mst_server *s);
 
 #endif

@@ -2,8 +2,9 @@
  *  the other (alone).
  *
  *  Together is faster, except when another program keeps one of the cores busy. Then a device is late, and all others
- *  wait for it at each crossing. A step can then take longer than one thread needs for the work of all devices. So the
- *  time of a run is measured in both modes, in windows of some milliseconds, and the faster mode is taken:
+ *  wait for it wherever they need its values. A step can then take longer than one thread needs for the work of all
+ *  devices. So the time of a run is measured in both modes, as the mean over a window: all runs within some
+ *  milliseconds. The faster mode is taken:
  *
  *      together   stays until two windows in a row took longer than the last trial of alone; then tries alone
  *      alone      tries together after a pause; the pause doubles after each trial that was not faster

@@ -139,8 +139,9 @@ mst_status mst_lead_plan_take(mst_lead_session *s, int32_t task, mst_wire_reader
     return keep_facts(s, r);
 }
 
-/* TEXT has the plan after each pass. Returns the beginning of the first pass after which it differs from FIRST. All
- * tasks plan in the same way up to that pass. */
+/* TEXT is a task's plan log, with the plan after each pass; FIRST is the log of the first task. Returns the place in
+ * TEXT where the section of the first pass begins whose result differs from FIRST; the end of TEXT if there is none.
+ * The sections before it are the same in both logs. */
 static const char *own_passes(const char *text, const char *first) {
     const char *pass = text, *at = text;
     for (; *at && *at == *first; at++, first++)

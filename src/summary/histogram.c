@@ -1,8 +1,8 @@
 /* Counts numbers in 1551 buckets whose limits grow by 10%, without a search for most numbers.
  *
  * For f32, a table maps the upper 16 bits of a number (sign, exponent, 7 bits of the fraction) to its bucket. Numbers
- * with the same 16 bits are less than 1% apart, so they are in that bucket or the next, and comparing the lower 16 bits
- * decides. Chunks are counted with vector instructions. A chunk that has a NaN or an infinity is counted number by
+ * with the same upper 16 bits differ by less than 1%, so they are in that bucket or the next; the lower 16 bits decide
+ * which. Chunks are counted with vector instructions. A chunk that has a NaN or an infinity is counted number by
  * number, like other dtypes. */
 #include "summary/histogram.h"
 
@@ -27,7 +27,8 @@ typedef double wide __attribute__((vector_size(LANES * sizeof(double))));
 static double limits[MST_HISTOGRAM_BUCKETS];
 /* Indexed by the upper 16 bits of an f32, which are sign, exponent and 7 bits of the fraction. An element has the
  * bucket of the smallest number that begins with these bits. Its lower RANK_BITS bits say how many numbers that begin
- * with them are in this bucket. Numbers are less than 1% apart and limits 10%, so all others are in the next bucket. */
+ * with them are in this bucket. Numbers with the same upper 16 bits differ by less than 1%, and limits by 10%. So the
+ * other numbers are all in the next bucket. */
 static uint32_t place[PREFIXES];
 
 static int bucket_of(double x) {

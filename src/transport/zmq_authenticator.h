@@ -14,10 +14,12 @@
 bool mst_zmq_authenticator_open(mst_transport *t);
 /** Answers the pending questions. Returns whether there may be more. */
 bool mst_zmq_authenticator_answer(mst_transport *t);
-/** A connection from HOST has ended before it has said whose it is. EVENT is libzmq's event for a failed handshake,
- *  with ERROR; 0: there was none. Tells the owner, once for each host, if the other side uses other keys or has sent
- *  bytes that are not a message. Tells nothing if this authenticator has refused the other side, or it has only gone.
- *  Without an authenticator, libzmq reports such bytes in the same way as a side that has gone. */
+/** Called when a connection from HOST has ended before the other side said which process it is. EVENT is libzmq's event
+ *  for the failed handshake, and ERROR its error; EVENT is 0 if there was no such event. Tells the owner, once for each
+ *  host, if the other side uses other keys or has sent bytes that are not a message. Tells nothing if this
+ *  authenticator refused the other side, or if the other side only closed the connection during the handshake. Without
+ *  an authenticator, libzmq reports bytes that are not a message as such a closed connection, so the owner is not told
+ *  of them. */
 void mst_zmq_authenticator_failed(mst_transport *t, const char *host, uint16_t event, int error);
 /** A connection from HOST was let in, but could not answer the challenge (zmq_token.h): tells the owner, once for each
  *  host. */

@@ -30,7 +30,7 @@ static void print_names(const char *what, const char *names) {
 }
 
 mst_status restored_show(const mst_restored *r, bool json, bool quiet) {
-    char path[PATH_MAX]; /* of the list in the folder of checkpoints */
+    char path[PATH_MAX]; /* r->path, escaped: it may come from the list of checkpoints, a file with any bytes */
     if (*r->damaged) command_warn("an older checkpoint is used: %s", r->damaged);
     if (json) return write_event(r);
     if (quiet) return MST_OK;

@@ -1,9 +1,9 @@
-/** Ops of Keras 3 in the list of a functional model's layers that make the masks of Embedding and Masking:
+/** Keras 3 lists, among the layers of a functional model, the ops that compute the masks of Embedding and Masking:
  *
  *      mask of an Embedding    NotEqual(src, 0)
  *      mask of a Masking       Any(NotEqual(src, mask_value))
  *
- *  In the file, a layer that takes the mask has it among the arguments of its call. In Muster, masks are passed from
+ *  In the file, the call of a layer that uses a mask has the mask as an argument. In Muster, masks are passed from
  *  layer to layer automatically, so these ops are dropped. */
 #ifndef MUSTER_MODEL_FILE_KERAS_MASK_OPS_H
 #define MUSTER_MODEL_FILE_KERAS_MASK_OPS_H

@@ -1,11 +1,12 @@
 /** What convolutions over two and three axes and their gradients share: one table of options, shapes, and the loops of
- *  the references. The gradients are one op for both:
+ *  the references. conv2d and conv3d have the same gradient ops:
  *
- *      dst    = conv2d(src, weights), conv3d(src, weights)
- *      d src  = conv2d_src_grad(src, weights, gradient)      of src only the shape is read
+ *      dst       = conv2d(src, weights) or conv3d(src, weights)
+ *      d src     = conv2d_src_grad(src, weights, gradient)       of src only the shape is read
  *      d weights = conv2d_weights_grad(src, weights, gradient)   of weights only the shape is read
  *
- *  Each is linear in the values that it reads, so their gradients are made of the same three ops. */
+ *  Each op is linear in each source whose values it reads. So the gradients of the gradient ops are made of these ops
+ *  too. */
 #ifndef MUSTER_OP_CONV_CONV_H
 #define MUSTER_OP_CONV_CONV_H
 
@@ -57,9 +58,11 @@ mst_value mst_conv_weights_grad(const mst_conv2d_options *options, mst_value src
 /** The node of a convolution with these options. */
 mst_value mst_conv_again(const mst_conv2d_options *options, mst_value src, mst_value weights);
 
-/** What the loops read and write. They make rows BEGIN to END - 1 of dst: mst_conv_rows of the output, and
- *  mst_conv_src_grad_rows of the source, whose rows are [n, depth, height]; mst_conv_weights_grad_rows of the weights,
- *  whose rows are [depth, height, width, channels of a group]. */
+/** What the loops read and write. Each makes rows BEGIN to END - 1 of DST. The rows are numbered over:
+ *
+ *      mst_conv_rows                [n, depth, height] of the output
+ *      mst_conv_src_grad_rows       [n, depth, height] of the source
+ *      mst_conv_weights_grad_rows   [depth, height, width, channels of a group] of the weights */
 typedef struct mst_conv_arrays {
     mst_conv conv;
     const void *src, *weights, *gradient;

@@ -32,8 +32,9 @@ mst_value mst_batch_norm_gradient(const mst_batch_norm_options *options, mst_val
                     options);
 }
 
-/* Terms of the gradients of this op with respect to its sources. g is its source gradient; p, p_1 and p_2 are the
- * gradients of its outputs 0, 1 and 2; u, s and n are as above. Sums of g, p and their products are over the rows. */
+/* Terms of the gradients of this op with respect to its sources. g is its source gradient; u, s and n are as above. For
+ * a loss L, p, p_1 and p_2 are the gradients of L with respect to outputs 0, 1 and 2. Sums of g, p and their products
+ * are over the rows. */
 typedef struct terms {
     mst_value gamma, g, u, s, n;
     mst_value p, p_1, p_2;
@@ -62,7 +63,7 @@ static terms terms_of(const mst_grad *c) {
     return t;
 }
 
-/* With respect to u: g (p_1 s - gamma s^3 sum(p u) / n) - p gamma s^3 sum(g u) / n. */
+/* dL / du: g (p_1 s - gamma s^3 sum(p u) / n) - p gamma s^3 sum(g u) / n. */
 static mst_value by_centered(const terms *t) {
     const mst_value cube = mst_div(mst_mul(t->gamma, mst_mul(t->s, mst_square(t->s))), t->n);
     const mst_value first = mst_mul(t->g, mst_sub(mst_mul(t->p_1, t->s), mst_mul(cube, t->sum_pu)));
@@ -79,7 +80,7 @@ static mst_value batch_norm_grad_grad(mst_grad *c, int i) {
         case 0: return by_centered(&t);
         case 1: return mst_mul(t.s, mst_sub(plain, cross));
         case 2: return mst_neg(mst_batch_sum(by_centered(&t)));
-        case 3: { /* with respect to s; d s / d variance = -s^3 / 2 */
+        case 3: { /* dL / d variance = dL / ds * (-s^3 / 2) */
             const mst_value of_dst = mst_mul(t.gamma, mst_sub(plain, mst_scale(cross, 3)));
             return mst_mul(mst_scale(mst_mul(t.s, square), -0.5), mst_add(of_dst, mst_mul(t.p_1, t.sum_gu)));
         }

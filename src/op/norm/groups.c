@@ -52,8 +52,10 @@ size_t mst_norm_groups_grad_workspace(const mst_norm_groups *view, mst_dtype dty
 
 /* ---- nodes ---- */
 
-/* How nodes see their values, whose dimensions may be unknown. For layer_norm they see them as they are: a group is
- * made of the last axes. For group_norm they see them in four dimensions. */
+/* The axes of a value when the gradient is built as nodes; the lengths of the axes may be unknown.
+ *
+ *     layer_norm   the value keeps its shape; a group is its last axes
+ *     group_norm   the value is reshaped to four dimensions (op/norm/group_view.h); a group is axes 1 and 3 */
 typedef struct form {
     int32_t groups;  /* 0: layer_norm */
     mst_axes within; /* axes of a group */
@@ -125,8 +127,8 @@ mst_value mst_norm_groups_by_statistics(const mst_grad *c, int32_t groups, mst_v
 }
 
 /* Let u = src - mean, s = 1 / sqrt(variance + epsilon), g the source gradient, h = gamma g, and M the mean over a
- * group: dsrc = s (h - M(h) - s^2 u M(h u)), dgamma = sum(g u s), dbeta = sum(g). Their gradients are p, p_1 and
- * p_2. */
+ * group: dsrc = s (h - M(h) - s^2 u M(h u)), dgamma = sum(g u s), dbeta = sum(g). These are differentiated again: for
+ * a loss L, p = dL / d dsrc, p_1 = dL / d dgamma, p_2 = dL / d dbeta. */
 typedef struct terms {
     form form;
     mst_value gamma, g, h, u, s;
@@ -151,20 +153,21 @@ static terms terms_of(const mst_grad *c, int32_t groups, double epsilon) {
     return t;
 }
 
-/* With respect to h: s (p - M(p) - s^2 u M(p u)). */
+/* dL / dh, through dsrc: s (p - M(p) - s^2 u M(p u)). */
 static mst_value by_h(const terms *t) {
     const mst_value along = mst_mul(t->u, mst_mul(mst_square(t->s), t->mean_pu));
     return mst_mul(t->s, mst_sub(mst_sub(t->p, group_mean(&t->form, t->p)), along));
 }
 
-/* With respect to u: p_1 g s - s^3 (p M(h u) + h M(p u)). */
+/* dL / du: p_1 g s - s^3 (p M(h u) + h M(p u)). */
 static mst_value by_u(const terms *t) {
     const mst_value cube = mst_mul(t->s, mst_square(t->s));
     const mst_value both = mst_add(mst_mul(t->p, t->mean_hu), mst_mul(t->h, t->mean_pu));
     return mst_sub(mst_mul(mst_mul(t->p_1, t->g), t->s), mst_mul(cube, both));
 }
 
-/* With respect to s: sum(p h) - sum(p) M(h) - 3 s^2 sum(p u) M(h u) + sum(p_1 g u); d s / d variance = -s^3 / 2. */
+/* dL / d variance = dL / ds * ds / d variance, with ds / d variance = -s^3 / 2 and
+ * dL / ds = sum(p h) - sum(p) M(h) - 3 s^2 sum(p u) M(h u) + sum(p_1 g u). */
 static mst_value by_variance(const terms *t) {
     const form *f = &t->form;
     const mst_value square = mst_square(t->s);
@@ -183,7 +186,7 @@ mst_value mst_norm_groups_second(const mst_grad *c, int32_t groups, double epsil
         case 1: value = sum_of_others(&t.form, mst_mul(t.g, by_h(&t))); break;
         case 2: value = mst_neg(group_sum(&t.form, by_u(&t))); break;
         case 3: value = by_variance(&t); break;
-        default: /* with respect to g */
+        default: /* dL / dg */
             value = mst_add(mst_add(mst_mul(t.gamma, by_h(&t)), mst_mul(t.p_1, mst_mul(t.u, t.s))), t.p_2);
     }
     return groups ? mst_reshape_like(value, c->src[i]) : value;

@@ -2,8 +2,8 @@
  *
  *  values, indices, ...  pairs, one for each gather; pairs of a shard are side by side. values: f32 or f64
  *                        [.., columns...]; indices: i32 or i64 [..]
- *  dst 0  rows [n, columns]; n is the number of all indices, or num_rows if that is less. With squares
- *         [n, 2 * columns]: after each row the sum of the squares of the rows added up
+ *  dst 0  rows [n, columns]; n is the number of all indices, or num_rows if that is less. If squares is
+ *         set, [n, 2 * columns]: a row has its sums of clipped elements x, then its sums of x^2
  *  dst 1  i64 [1 + n]: the number of rows that are used, then their numbers, ascending. The other rows are undefined
  *  fails  MST_INVALID in the run if an index is not within 0 to num_rows - 1
  *

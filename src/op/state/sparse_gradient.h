@@ -16,7 +16,7 @@ typedef struct mst_leaf_rows_options {
 
 typedef struct mst_sparse_gradient_options {
     int zero_;
-    bool squares; /**< rows have the sums of their squares after them */
+    bool squares; /**< each row has its sums, then its sums of squares (op/state/update.h) */
     bool clipped; /**< the values were clipped before they were added up */
 } mst_sparse_gradient_options;
 

@@ -26,8 +26,8 @@
  *  columns...], indices [..], i32 or i64): one pair for each gather. Rows with the same number are added in the order
  *  in which they come. Before that, each is clipped to [-clip, clip], if clip is not 0.
  *
- *  dst 0  values [n, columns]; n is the number of all indices, or of rows of the variable if that is less. With
- *         squares [n, 2 * columns]: after each row the sum of the squares of the rows added up
+ *  dst 0  values [n, columns]; n is the number of all indices, or of rows of the variable if that is less. If
+ *         squares is set, [n, 2 * columns]: a row has its sums of clipped elements x, then its sums of x^2
  *  dst 1  i64 [1 + n]: the number of rows that are used, then their numbers, ascending
  *  fails  MST_INVALID if an index is out of range
  */
@@ -63,20 +63,20 @@ typedef struct mst_gradient_piece {
     int32_t source; /**< of the first leaf; those of the others follow */
 } mst_gradient_piece;
 
-/** Where the sources of one variable are. */
+/** One variable, and which sources of the node belong to it. */
 typedef struct mst_update_variable {
-    int32_t number;               /**< among all variables of apply_gradients */
-    int32_t weight;               /**< first of num_copies */
-    int32_t slot;                 /**< first of num_slots; the last is the sum of gradients (rule/accumulate.h) */
-    int32_t average;              /**< -1: none */
-    int32_t master;               /**< weight in f32 of a variable of another dtype; -1: none */
-    int32_t staged;               /**< sharded, in a step: the new values of all tasks, in the dtype of the gradient */
+    int32_t number;  /**< among all variables of apply_gradients */
+    int32_t weight;  /**< first of num_copies */
+    int32_t slot;    /**< first of num_slots; the last is the sum of gradients (rule/accumulate.h) */
+    int32_t average; /**< -1: none */
+    int32_t master;  /**< weight in f32 of a variable of another dtype; -1: none */
+    int32_t staged;  /**< if sharded, for MST_UPDATE_STEP: the new values from all tasks, in the gradient's dtype */
     int64_t own_first, own_count; /**< sharded: this task's part; slots and gradient have only these elements */
     mst_gradient_kind kind;
-    bool squares; /**< of a sparse gradient: rows have the sums of their squares after them */
+    bool squares; /**< of a sparse gradient: each row has its sums, then its sums of squares: see sum_rows */
     bool clipped; /**< its values were clipped before they were added up */
     int32_t num_leaves;
-    const mst_shards *leaf; /**< nodes of the tree, whose gradients are one source each */
+    const mst_shards *leaf; /**< [num_leaves]: the shards whose gradients each leaf sums, from left to right */
     int32_t num_pieces;
     const mst_gradient_piece *piece; /**< at least one */
     float l1, l2;                    /**< penalty */

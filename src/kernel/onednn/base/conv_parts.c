@@ -80,8 +80,8 @@ bool mst_conv_grad_is_product(const mst_conv *v) {
            v->out_channels >= LEAST_FILTERS && mst_conv_chunk(v) * w->out >= LEAST_ROWS;
 }
 
-/* A convolution of single pixels without padding does not depend on where examples begin. If one example is too large
- * for the cache of a core, it is turned into several examples of fewer rows. */
+/* A 1 x 1 convolution does not depend on where examples begin, if its stride from row to row is 1 and no rows are
+ * padded. If one example is too large for the cache of a core, it is turned into several examples of fewer rows. */
 static mst_conv cut_examples(const mst_conv *conv) {
     mst_conv v = *conv;
     mst_window *h = &v.window[0];

@@ -108,7 +108,7 @@ static dnnl_status_t describe_primitive(mst_convolution *c, const windows *w, dn
 
 #endif
 
-/* Whether it is a convolution of single pixels in bf16. */
+/* Whether the convolution is computed as a matrix product: in bf16, 1 x 1, with stride 1, without padding. */
 static bool is_product(const mst_conv *v) {
     bool pixels = v->bf16 && v->groups == 1 && !mst_window_is_deep(&v->depth);
     for (int k = 0; k < MST_WINDOW_AXES; k++)
