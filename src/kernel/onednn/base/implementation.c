@@ -71,17 +71,17 @@ static bool is_dilated(const mst_conv *v) {
     return false;
 }
 
-/* With three axes it reads past the source and writes past the weights for some windows of more than three elements
- * that are mostly padding, or that reach past both ends of an axis. With several threads it may not end. Which windows
- * these are is known by trial only. So it is not taken if a window and the padding before it are longer than the axis,
- * or if half of the first window is padding. 2.6.3, 3.2. */
+/* With three axes it reads past the source and writes past the weights for some windows that are mostly padding, or that
+ * reach past both ends of an axis. With several threads it may not end. Which windows these are is known by trial only.
+ * So it is not taken if half of the first window is padding. Nor is it taken if a window of more than three elements
+ * and the padding before it are longer than the axis. 2.6.3, 3.2. */
 static bool is_mostly_padding(const mst_conv *v) {
-    enum { ALWAYS_RIGHT = 3 };
+    enum { NEVER_WRONG = 3 };
     if (!is_deep(v)) return false;
     for (int i = 0; i < MST_MOST_WINDOW_AXES; i++) {
         const mst_window *w = axis_of(v, i);
-        const bool begins_in_padding = w->before > 0 && 2 * w->before >= w->size;
-        if (w->size > ALWAYS_RIGHT && (w->size + w->before > w->in || begins_in_padding)) return true;
+        if (w->before > 0 && 2 * w->before >= w->size) return true;
+        if (w->size > NEVER_WRONG && w->size + w->before > w->in) return true;
     }
     return false;
 }
