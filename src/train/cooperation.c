@@ -5,6 +5,10 @@
 
 const mst_cooperation mst_cooperation_alone = {.share = NULL};
 
+mst_status mst_cooperation_fail(mst_trainer *trainer, mst_status status) {
+    return status && status != MST_CANCELLED ? mst_task_fail(trainer->options.task, status) : status;
+}
+
 const mst_cooperation *mst_cooperation_of(const mst_trainer *trainer) {
     const mst_task *task = trainer->options.task;
     if (!task) return &mst_cooperation_alone;

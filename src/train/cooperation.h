@@ -124,6 +124,8 @@ typedef struct mst_cooperation {
 
 extern const mst_cooperation mst_cooperation_alone, mst_cooperation_workers, mst_cooperation_servers;
 
+/** `fail` of all ways with several tasks. */
+mst_status mst_cooperation_fail(struct mst_trainer *trainer, mst_status status);
 /** The way of TRAINER, by its task. */
 const mst_cooperation *mst_cooperation_of(const struct mst_trainer *trainer);
 

@@ -292,10 +292,6 @@ static mst_status servers_recover(mst_fit_run *run, mst_status status) {
     return run->state.stop && (status == MST_CANCELLED || is_asked_to_stop(run)) ? MST_OK : status;
 }
 
-static mst_status servers_fail(mst_trainer *trainer, mst_status status) {
-    return status && status != MST_CANCELLED ? mst_task_fail(trainer->options.task, status) : status;
-}
-
 const mst_cooperation mst_cooperation_servers = {.share = servers_share,
                                                  .rules = servers_rules,
                                                  .build = servers_build,
@@ -311,7 +307,7 @@ const mst_cooperation mst_cooperation_servers = {.share = servers_share,
                                                  .before_evaluation = servers_before_evaluation,
                                                  .finish = servers_finish,
                                                  .recover = servers_recover,
-                                                 .fail = servers_fail,
+                                                 .fail = mst_cooperation_fail,
                                                  .weights_set = servers_weights_set,
                                                  .collect = servers_collect,
                                                  .must_save = servers_must_save,

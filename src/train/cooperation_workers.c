@@ -215,10 +215,6 @@ static mst_status workers_recover(mst_fit_run *run, mst_status status) {
     return mst_fit_take_rate(run);
 }
 
-static mst_status workers_fail(mst_trainer *trainer, mst_status status) {
-    return status && status != MST_CANCELLED ? mst_task_fail(trainer->options.task, status) : status;
-}
-
 /* ---- callbacks ---- */
 
 static void workers_want(mst_trainer *trainer) {
@@ -249,6 +245,6 @@ const mst_cooperation mst_cooperation_workers = {.share = workers_share,
                                                  .stop = workers_stop,
                                                  .is_lost = workers_is_lost,
                                                  .recover = workers_recover,
-                                                 .fail = workers_fail,
+                                                 .fail = mst_cooperation_fail,
                                                  .want = workers_want,
                                                  .collect = workers_collect};
