@@ -71,10 +71,10 @@ static bool is_dilated(const mst_conv *v) {
     return false;
 }
 
-/* With three axes it reads past the source and writes past the weights for some windows that are mostly padding, or that
- * reach past both ends of an axis. With several threads it may not end. Which windows these are is known by trial only.
- * So it is not taken if half of the first window is padding. Nor is it taken if a window of more than three elements
- * and the padding before it are longer than the axis. 2.6.3, 3.2. */
+/* With three axes it reads past the source and writes past the weights for some windows that are mostly padding, or
+ * that reach past both ends of an axis. With several threads it may not end. Which windows these are is known by trial
+ * only. So it is not taken if half of the first window is padding. Nor is it taken if a window of more than three
+ * elements and the padding before it are longer than the axis. 2.6.3, 3.2. */
 static bool is_mostly_padding(const mst_conv *v) {
     enum { NEVER_WRONG = 3 };
     if (!is_deep(v)) return false;
