@@ -12,29 +12,39 @@
 #include "cluster/task_transport.h"
 #include "store/store.h"
 #include "task/task_inside.h"
+#include "transport/transport_row.h"
+
+/* The row of the transport that OPTIONS name. NULL: they name none, or one that does not exist. */
+static const mst_transport_row *find_transport(const mst_task_options *options) {
+    return options->transport ? mst_transport_row_find(options->transport) : NULL;
+}
 
 static mst_status check_transport(const mst_task_options *options) {
     const char *name = options->transport;
-    const bool is_mpi = name && strcmp(name, "mpi") == 0;
-    const bool is_sim = name && strcmp(name, "sim") == 0; /* for tests (transport/sim.h) */
-    if (name && !is_mpi && !is_sim && strcmp(name, "shm") != 0 && strcmp(name, "zmq") != 0)
-        return MST_FAIL(MST_NOT_FOUND, "task: unknown transport '%s': take shm, zmq or mpi", name);
-    if (is_mpi && mst_cluster_num_ps(options->cluster) > 0)
-        return MST_FAIL(MST_INVALID, "task: transport mpi is for workers without parameter servers: take shm or zmq");
+    const mst_transport_row *row = find_transport(options);
+    char names[MST_TRANSPORT_LIST];
+    if (name && (!row || row->use == MST_TRANSPORT_FOR_TESTS))
+        return MST_FAIL(MST_NOT_FOUND, "task: unknown transport '%s': take %s", name,
+                        mst_transport_list(mst_transport_worker_name, names));
+    if (row && row->use == MST_TRANSPORT_FOR_WORKERS && mst_cluster_num_ps(options->cluster) > 0)
+        return MST_FAIL(MST_INVALID, "task: transport %s is for workers without parameter servers: take %s", name,
+                        mst_transport_list(mst_transport_name, names));
     return MST_OK;
 }
 
 static mst_status check_elastic(const mst_task_options *o) {
     const int workers = mst_cluster_num_workers(o->cluster);
+    const mst_transport_row *row = find_transport(o);
+    char names[MST_TRANSPORT_LIST];
     if (o->elastic_min < 0) return MST_FAIL(MST_INVALID, "task: elastic_min is %d, must be at least 1", o->elastic_min);
     if (!o->elastic_min) return MST_OK;
     if (mst_cluster_num_ps(o->cluster) > 0)
         return MST_FAIL(MST_INVALID,
                         "task: elastic_min is for workers without parameter servers, which go on without a lost "
                         "worker where they are asynchronous: leave it out");
-    if (o->transport && strcmp(o->transport, "mpi") == 0)
-        return MST_FAIL(MST_INVALID,
-                        "task: elastic_min is not for transport mpi, whose workers stay the same: take shm or zmq");
+    if (row && row->has_fixed_tasks)
+        return MST_FAIL(MST_INVALID, "task: elastic_min is not for transport %s, whose workers stay the same: take %s",
+                        o->transport, mst_transport_list(mst_transport_name, names));
     if (workers > MST_ELASTIC_TASKS_MOST)
         return MST_FAIL(MST_INVALID, "task: elastic_min is for at most %d workers, the cluster has %d",
                         MST_ELASTIC_TASKS_MOST, workers);

@@ -35,5 +35,6 @@ static mst_status find_mpi_threads(const mst_transport_type **out) {
     return MST_FAIL(MST_INVALID, "transport mpi-threads: no launcher of an MPI has started this process");
 }
 
-const mst_transport_row mst_transport_row_mpi = {.name = "mpi", .use = MST_TRANSPORT_FOR_WORKERS, .find = find_mpi};
+const mst_transport_row mst_transport_row_mpi = {
+    .name = "mpi", .use = MST_TRANSPORT_FOR_WORKERS, .has_fixed_tasks = true, .find = find_mpi};
 const mst_transport_row mst_transport_row_mpi_threads = {.name = "mpi-threads", .find = find_mpi_threads};

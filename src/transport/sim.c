@@ -521,4 +521,5 @@ const mst_transport_type mst_transport_sim = {.size = sizeof(mst_transport_type)
                                               .send = sim_send,
                                               .close = sim_close};
 
-const mst_transport_row mst_transport_row_sim = {.name = "sim", .type = &mst_transport_sim};
+const mst_transport_row mst_transport_row_sim = {
+    .name = "sim", .use = MST_TRANSPORT_FOR_TEST_TASKS, .type = &mst_transport_sim};

@@ -35,22 +35,31 @@ const char *mst_transport_worker_name(int i) {
     return name ? name : name_for(MST_TRANSPORT_FOR_WORKERS, i - count, &count);
 }
 
-static mst_status unknown_name(const char *name) {
-    char names[256] = "";
-    for (int i = 0; mst_transport_worker_name(i); i++) {
-        const size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", mst_transport_worker_name(i));
+const char *mst_transport_list(const char *(*name)(int i), char text[MST_TRANSPORT_LIST]) {
+    *text = 0;
+    for (int i = 0; name(i); i++) {
+        const size_t used = strlen(text);
+        const char *between = !i ? "" : name(i + 1) ? ", " : " or ";
+        snprintf(text + used, MST_TRANSPORT_LIST - used, "%s%s", between, name(i));
     }
-    return MST_FAIL(MST_NOT_FOUND, "there is no transport '%s': take one of %s", name, names);
+    return text;
+}
+
+const mst_transport_row *mst_transport_row_find(const char *name) {
+    const mst_transport_row *const *row = mst_transport_row_table;
+    while (*row && strcmp((*row)->name, name) != 0) row++;
+    return *row;
 }
 
 mst_status mst_transport_find(const char *name, const mst_transport_type **out) {
-    const mst_transport_row *const *row = mst_transport_row_table;
-    while (*row && strcmp((*row)->name, name) != 0) row++;
-    if (!*row) return unknown_name(name);
-    if ((*row)->module) return mst_transport_in_module((*row)->module, name, out);
-    if ((*row)->find) return (*row)->find(out);
-    *out = (*row)->type;
+    const mst_transport_row *row = mst_transport_row_find(name);
+    char names[MST_TRANSPORT_LIST];
+    if (!row)
+        return MST_FAIL(MST_NOT_FOUND, "there is no transport '%s': take %s", name,
+                        mst_transport_list(mst_transport_worker_name, names));
+    if (row->module) return mst_transport_in_module(row->module, name, out);
+    if (row->find) return row->find(out);
+    *out = row->type;
     return MST_OK;
 }
 

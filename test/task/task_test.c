@@ -85,10 +85,33 @@ static void a_task_of_one_worker_says_how_to_train_alone(void **state) {
     mst_cluster_release(cluster);
 }
 
+static mst_status open_with(const char *transport, const char *ps_hosts) {
+    mst_cluster *cluster;
+    mst_task *task = NULL;
+    MST_TRY(mst_cluster_from_hosts(ps_hosts, "localhost:2222,localhost:2223", "worker", 0, &cluster));
+    const mst_status status = mst_task_open(&task, .cluster = cluster, .transport = transport);
+    mst_task_close(task);
+    mst_cluster_release(cluster);
+    return status;
+}
+
+/* inproc and mpi-threads exist, but only for tests. */
+static void a_transport_that_is_not_for_the_task_is_refused(void **state) {
+    (void)state;
+    static const char *const unknown[] = {"tcp", "inproc", "mpi-threads"};
+    for (int i = 0; i < 3; i++) {
+        EXPECT_ERROR(open_with(unknown[i], NULL), MST_NOT_FOUND, unknown[i]);
+        assert_non_null(strstr(mst_error()->message, "take shm, zmq or mpi"));
+    }
+    EXPECT_ERROR(open_with("mpi", "localhost:2224"), MST_INVALID,
+                 "transport mpi is for workers without parameter servers: take shm or zmq");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(worker_that_does_not_come_is_named_on_all),
         cmocka_unit_test(a_task_of_one_worker_says_how_to_train_alone),
+        cmocka_unit_test(a_transport_that_is_not_for_the_task_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
