@@ -186,8 +186,7 @@ bool mst_leader_all_ready(const mst_leader *leader) {
     return true;
 }
 
-/* Whether the tasks were together before. A job that has only been proposed does not count. */
-static bool has_run(const mst_leader *leader) {
+bool mst_leader_job_has_run(const mst_leader *leader) {
     bool has = leader->has_begun;
     for (int32_t i = 0; i < leader->options->num_tasks; i++) has |= leader->entry[i].member.has_run;
     return has;
@@ -201,7 +200,7 @@ static int32_t find_source(const mst_leader *leader) {
     const mst_member_entry *first = &leader->entry[chief];
     int32_t source = -1;
     int64_t greatest = MST_NO_STATE;
-    if (!has_run(leader) && first->takes_part && first->member.state.state_number > 0) return chief;
+    if (!mst_leader_job_has_run(leader) && first->takes_part && first->member.state.state_number > 0) return chief;
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
         const int64_t number = leader->entry[i].member.state.state_number;
         if (number <= greatest || !leader->entry[i].takes_part) continue;
@@ -212,7 +211,8 @@ static int32_t find_source(const mst_leader *leader) {
 }
 
 static void propose(mst_leader *leader) {
-    mst_member_message message = {.kind = MST_MEMBER_BEGIN, .source = find_source(leader), .has_run = has_run(leader)};
+    mst_member_message message = {
+        .kind = MST_MEMBER_BEGIN, .source = find_source(leader), .has_run = mst_leader_job_has_run(leader)};
     mst_task_failure failure;
     if (message.source < 0) {
         mst_task_failure_set(&failure, MST_UNAVAILABLE, -1, MST_NO_STATE,

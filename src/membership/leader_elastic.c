@@ -31,12 +31,6 @@ static mst_task_set find_ended(const mst_leader *leader) {
     return ended;
 }
 
-static bool has_run(const mst_leader *leader) {
-    bool has = leader->has_begun;
-    for (int32_t i = 0; i < leader->options->num_tasks; i++) has |= leader->entry[i].member.has_run;
-    return has;
-}
-
 /* Whether a task of the last generation is there, and will be ready soon. */
 static bool is_one_busy(const mst_leader *leader) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
@@ -57,7 +51,7 @@ mst_task_set mst_elastic_tasks(const mst_leader *leader) {
 
 bool mst_elastic_may_begin(mst_leader *leader) {
     const mst_members_options *o = leader->options;
-    const bool has_room = collect_known(leader), was_there = has_run(leader);
+    const bool has_room = collect_known(leader), was_there = mst_leader_job_has_run(leader);
     const mst_task_set all = mst_all_tasks(o->num_tasks);
     for (int32_t i = 0; i < o->num_tasks; i++) leader->entry[i].takes_part = mst_member_is_ready(&leader->entry[i]);
     const mst_task_set there = mst_elastic_tasks(leader);
@@ -88,7 +82,7 @@ bool mst_elastic_has_waited_too_long(const mst_leader *leader, mst_task_failure 
     const int32_t there = mst_num_tasks_in(mst_elastic_tasks(leader));
     if (leader->phase != GATHERING || leader->now <= mst_leader_after(leader->gathers_since, o->recovery_timeout))
         return false;
-    const bool few = leader->cause == MST_WAITS_FOR_MIN, went_on = has_run(leader);
+    const bool few = leader->cause == MST_WAITS_FOR_MIN, went_on = mst_leader_job_has_run(leader);
     mst_task_failure_set(
         failure, MST_UNAVAILABLE, -1, leader->state_number,
         "%d of %d workers were here for %g s, and may not %s alone: they are %s; start the others %s, or give a longer "

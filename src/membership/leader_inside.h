@@ -89,6 +89,9 @@ static inline int64_t mst_leader_after(int64_t now, double seconds) {
 const char *mst_leader_member_text(const mst_leader *leader, int32_t task, char text[384]);
 /** Whether all tasks have a ready member. */
 bool mst_leader_all_ready(const mst_leader *leader);
+/** Whether a generation of the job has begun before: under this leader, or with a process that is a member now. A
+ *  generation that was only proposed does not count. */
+bool mst_leader_job_has_run(const mst_leader *leader);
 /** Ends the job with FAILURE on all tasks. Does nothing if the job ends already. */
 void mst_leader_end_job(mst_leader *leader, const mst_task_failure *failure);
 /** Refuses process INSTANCE of TASK, which alone hears FAILURE. The job goes on without it. */
