@@ -1,7 +1,7 @@
 /** The inside of a task server: what a task of a cluster does for sessions over several tasks.
  *
  *      client                    task 0, the leader                        every task, task 0 too
- *      OPEN, PLAN, RUN, ... -->  lead.h: sessions, numbers of runs  -->    served_part.h: parts of sessions
+ *      OPEN, PLAN, RUN, ... -->  lead.h: sessions, numbers of runs  -->    session_parts.h: parts of sessions
  *                           <--  answers, after counting the votes  <--    their answers and votes
  *                                                                          values: from part to part
  *
@@ -18,7 +18,7 @@
 #include "muster/store.h"
 #include "sessions/session_message.h"
 
-typedef struct mst_served_parts mst_served_parts;
+typedef struct mst_session_parts mst_session_parts;
 typedef struct mst_lead mst_lead;
 
 struct mst_task_server {
@@ -37,7 +37,7 @@ struct mst_task_server {
     bool has_thread;
     atomic_bool stopping;
     /* used by the thread */
-    mst_served_parts *parts;
+    mst_session_parts *parts;
     mst_lead *lead;          /* NULL: another task leads */
     uint64_t hello;          /* number of the last HELLO */
     uint32_t taken;          /* number of messages taken from the leader since that HELLO */

@@ -11,7 +11,7 @@
 #include "cluster/free_ports.h"
 #include "cluster/task_log.h"
 #include "sessions/lead.h"
-#include "sessions/served_part.h"
+#include "sessions/session_parts.h"
 
 static const int64_t PATIENCE = 2000000000, PAUSE = 5000000000; /* nanoseconds before and between complaints */
 
@@ -74,7 +74,7 @@ static void end_joining(mst_task_server *server) {
 static void take_in_order(mst_task_server *server, mst_task_message *message) {
     server->taken++;
     if (message->head.kind != MST_SERVICE_ENDS) {
-        mst_served_parts_take(server->parts, message);
+        mst_session_parts_take(server->parts, message);
         return;
     }
     end_joining(server);
@@ -109,7 +109,7 @@ static void lose(mst_task_server *server, const mst_task_message *message) {
     if (!message->instance) return; /* there was no connection */
     if (server->lead) mst_lead_lose(server->lead, peer, why);
     if (peer == MST_REMOTE_LEADER) {
-        mst_served_parts_drop(server->parts, why);
+        mst_session_parts_drop(server->parts, why);
         say_hello(server);
     } else if (peer < server->num_tasks && !server->lead) {
         mst_service_send(server, MST_REMOTE_LEADER,
@@ -127,7 +127,7 @@ static void take_message(mst_task_server *server, mst_task_message *message) {
         take_of_leader(server, message);
         return;
     } else if (kind == MST_PART_VALUE) {
-        mst_served_parts_take_value(server->parts, message);
+        mst_session_parts_take_value(server->parts, message);
     } else if (server->lead && kind >= MST_SESSION_OPEN && kind < MST_PART_VALUE) {
         mst_lead_take(server->lead, message);
         return;
@@ -253,7 +253,7 @@ static mst_status start(mst_task_server *server, const mst_task_server_options *
     else
         MST_TRY(mst_store_create(&server->store));
     MST_TRY(open_mail(server, o));
-    MST_TRY(mst_served_parts_create(server, &server->parts));
+    MST_TRY(mst_session_parts_create(server, &server->parts));
     if (server->self == MST_REMOTE_LEADER) MST_TRY(mst_lead_create(server, &server->lead));
     if (mst_thread_start(&server->thread, run_server, server))
         return MST_FAIL(MST_OUT_OF_MEMORY, "cannot start a thread for a task server");
@@ -311,7 +311,7 @@ void mst_task_server_destroy(mst_task_server *server) {
     if (!server || mst_process_check(server->process, "task server")) return;
     mst_task_server_stop(server);
     if (server->has_thread) pthread_join(server->thread, NULL);
-    mst_served_parts_destroy(server->parts);
+    mst_session_parts_destroy(server->parts);
     mst_lead_destroy(server->lead);
     free_early(server);
     mst_mail_close(server->mail);

@@ -3,7 +3,7 @@
  *
  *     leader's message --> task server's thread --+--> RUN, DECIDE: at once
  *                                                 +--> all others: queue --> the part's thread --> answer */
-#include "sessions/served_part.h"
+#include "sessions/session_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +24,10 @@ typedef struct part_run {
     mst_tensor **feed, **output;
 } part_run;
 
-typedef struct served_part {
-    struct served_part *next;
+typedef struct session_part {
+    struct session_part *next;
     mst_task_server *server;
-    mst_served_parts *owner;
+    mst_session_parts *owner;
     uint64_t id;
     mst_open_message open; /* its graph and plan_pass are not valid any more */
     mst_graph *graph;
@@ -40,11 +40,11 @@ typedef struct served_part {
     bool finishes; /* the run was submitted, and the part's thread must wait until it ends */
     bool closing;
     part_run run; /* used by the server's thread, and while `finishes` by the part's thread */
-} served_part;
+} session_part;
 
-struct mst_served_parts {
+struct mst_session_parts {
     mst_task_server *server;
-    served_part *first;
+    session_part *first;
     pthread_mutex_t lock;
     pthread_cond_t ended; /* a part's thread is about to end */
     int count;            /* number of threads of parts */
@@ -52,7 +52,7 @@ struct mst_served_parts {
 
 /* ---- messages to others ---- */
 
-static void answer_leader(served_part *p, uint64_t ticket, mst_wire_writer *w) {
+static void answer_leader(session_part *p, uint64_t ticket, mst_wire_writer *w) {
     const mst_task_message_head head = {.kind = MST_PART_ANSWER, .number = (int64_t)p->id, .request = ticket};
     mst_service_send(p->server, MST_REMOTE_LEADER, &head, w);
 }
@@ -68,7 +68,7 @@ static void put_status(mst_wire_writer *w, mst_status status, bool derived) {
 static mst_status part_send(void *context, int32_t to, uint64_t run, int32_t stream, const struct iovec *pieces,
                             int count) {
     enum { SOME = 16 };
-    served_part *p = context;
+    session_part *p = context;
     mst_iov some[SOME], *piece = count <= SOME ? some : malloc((size_t)count * sizeof *piece);
     if (!piece) return MST_NO_MEMORY("for a message of %d pieces", count);
     for (int i = 0; i < count; i++) piece[i] = (mst_iov){pieces[i].iov_base, pieces[i].iov_len};
@@ -81,14 +81,14 @@ static mst_status part_send(void *context, int32_t to, uint64_t run, int32_t str
 }
 
 static void part_vote(void *context, uint64_t run) {
-    served_part *p = context;
+    session_part *p = context;
     const mst_task_message_head head = {.kind = MST_PART_VOTE, .number = (int64_t)p->id, .step = (int64_t)run};
     mst_service_send(p->server, MST_REMOTE_LEADER, &head, NULL);
 }
 
 /* ---- opening ---- */
 
-static mst_status make_session(served_part *p, mst_wire_reader *r) {
+static mst_status make_session(session_part *p, mst_wire_reader *r) {
     mst_task_server *server = p->server;
     const mst_task_info self = mst_cluster_task(server->cluster, server->self);
     const int32_t n = server->num_tasks;
@@ -130,7 +130,7 @@ static mst_status make_session(served_part *p, mst_wire_reader *r) {
 
 /* ---- the part's thread ---- */
 
-static void end_run(served_part *p) {
+static void end_run(session_part *p) {
     part_run *run = &p->run;
     mst_tensors_free(run->feed, run->num_feeds);
     mst_tensors_free(run->output, run->num_outputs);
@@ -138,7 +138,7 @@ static void end_run(served_part *p) {
 }
 
 /* Tells the leader that the run has ended, and whether it was successful. */
-static void tell_done(served_part *p, mst_status status, bool derived, bool overtaken) {
+static void tell_done(session_part *p, mst_status status, bool derived, bool overtaken) {
     const part_run *run = &p->run;
     mst_wire_writer w = {0};
     put_status(&w, status, derived);
@@ -150,7 +150,7 @@ static void tell_done(served_part *p, mst_status status, bool derived, bool over
     mst_service_send(p->server, MST_REMOTE_LEADER, &head, &w);
 }
 
-static void finish_run(served_part *p) {
+static void finish_run(session_part *p) {
     bool derived = false, overtaken = false;
     const mst_status status = mst_session_part_finish(p->session, &derived, &overtaken);
     if (!status) mst_task_status_step(&p->server->status, (int64_t)p->run.number, 0);
@@ -161,12 +161,12 @@ static void finish_run(served_part *p) {
     p->finishes = false;
     *run = (part_run){0};
     pthread_mutex_unlock(&p->lock);
-    served_part copy = {.server = p->server, .id = p->id, .run = ended};
+    session_part copy = {.server = p->server, .id = p->id, .run = ended};
     tell_done(&copy, status, derived, overtaken);
     end_run(&copy);
 }
 
-static void do_request(served_part *p, const mst_task_message *message) {
+static void do_request(session_part *p, const mst_task_message *message) {
     mst_wire_reader r = {.at = message->body, .left = message->bytes};
     const uint64_t ticket = mst_wire_get_number(&r);
     mst_wire_writer payload = {0}, w = {0};
@@ -186,7 +186,7 @@ static void do_request(served_part *p, const mst_task_message *message) {
     answer_leader(p, ticket, &w);
 }
 
-static void free_part(served_part *p) {
+static void free_part(session_part *p) {
     while (p->first) {
         mst_task_message *message = p->first;
         p->first = message->next;
@@ -202,8 +202,8 @@ static void free_part(served_part *p) {
 }
 
 static void *run_part(void *context) {
-    served_part *p = context;
-    mst_served_parts *owner = p->owner;
+    session_part *p = context;
+    mst_session_parts *owner = p->owner;
     pthread_mutex_lock(&p->lock);
     for (;;) {
         while (!p->first && !p->finishes && !p->closing) pthread_cond_wait(&p->changed, &p->lock);
@@ -232,7 +232,7 @@ static void *run_part(void *context) {
 
 /* ---- the task server's thread ---- */
 
-static void enqueue_request(served_part *p, mst_task_message *message) {
+static void enqueue_request(session_part *p, mst_task_message *message) {
     pthread_mutex_lock(&p->lock);
     message->next = NULL;
     *p->last = message;
@@ -241,10 +241,10 @@ static void enqueue_request(served_part *p, mst_task_message *message) {
     pthread_mutex_unlock(&p->lock);
 }
 
-static mst_status start_part(mst_served_parts *parts, uint64_t id) {
-    served_part *p = calloc(1, sizeof *p);
+static mst_status start_part(mst_session_parts *parts, uint64_t id) {
+    session_part *p = calloc(1, sizeof *p);
     if (!p) return MST_NO_MEMORY("for a session");
-    *p = (served_part){.server = parts->server, .owner = parts, .id = id, .last = &p->first};
+    *p = (session_part){.server = parts->server, .owner = parts, .id = id, .last = &p->first};
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
     pthread_mutex_lock(&parts->lock);
@@ -263,19 +263,19 @@ static mst_status start_part(mst_served_parts *parts, uint64_t id) {
     return MST_OK;
 }
 
-static served_part **find_part(mst_served_parts *parts, int64_t id) {
-    served_part **at = &parts->first;
+static session_part **find_part(mst_session_parts *parts, int64_t id) {
+    session_part **at = &parts->first;
     while (*at && (*at)->id != (uint64_t)id) at = &(*at)->next;
     return at;
 }
 
 /* Decides that a run under way does not happen, unless that is already decided. */
-static void decide(served_part *p, uint64_t run, const mst_failure *failure) {
+static void decide(session_part *p, uint64_t run, const mst_failure *failure) {
     if (p->session) mst_session_part_decide(p->session, run, failure);
 }
 
-static void close_part(served_part **at, const char *why) {
-    served_part *p = *at;
+static void close_part(session_part **at, const char *why) {
+    session_part *p = *at;
     mst_failure failure;
     *at = p->next;
     mst_failure_keep(&failure, MST_FAIL(MST_UNAVAILABLE, "the session has been closed: %s", why));
@@ -289,7 +289,7 @@ static void close_part(served_part **at, const char *why) {
     pthread_mutex_unlock(&p->lock);
 }
 
-static mst_status begin_run(served_part *p, mst_wire_reader *r, mst_session_part_run *run) {
+static mst_status begin_run(session_part *p, mst_wire_reader *r, mst_session_part_run *run) {
     const uint64_t plan = mst_wire_get_number(r);
     run->seconds = mst_wire_get_real(r);
     run->random = (int64_t)mst_wire_get_number(r);
@@ -305,7 +305,7 @@ static mst_status begin_run(served_part *p, mst_wire_reader *r, mst_session_part
     return mst_session_part_submit(p->session, p->run.plan, run);
 }
 
-static void take_run(served_part *p, const mst_task_message *message) {
+static void take_run(session_part *p, const mst_task_message *message) {
     mst_wire_reader r = {.at = message->body, .left = message->bytes};
     mst_session_part_run run = {.number = (uint64_t)message->head.step};
     pthread_mutex_lock(&p->lock);
@@ -327,7 +327,7 @@ static void take_run(served_part *p, const mst_task_message *message) {
     pthread_mutex_unlock(&p->lock);
 }
 
-static void take_decision(served_part *p, const mst_task_message *message) {
+static void take_decision(session_part *p, const mst_task_message *message) {
     mst_wire_reader r = {.at = message->body, .left = message->bytes};
     mst_failure failure;
     mst_wire_get_failure(&r, &failure);
@@ -336,20 +336,20 @@ static void take_decision(served_part *p, const mst_task_message *message) {
 }
 
 /* Refuses a request for a session that does not exist. */
-static void refuse_request(mst_served_parts *parts, const mst_task_message *message, mst_status status) {
+static void refuse_request(mst_session_parts *parts, const mst_task_message *message, mst_status status) {
     mst_wire_reader r = {.at = message->body, .left = message->bytes};
-    served_part none = {.server = parts->server, .id = (uint64_t)message->head.number};
+    session_part none = {.server = parts->server, .id = (uint64_t)message->head.number};
     const uint64_t ticket = mst_wire_get_number(&r);
     mst_wire_writer w = {0};
     put_status(&w, status, false);
     answer_leader(&none, ticket, &w);
 }
 
-void mst_served_parts_take(mst_served_parts *parts, mst_task_message *message) {
+void mst_session_parts_take(mst_session_parts *parts, mst_task_message *message) {
     const int32_t kind = message->head.kind;
     const bool is_new = kind == MST_PART_OPEN && !*find_part(parts, message->head.number);
     const mst_status status = is_new ? start_part(parts, (uint64_t)message->head.number) : MST_OK;
-    served_part **at = find_part(parts, message->head.number);
+    session_part **at = find_part(parts, message->head.number);
     const bool asks = kind == MST_PART_OPEN || kind == MST_PART_PLAN || kind == MST_PART_STATE;
     if (*at && (asks || kind == MST_PART_FORGET)) {
         enqueue_request(*at, message);
@@ -366,9 +366,9 @@ void mst_served_parts_take(mst_served_parts *parts, mst_task_message *message) {
     mst_task_message_free(message);
 }
 
-void mst_served_parts_take_value(mst_served_parts *parts, const mst_task_message *message) {
+void mst_session_parts_take_value(mst_session_parts *parts, const mst_task_message *message) {
     const mst_task_message_head *head = &message->head;
-    served_part *p = *find_part(parts, head->number);
+    session_part *p = *find_part(parts, head->number);
     if (!p || !p->session || message->from >= parts->server->num_tasks || head->request > INT32_MAX) return;
     const int32_t place = mst_session_place_of(p->open.first, message->from);
     if (mst_session_part_deliver(p->session, place, (uint64_t)head->step, (int32_t)head->request, message->body,
@@ -376,12 +376,12 @@ void mst_served_parts_take_value(mst_served_parts *parts, const mst_task_message
         mst_service_log(parts->server, "a value is lost: %s", mst_error()->message);
 }
 
-void mst_served_parts_drop(mst_served_parts *parts, const char *why) {
+void mst_session_parts_drop(mst_session_parts *parts, const char *why) {
     while (parts->first) close_part(&parts->first, why);
 }
 
-mst_status mst_served_parts_create(mst_task_server *server, mst_served_parts **out) {
-    mst_served_parts *parts = calloc(1, sizeof *parts);
+mst_status mst_session_parts_create(mst_task_server *server, mst_session_parts **out) {
+    mst_session_parts *parts = calloc(1, sizeof *parts);
     if (!parts) return MST_NO_MEMORY("for a task server");
     parts->server = server;
     pthread_mutex_init(&parts->lock, NULL);
@@ -390,9 +390,9 @@ mst_status mst_served_parts_create(mst_task_server *server, mst_served_parts **o
     return MST_OK;
 }
 
-void mst_served_parts_destroy(mst_served_parts *parts) {
+void mst_session_parts_destroy(mst_session_parts *parts) {
     if (!parts) return;
-    mst_served_parts_drop(parts, "the task server has been stopped");
+    mst_session_parts_drop(parts, "the task server has been stopped");
     pthread_mutex_lock(&parts->lock);
     while (parts->count) pthread_cond_wait(&parts->ended, &parts->lock);
     pthread_mutex_unlock(&parts->lock);
