@@ -82,7 +82,7 @@ static bool is_key(const char *text, ssize_t size, unsigned char secret[SECRET])
 }
 
 static mst_status read_secret(int descriptor, const char *path, unsigned char secret[SECRET]) {
-    char text[FILE_SIZE + 1]; /* a longer file is no key */
+    char text[FILE_SIZE + 1]; /* one byte more than a key file has: a longer file is not a key */
     MST_TRY(check_file(descriptor, path));
     const ssize_t size = read(descriptor, text, sizeof text);
     const bool good = is_key(text, size, secret);

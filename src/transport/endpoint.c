@@ -81,11 +81,11 @@ bool mst_endpoint_is_loopback(const char *numeric) {
     return strncmp(numeric, v4, sizeof v4 - 1) == 0 || strncmp(numeric, v6, sizeof v6 - 1) == 0;
 }
 
-/* Shared by the thread and the caller that started it; the last to leave frees it. */
+/* Shared by the resolving thread and the caller that started it. The last of the two to leave frees it. */
 struct mst_resolving {
     _Atomic int users;
     atomic_bool ended;
-    int wake; /* a copy, which stays open */
+    int wake; /* a duplicate of the caller's descriptor: stays open if the caller closes its own */
     unsigned count;
     const char *why; /* why no address was found */
     char found[MOST_FOUND][MST_NUMERIC_SIZE];

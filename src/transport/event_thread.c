@@ -34,7 +34,7 @@ struct mst_event_thread {
     bool direct;  /* the thread that has received a control message passes it on */
     bool telling; /* an owner's function is being called now */
     int32_t num_tasks, num_starved;
-    uint64_t *starved; /* [num_tasks] instance of a task that had an event without memory for it; else 0 */
+    uint64_t *starved; /* [num_tasks] the task's instance if there was no memory for one of its events; else 0 */
 };
 
 static void tell(const mst_transport_events *to, const event *e) {
@@ -55,7 +55,7 @@ static void tell(const mst_transport_events *to, const event *e) {
     }
 }
 
-/* Returns a task that had an event without memory for it; its instance goes to INSTANCE. Under the lock. */
+/* Returns a task for one of whose events there was no memory; its instance goes to INSTANCE. Under the lock. */
 static int32_t take_starved(mst_event_thread *t, uint64_t *instance) {
     int32_t task = 0;
     while (!t->starved[task]) task++;
@@ -164,8 +164,8 @@ void mst_event_thread_direct(mst_event_thread *t) {
     pthread_mutex_unlock(&t->lock);
 }
 
-/* Whether the calling thread can pass an event on itself, since no other event is before it; then it must call
- * told(). */
+/* Whether the calling thread may pass its event on to the owner itself: no other event waits or is being passed on. If
+ * so, the thread must call told() afterwards. */
 static bool may_tell(mst_event_thread *t) {
     pthread_mutex_lock(&t->lock);
     const bool may = t->direct && !t->stopped && !t->telling && !t->first && !t->num_starved;

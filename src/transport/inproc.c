@@ -1,5 +1,6 @@
 /* Transports between threads of one process. One lock guards which transports are open and which are connected. Bytes
- * are copied outside the lock, by the thread that sends or posts; a transport counts the users of its mailbox. */
+ * are copied outside the lock, by the thread that sends or posts. Meanwhile the receiving transport counts that thread
+ * in `users`, so that its mailbox is not freed. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 typedef struct waiting {
     struct waiting *next;
     bool is_control;
-    mst_key key; /* of data */
+    mst_key key; /* of a data message */
     size_t bytes;
     unsigned char data[];
 } waiting;

@@ -1,5 +1,5 @@
-/* A hash table of entries under one lock. Bytes are copied outside it: an entry counts the threads that copy, and the
- * end of a generation waits for them. */
+/* A hash table of entries under one lock. Bytes are copied outside the lock. An entry counts the threads that are
+ * copying, and the end of a generation waits for them. */
 #include "transport/mailbox.h"
 
 #include <pthread.h>
@@ -218,7 +218,7 @@ static void compare_with_post(const mst_mailbox *box, entry *e) {
 /* Whether the bytes that have just been read still belonged to the message. */
 static bool is_intact(const _Atomic uint64_t *floor, uint32_t generation) {
     if (!floor) return true;
-#ifndef __SANITIZE_THREAD__ /* whose model has no fences */
+#ifndef __SANITIZE_THREAD__ /* ThreadSanitizer does not know fences */
     atomic_thread_fence(memory_order_acquire);
 #endif
     return atomic_load(floor) <= generation;

@@ -9,8 +9,8 @@
  *
  *  A receiver may also borrow: if all parts of the message are kept, it gets the parts themselves instead of a copy.
  *
- *  A message may also be announced, and its bytes fetched once memory is posted for it: the mailbox says where the
- *  bytes must go, and is told when they are there. The mailbox keeps no bytes of such a message.
+ *  A message may also be announced: its bytes are fetched once memory is posted for it. The mailbox says where they
+ *  must go, and is told when they are there. It keeps no bytes of such a message.
  *
  *  All functions may be called by any thread. */
 #ifndef MUSTER_TRANSPORT_MAILBOX_H
@@ -27,8 +27,9 @@ typedef struct mst_mailbox_part {
     size_t total; /**< bytes of the whole message */
     size_t offset, bytes;
     const void *data;
-    const _Atomic uint64_t *floor; /**< DATA is the sender's own memory, which it may overwrite as soon as *FLOOR is
-                                    *   above the key's generation; NULL: nobody overwrites it */
+    /** not NULL: DATA is the sender's own memory. The sender may overwrite it as soon as *FLOOR is above the key's
+     *  generation. NULL: nobody overwrites it */
+    const _Atomic uint64_t *floor;
 } mst_mailbox_part;
 
 /** The entry of a message that is being fetched; valid until mst_mailbox_fetched. */

@@ -36,8 +36,9 @@ struct mst_transport {
     mst_mpi_client client;
     mst_mpi_meeting *meeting; /* NULL: a launcher starts MPI */
     bool left;
-    atomic_bool gone;        /* a task was lost */
-    atomic_bool is_useless;  /* a generation has begun with a replacement of that task, which is not part of this MPI */
+    atomic_bool gone; /* a task was lost */
+    /* MPI cannot be used: a generation has begun with a replacement of the lost task, and this MPI does not know it */
+    atomic_bool is_useless;
     pthread_mutex_t telling; /* held while the owner is called: one call at a time */
     pthread_mutex_t lock;    /* guards all members after it */
     pthread_cond_t changed;  /* the number of messages to send has dropped */
@@ -49,8 +50,10 @@ struct mst_transport {
 #define NO_RETURN "MPI cannot take it back: start the job again, which goes on from its last checkpoint if it has any"
 
 static const mst_transport_type *control_type;
-static _Atomic uint64_t num_sent;       /* by all transports here: an answer to a closed one must not fit the next */
-static const double GONE_SECONDS = 0.2; /* to send the last messages, if a task that should get some is gone */
+/* Messages sent by all transports of this process. The count numbers messages: an answer to a closed transport must not
+ * be taken for an answer to the next one. */
+static _Atomic uint64_t num_sent;
+static const double GONE_SECONDS = 0.2; /* time for sending the last messages if a task is gone */
 
 /* ---- events of the control transport, passed on to the owner ---- */
 
@@ -146,7 +149,7 @@ static sending *find_sending(mst_transport *t, uint64_t number) {
 static void piece_sent(mst_mpi_job *job, bool whole) {
     sending *s = job->context;
     mst_transport *t = s->transport;
-    (void)whole; /* if not all bytes have moved, the generation ends anyway */
+    (void)whole; /* if not all bytes have moved, the generation ends anyway: nothing else is to be done */
     pthread_mutex_lock(&t->lock);
     if (--s->left == 0) remove_sending(t, s);
     pthread_mutex_unlock(&t->lock);
@@ -265,7 +268,8 @@ static mst_status mpi_send(mst_transport *t, int32_t to, mst_key key, const mst_
     return status;
 }
 
-/* The receiver waits for the pieces. If the message was dropped meanwhile, it is told not to wait. */
+/* The receiver has asked for the pieces of a message (TAKE) and waits for them: sends them. If this task has dropped
+ * the message meanwhile, tells the receiver not to wait. */
 static void take_taken(mst_transport *t, const mst_mpi_packet *p) {
     pthread_mutex_lock(&t->lock);
     sending *s = find_sending(t, p->number);
@@ -322,7 +326,7 @@ static void piece_received(mst_mpi_job *job, bool whole) {
 static void answer(const offered *o, mst_mpi_kind kind, int tag) {
     const mst_mpi_client *client = &o->transport->client;
     mst_mpi_packet *p = mst_mpi_packet_create(kind, client, o->from, 0);
-    if (!p) return; /* the sender waits until the generation ends */
+    if (!p) return; /* no memory: the sender keeps the message until the generation ends */
     p->number = o->number;
     p->tag = tag;
     mst_mpi_send(client, p);
@@ -429,7 +433,7 @@ static void mpi_begin(mst_transport *t, uint32_t generation) {
     if (t->present)
         atomic_store(&t->is_useless, is_one_gone(t));
     else if (t->meeting)
-        atomic_store(&t->gone, false); /* before MPI has started */
+        atomic_store(&t->gone, false); /* MPI has not started yet: losses until now do not matter to it */
     t->present = generation;
     pthread_mutex_unlock(&t->lock);
     if (t->meeting) mst_mpi_begin(mst_mpi_meeting_descriptor(t->meeting));
@@ -514,7 +518,8 @@ static mst_status open_control(mst_transport *t, const mst_transport_options *op
     return control_type->open(&own, &t->control);
 }
 
-/* Nobody sends messages of a meeting before a generation has begun. */
+/* The control transport, which sends messages of the meeting, is opened later: no such message is sent before a
+ * generation has begun. */
 static mst_status open_meeting(mst_transport *t) {
     const mst_mpi_meeting_options options = {.task = t->options.self,
                                              .num_tasks = t->options.num_tasks,

@@ -20,7 +20,7 @@ static const double START_SECONDS = 60, HURRY_SECONDS = 0.5, STOP_SECONDS = 2;
 
 typedef enum engine_state {
     NEW,
-    WAITING, /* for mst_mpi_begin */
+    WAITING, /* until mst_mpi_begin is called */
     STARTING,
     RUNNING,
     FAILED,
@@ -123,7 +123,8 @@ static const mst_mpi_client *find_client(int32_t task) {
     return c;
 }
 
-/* Whether C accepts PACKET. If tasks are threads, the sender must be the present task of its number. */
+/* Whether C accepts PACKET. If tasks are threads, a task with the sender's number must be open now, and be the one that
+ * has sent the packet. */
 static bool takes(const mst_mpi_client *c, const mst_mpi_packet *packet) {
     const mst_mpi_client *from = c->threads ? find_client(packet->from) : NULL;
     if (c->threads) return from && from->serial == packet->serial;
@@ -254,7 +255,7 @@ static void run_loop(void) {
     }
 }
 
-/* Whether one of the processes that must leave never will. */
+/* Whether one of the processes will never call mst_mpi_leave, so that waiting for it is of no use. */
 static bool one_stays_away(void) {
     pthread_mutex_lock(&engine.lock);
     const bool stopped = engine.stop(engine.stop_context);
@@ -262,7 +263,7 @@ static bool one_stays_away(void) {
     return stopped;
 }
 
-/* Waits until all processes have come here. False: one will not. */
+/* Waits until all processes have called this function. False: one of them never will. */
 static bool all_leave(void) {
     MPI_Request request;
     int done = 0;
@@ -305,7 +306,8 @@ static bool engine_fail(const char *format, int a, int b, int c, int d) {
     return false;
 }
 
-/* Hides the variables again, so that programs started by this one do not join its MPI. */
+/* Initialises MPI, with the variables by which it finds its launcher if there is no other launcher. They are removed
+ * afterwards: programs started by this one must not join its MPI. */
 static bool init_mpi(int *level) {
     static const char *const variables[] = {"PMI_FD", "PMI_RANK", "PMI_SIZE"};
     const int values[] = {engine.pmi, engine.own.task, engine.own.num_tasks};
@@ -341,7 +343,8 @@ static bool start_mpi(void) {
     return true;
 }
 
-/* All ranks compare all places, and come to the same result. */
+/* Whether task numbers and ranks are the same in all processes. Each rank compares the places of all, so all come to
+ * the same result. */
 static bool compare_places(void) {
     place *all = calloc((size_t)engine.size, sizeof *all);
     bool good = all != NULL;
@@ -396,7 +399,7 @@ static void tell_failure(void) {
 
 static void *run_engine(void *context) {
     (void)context;
-    prctl(PR_SET_TIMERSLACK, 1000UL); /* so that short sleeps are not prolonged */
+    prctl(PR_SET_TIMERSLACK, 1000UL); /* the kernel then does not prolong short sleeps */
     await_begin();
     if (!start()) {
         give_up_jobs(FAILED);

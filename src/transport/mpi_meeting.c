@@ -56,7 +56,7 @@ struct mst_mpi_meeting {
 static void send_message(const mst_mpi_meeting *m, int32_t to, meeting_kind kind, uint64_t instance, const char *pairs,
                          size_t size) {
     unsigned char *message = malloc(HEADER + size);
-    if (!message) return; /* the others wait until their users end them, as for any task that has no memory */
+    if (!message) return; /* no memory: the other tasks wait until their users end them */
     memcpy(message, mark, sizeof mark);
     unsigned char *at = mst_put_number(message + sizeof mark, kind, 4);
     at = mst_put_number(at, m->round, 4);

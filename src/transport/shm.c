@@ -17,7 +17,8 @@
 /* Accepts a link that a peer makes. */
 static void accept_link(mst_shm *shm) {
     const int fd = accept4(shm->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0) { /* for example, no file descriptors are left: from now on peers send over TCP */
+    /* for example, because no file descriptors are left: no more links are accepted, and peers send over TCP */
+    if (fd < 0) {
         if (errno != EAGAIN && errno != ECONNABORTED) epoll_ctl(shm->watch, EPOLL_CTL_DEL, shm->listener, NULL);
         return;
     }

@@ -85,8 +85,8 @@ struct mst_shm {
 
 /** Returns a link that takes over FD. NULL if there is no memory; FD is closed then. */
 mst_shm_link *mst_shm_link_add(mst_shm *shm, int fd, bool is_out, int32_t task, uint64_t instance);
-/** Closes L. The peer may still read what was sent by L and is not DONE, until its process has ended: L stays on the
- *  list until then. */
+/** Closes L. The peer may still read messages that were sent by L and are not DONE. L therefore stays on the list until
+ *  the peer's process has ended. */
 void mst_shm_link_close(mst_shm *shm, mst_shm_link *l);
 /** Takes the closed link L off the list. */
 void mst_shm_link_remove(mst_shm *shm, mst_shm_link *l);

@@ -30,8 +30,8 @@ void mst_shm_link_remove(mst_shm *shm, mst_shm_link *l) {
     mst_shm_link_leave(l);
 }
 
-/* Closes FD. FD may also be open elsewhere, for example in a forked process; it is therefore first removed from the
- * epoll, which would otherwise go on reporting it. */
+/* Closes FD. FD may also be open elsewhere, for example in a forked process: the epoll would then go on reporting it.
+ * FD is therefore removed from the epoll first. */
 static void close_watched(const mst_shm *shm, int fd) {
     epoll_ctl(shm->epoll, EPOLL_CTL_DEL, fd, NULL);
     close(fd);
@@ -63,7 +63,7 @@ mst_shm_link *mst_shm_link_add(mst_shm *shm, int fd, bool is_out, int32_t task, 
                             .task = task,
                             .instance = instance,
                             .serial = ++shm->num_links};
-    if (!l || epoll_ctl(shm->epoll, EPOLL_CTL_ADD, fd, &event)) { /* the thread may receive from it at once */
+    if (!l || epoll_ctl(shm->epoll, EPOLL_CTL_ADD, fd, &event)) { /* from here on the receiver may read from FD */
         free(l);
         close(fd);
         return NULL;
@@ -95,12 +95,13 @@ void mst_shm_connect(mst_shm *shm, int32_t task, uint64_t instance, const void *
     pthread_mutex_lock(&shm->lock);
     mst_shm_link *old = shm->out[task];
     const bool is_there = old && old->instance == instance;
-    if (old && !is_there) { /* the thread closes it */
+    if (old && !is_there) { /* the receiver sees the end of the old link, and closes it */
         shutdown(old->fd, SHUT_RDWR);
         shm->out[task] = NULL;
     }
     const int fd =
-        is_there || shm->stopped ? -1 : mst_shm_listener_connect(name); /* once stopped, nobody would close it */
+        /* after the stop nobody would close a new link */
+        is_there || shm->stopped ? -1 : mst_shm_listener_connect(name);
     if (fd >= 0 && mst_shm_link_hello(shm, fd, task))
         shm->out[task] = mst_shm_link_add(shm, fd, true, task, instance);
     else if (fd >= 0)

@@ -1,5 +1,5 @@
-/** The listener of a task (transport/shm.h): a Unix socket in the abstract namespace at which peers of this machine and
- *  user make links; and what the kernel says about the process that has made one. */
+/** The listener of a task (transport/shm.h): a Unix socket in the abstract namespace. Peers of this machine and user
+ *  make links at it. Also here: what the kernel says about the process at the other end of a link. */
 #ifndef MUSTER_TRANSPORT_SHM_LISTENER_H
 #define MUSTER_TRANSPORT_SHM_LISTENER_H
 
@@ -15,13 +15,13 @@ enum {
 /** Makes a listener; its name goes to NAME, and its socket to *OUT. MST_UNAVAILABLE. After an error *OUT is -1, or a
  *  socket that the caller must close. */
 MST_CHECKED mst_status mst_shm_listener_open(char name[MST_SHM_LISTENER_SIZE], int *out);
-/** Returns a socket connected to the listener NAME, which need not end with 0, of a task of this user; -1: there is no
- *  such listener. */
+/** Returns a socket connected to the listener NAME of a task of this user; -1: there is no such listener. NAME need not
+ *  end with 0. */
 int mst_shm_listener_connect(const char *name);
 /** Whether the process at the other end of socket FD belongs to this user. */
 bool mst_shm_is_same_user(int fd);
-/** Returns a file descriptor for the process at the other end of socket FD; it is readable when that process has ended.
- *  -1: the process is not known here. */
+/** Returns a file descriptor for the process at the other end of socket FD; -1: the process is not known here. The
+ *  descriptor is readable when that process has ended. */
 int mst_shm_process(int fd);
 
 #endif

@@ -122,7 +122,7 @@ static const char *take_data(mst_shm *shm, mst_shm_link *l, const mst_shm_packet
     return why;
 }
 
-/* A peer has made a link, or has answered HELLO. False: the link is of no use. */
+/* HELLO has come by L: the peer has made the link, or has answered this task's HELLO. False: the link is of no use. */
 static bool take_hello(mst_shm *shm, mst_shm_link *l, const mst_shm_packet *p) {
     const bool fits = !l->is_up && p->from >= 0 && p->from < shm->options.num_tasks && p->to == shm->options.self;
     pthread_mutex_lock(&shm->lock);
@@ -164,15 +164,15 @@ static void take_gone(mst_shm *shm, mst_shm_link *l, uint64_t number) {
 
 /* ---- packets ---- */
 
-/* Closes L because of WHY (NULL: the peer has closed it). If messages may be lost with it, the owner also breaks the
- * other connections with the peer, before the peer sees that the link is closed. If the peer has not said HELLO,
- * nothing is lost, and the owner is not told: the peer then sends over TCP. */
+/* Closes L because of WHY (NULL: the peer has closed it). If messages may be lost with L, the owner is asked to break
+ * the other connections with the peer, too. It does so before the peer sees that L is closed. If the peer has not said
+ * HELLO, nothing is lost, and the owner is not asked: the peer then sends over TCP. */
 static void give_up(mst_shm *shm, mst_shm_link *l, const char *why) {
     pthread_mutex_lock(&shm->lock);
     if (!why && l->undone && shm->out[l->task] == l) why = "connection closed by the peer";
     const int32_t task = why && l->is_up ? l->task : -1;
     mst_shm_link_leave_out(
-        shm, l); /* else messages sent meanwhile would be lost, and a new connection would find L still in use */
+        shm, l); /* from here on nothing is sent by L: it would be lost, and a new connection would not get a link */
     pthread_mutex_unlock(&shm->lock);
     if (task >= 0) shm->options.refuse(shm->options.context, task, why);
     pthread_mutex_lock(&shm->lock);

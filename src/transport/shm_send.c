@@ -4,7 +4,8 @@
 #include <string.h>
 
 enum {
-    MOST_UNDONE = 64 /* messages under way on a link: few enough that they and their answers fit into its socket */
+    /* messages under way on a link; so few that they and their answers always fit into the link's socket */
+    MOST_UNDONE = 64
 };
 
 /* ---- memory ---- */
@@ -36,7 +37,7 @@ void *mst_shm_alloc(mst_shm *shm, size_t bytes) {
     return mst_memory_file_data(&o->file);
 }
 
-/* Tells the tasks that have mapped it. Under the lock. */
+/* Tells the tasks that have mapped the file of O that it is gone. Under the lock. */
 static void say_gone(const mst_shm *shm, const mst_shm_owned *o) {
     const mst_shm_packet gone = {.kind = MST_SHM_GONE, .file = o->number};
     for (int32_t i = 0; i < shm->options.num_tasks; i++) {
@@ -176,7 +177,7 @@ void mst_shm_begin(mst_shm *shm, uint32_t generation) {
 static void raise_floors(mst_shm *shm) {
     shm->floor = (uint64_t)shm->present + 1;
     for (mst_shm_owned *o = shm->files; o; o = o->next) atomic_store(o->file.floor, shm->floor);
-#ifndef __SANITIZE_THREAD__ /* whose model has no fences */
+#ifndef __SANITIZE_THREAD__ /* ThreadSanitizer does not know fences */
     atomic_thread_fence(memory_order_release);
 #endif
 }

@@ -36,12 +36,13 @@ typedef struct packet {
 
 /* A task's end of the connection with another one. */
 typedef struct sim_peer {
-    uint64_t connection;           /* 0: none */
-    uint64_t next;                 /* number of the connection that is being made; 0: none is */
-    uint64_t instance;             /* of the process at the other end */
-    bool wanted;                   /* something was to be sent to it */
-    int64_t control_due, last_due; /* arrival times at the peer of the last control message, and of the last message */
-    packet *first, **last;         /* messages that wait for a connection */
+    uint64_t connection; /* 0: none */
+    uint64_t next;       /* number of the connection that is being made; 0: none is */
+    uint64_t instance;   /* of the process at the other end */
+    bool wanted;         /* something was to be sent to it */
+    /* when the last control message, and the last message of any kind, arrive at the peer */
+    int64_t control_due, last_due;
+    packet *first, **last; /* messages that wait for a connection */
 } sim_peer;
 
 struct mst_transport {
@@ -118,7 +119,7 @@ static void put_event(packet what, int64_t due) {
 
 /* ---- connections ---- */
 
-/* Whether messages between A and B are held up; *UNTIL: the time when that ends. */
+/* Whether a cut holds up messages between A and B; *UNTIL: the time when the cut ends. */
 static bool is_cut(int32_t a, int32_t b, int64_t *until) {
     *until = 0;
     for (const fault *f = net.fault; f < net.fault + net.num_faults; f++) {
@@ -155,8 +156,8 @@ static void connect_all(mst_transport *t) {
     }
 }
 
-/* Returns the transport of TASK if it has CONNECTION with PEER; with MADE, if it is about to get that connection. NULL:
- * the transport was closed, or has heard of the break. */
+/* Returns the transport of TASK if it has CONNECTION with PEER. MADE: if that connection is being made instead. NULL:
+ * the transport was closed, or has heard that the connection has broken. */
 static mst_transport *find_end(int32_t task, int32_t peer, uint64_t connection, bool made) {
     for (mst_transport *t = net.open; t; t = t->next) {
         if (t->options.self != task || peer >= t->options.num_tasks) continue;
@@ -200,8 +201,8 @@ static void sim_kill(mst_transport *t, bool silent) {
     }
 }
 
-/* A cut breaks the connection if it lasts longer than the timeout or is told at once; otherwise it only delays what is
- * sent. */
+/* A cut that is reported at once breaks the connection. A silent cut breaks it only if it lasts longer than the
+ * timeout; a shorter one delays what is sent. */
 static void begin_cut(mst_transport *t, fault *f) {
     const int32_t self = t->options.self, other = f->is.other;
     const uint64_t connection = t->peer[other].connection;
@@ -330,7 +331,7 @@ static void make_connection(const packet *p) {
     if (a && b && !a->killed && !b->killed && !is_cut(p->from, p->to, &until)) {
         open_end(a, b, p->connection);
         open_end(b, a, p->connection);
-    } else { /* connect again, maybe to another process */
+    } else { /* an end is gone, or a cut has begun: tries to connect again, maybe with another process */
         if (a) connect_all(a);
         if (b) connect_all(b);
     }

@@ -1,5 +1,5 @@
-/** How the two ends of a connection prove to each other that they have the token of one user (transport/user_token.h),
- *  without sending it: the listener at the port of a task may be another user's program, and the connector may have
+/** How the two ends of a connection prove to each other that they have the token of one user (transport/user_token.h).
+ *  Neither sends the token: the listener at the port of a task may be another user's program. The connector may have
  *  recorded what others have sent.
  *
  *      connector                                                  listener
@@ -11,8 +11,8 @@
  *  The first proof keeps strangers from sending anything that is read. It is good for one connection: the listener
  *  remembers the logins that it has accepted. The last proof decides: it cannot have been recorded, since the challenge
  *  is drawn for this connection. Each of the three proofs includes a word for its place, so that none can stand in for
- *  another. Each also covers the version of the header (transport/wire_header.h), and through the login the address to
- *  which the connector has connected: a proof for one address is not valid at another one. */
+ *  another. Each also covers the version of the header (transport/wire_header.h). Through the login it covers the
+ *  address to which the connector has connected, so a proof for one address is not valid at another one. */
 #ifndef MUSTER_TRANSPORT_TOKEN_PROOF_H
 #define MUSTER_TRANSPORT_TOKEN_PROOF_H
 

@@ -11,9 +11,9 @@
  *      send(to 1, key, a, done) ------ bytes ------> post(from 0, key, into, done)
  *      done + 1: A may be written again              done + 1: the bytes are in INTO
  *
- *  Connections are made when they are first needed, and again whenever they break, until the transport is closed; the
- *  peer's name is resolved anew each time. A transport never gives up a peer: the caller decides what a lost peer means
- *  (membership/members.h).
+ *  A connection is made when it is first needed. It is made again whenever it breaks, until the transport is closed;
+ *  the peer's name is resolved anew each time. A transport never gives up a peer: the caller decides what a lost peer
+ *  means (membership/members.h).
  *
  *  A generation is a number of the cluster that rises whenever tasks were lost and have come back. Data of a later
  *  generation are kept until that generation begins; data of an earlier one are dropped. When a generation ends, all
@@ -53,8 +53,9 @@ typedef struct mst_kept_part {
     struct mst_kept_part *next; /**< the next part */
     size_t offset, bytes;
     const void *data;
-    const _Atomic uint64_t *floor; /**< DATA is the sender's own memory, which it may overwrite as soon as *FLOOR is
-                                    *   above the generation of the message's key; NULL: nobody overwrites it */
+    /** not NULL: DATA is the sender's own memory. The sender may overwrite it as soon as *FLOOR is above the generation
+     *  of the message's key. NULL: nobody overwrites it */
+    const _Atomic uint64_t *floor;
     void (*release)(struct mst_kept_part *kept);
 } mst_kept_part;
 
@@ -85,9 +86,9 @@ typedef struct mst_transport_events {
      *  and TASK are both this task, the other process has connected to this process itself. WHERE: the host of the
      *  other process, for messages. NULL: the owner does not need this event. */
     void (*taken)(void *context, int32_t by, int32_t task, const char *where);
-    /** This task and TASK have lists of tasks that do not fit together, or only one of the two can connect to the
-     *  other: they can never work together. Reported once for each connection that shows it. WHY: half a sentence.
-     *  NULL: the owner does not need this event. */
+    /** This task and TASK can never work together: their lists of tasks do not fit together, or only one of the two can
+     *  connect to the other. Reported once for each connection that shows it. WHY: half a sentence. NULL: the owner
+     *  does not need this event. */
     void (*list_mismatch)(void *context, int32_t task, const char *why);
     /** A connection was refused before any of its messages was read. LINE says so, and names the host if it is known.
      *  Reported once for each such host. NULL: the owner does not need this event. */
@@ -143,8 +144,8 @@ typedef struct mst_transport_options {
 
 /** Functions for memory from which data go without a copy. */
 typedef struct mst_transport_memory {
-    /** Returns BYTES of zeros, aligned to 64. Sends from this memory reach some tasks without a copy: they read it in
-     *  place, and drop what they have read too late after a generation has ended. Such a send is done only when the
+    /** Returns BYTES of zeros, aligned to 64. Sends from this memory reach some tasks without a copy: those tasks read
+     *  it in place. What they read too late, after a generation has ended, they drop. Such a send is done only when the
      *  receiver has posted for it. NULL if there is no such memory: then any other memory does. The transport must
      *  outlive the memory. */
     void *(*alloc)(mst_transport *transport, size_t bytes);
@@ -168,10 +169,10 @@ typedef struct mst_transport_receiver {
 
 /** Functions that say what is known of a peer. None of them waits. */
 typedef struct mst_transport_peer_info {
-    /** How data to TASK go now, in words: "through shared memory", "over TCP"; NULL: there is no connection yet, or it
-     *  is not known yet whether that connection can use shared memory. */
+    /** How data to TASK go now, in words: "through shared memory", "over TCP". NULL: this is not known yet, because
+     *  there is no connection, or because the connection may still change to shared memory. */
     const char *(*route)(mst_transport *transport, int32_t task);
-    /** Why this task has no connection to TASK although it has messages for it, as half a sentence: "connection
+    /** Why this task has no connection to TASK although it has messages for it. Half a sentence, such as "connection
      *  refused: nothing listens there"; "" if there is a connection, or the reason is not known. TEXT has room for
      *  MST_TRANSPORT_DOING bytes. */
     void (*connect_error)(mst_transport *transport, int32_t task, char *text);
@@ -255,7 +256,7 @@ extern const mst_transport_type mst_transport_inproc;
  *      mpi-threads  for tests: tasks are threads of one process that an MPI has started, otherwise MST_INVALID */
 MST_CHECKED mst_status mst_transport_find(const char *name, const mst_transport_type **out);
 
-/** Sleeps until LINE, which has an event (base/timeline.h), is at VALUE, or DEADLINE has come. Returns whether it is at
+/** Sleeps until LINE, which has an event (base/timeline.h), is at VALUE, or until DEADLINE. Returns whether LINE is at
  *  VALUE. Meanwhile messages are received on the calling thread if the transport can do that
  *  (mst_transport_type.receiver). One thread at a time may wait for the event. */
 bool mst_transport_await(const mst_transport_type *type, mst_transport *transport, mst_timeline *line, uint64_t value,

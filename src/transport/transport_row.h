@@ -1,6 +1,6 @@
-/** The list of all transports: the build makes it of the rows that files of this folder define as
- *  `const mst_transport_row mst_transport_row_NAME = {`. A transport without a library of its own has its row beside
- *  its type; a module is not part of the library, so its transports have their rows in a file NAME_row.c. */
+/** The list of all transports: the build makes it of the rows that files of this folder define as `const
+ *  mst_transport_row mst_transport_row_NAME = {`. A transport that needs no other library has its row beside its type.
+ *  A module is not part of Muster's library, so the rows of its transports are in a file NAME_row.c. */
 #ifndef MUSTER_TRANSPORT_TRANSPORT_ROW_H
 #define MUSTER_TRANSPORT_TRANSPORT_ROW_H
 

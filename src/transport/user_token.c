@@ -25,7 +25,7 @@ static mst_status check_owner(const struct stat *s, const char *what, const char
     return MST_OK;
 }
 
-/* Whether ERROR says that the folder cannot exist here, so that the next place is tried. */
+/* Whether ERROR, an errno, says that the folder cannot exist at this place: then the next place is tried. */
 static bool is_no_place(int error) {
     return error == ENOENT || error == ENOTDIR || error == EACCES || error == EPERM || error == EROFS;
 }
@@ -41,7 +41,8 @@ static int make_folders(char *path, size_t at) {
     return mkdir(path, S_IRWXU) == 0 || errno == EEXIST ? 0 : errno;
 }
 
-/* Opens the folder BASE/REST. BASE must exist; *OUT -1: the folder cannot be made there. PATH: its name. */
+/* Opens the folder BASE/REST, and makes it if BASE exists. Writes its name to PATH. *OUT -1: the folder cannot be made
+ * there. */
 static mst_status open_folder(const char *base, const char *rest, char path[FOLDER], int *out) {
     struct stat s;
     *out = -1;
@@ -91,7 +92,7 @@ static mst_status file_error(const char *folder, const char *verb) {
 
 /* Reads the token. *FOUND: whether there is one. */
 static mst_status read_token(int folder, const char *path, unsigned char secret[SECRET], bool *found) {
-    unsigned char bytes[SECRET + 1]; /* a longer file is no token */
+    unsigned char bytes[SECRET + 1]; /* one byte more than a token has: a longer file is not a token */
     char file[FOLDER + sizeof name];
     struct stat s;
     *found = false;

@@ -25,8 +25,9 @@
 #include "transport/zmq_socket.h"
 
 static const double MOST_SECONDS = 86400;
-static const int64_t ONLY_LINKS = 20000000; /* nanoseconds without data by sockets: all data go by links then */
-static const double RETURN_SECONDS = 0.5;   /* time for lent memory to come back when a generation ends */
+/* nanoseconds without data by sockets, after which all data are taken to go by links (shm.h) */
+static const int64_t ONLY_LINKS = 20000000;
+static const double RETURN_SECONDS = 0.5; /* time for lent memory to come back when a generation ends */
 
 /* ---- the thread ---- */
 
@@ -34,7 +35,7 @@ static const double RETURN_SECONDS = 0.5;   /* time for lent memory to come back
 static void clear(int event) {
     uint64_t count;
     if (read(event, &count, sizeof count) < 0) {
-        /* nobody has raised it, or another thread has cleared it */
+        /* EVENT was not raised, or another thread has cleared it */
     }
 }
 
@@ -62,7 +63,7 @@ static void run_loop(mst_transport *t) {
 static void *run_transport(void *context) {
     mst_transport *t = context;
     pthread_mutex_lock(&t->lock);
-    /* here, since libzmq's threads run on the cores of the thread that starts them */
+    /* sockets are made on this thread, which may run on all cores: libzmq's threads get the cores of their starter */
     if (!mst_zmq_pending_create(t))
         t->error = ENOMEM;
     else if (!mst_zmq_listen(t))
@@ -137,7 +138,7 @@ static void stop_thread(mst_transport *t) {
 }
 
 static void zmq_free(mst_transport *t) {
-    mst_shm_stop(t->shm); /* first, while the connections that it may break still exist */
+    mst_shm_stop(t->shm); /* first: it may break connections with peers, and these must still exist then */
     stop_thread(t);
     mst_zmq_close_sockets(t);
     for (int32_t i = 0; t->peers && i < t->options.num_tasks; i++) {
@@ -186,12 +187,14 @@ static mst_status check_reach(const mst_open_options *options, const char *numer
         options->listen);
 }
 
-/* With a token, the other tasks make their proofs for the address at which they know this task. */
+/* Finds out the address in numbers at which the other tasks know this task. With a token, they make their proofs for
+ * that address. */
 static void find_known_as(mst_transport *t) {
     const mst_open_options *o = &t->options;
     const char *address = o->address[o->self];
     if (!o->has_token || !address || strcmp(address, o->listen) == 0) return;
-    if (mst_endpoint_resolve(address, t->known_as)) t->known_as[0] = '\0'; /* nobody reaches it there */
+    /* the name is not known here: no task can use it */
+    if (mst_endpoint_resolve(address, t->known_as)) t->known_as[0] = '\0';
 }
 
 static bool add_to(int epoll, int fd) {
@@ -336,7 +339,7 @@ static void zmq_close_transport(mst_transport *t, double seconds) {
 /* ---- messages ---- */
 
 /* Appends O to the messages for peer TO, and sends what can be sent. Wakes the thread if a connection must be made.
- * Also wakes it if messages have arrived: libzmq may have notified only this thread of them, during the send. */
+ * Also wakes it if messages have arrived: libzmq may have notified only the calling thread of them, during the send. */
 static void enqueue(mst_transport *t, int32_t to, mst_zmq_outgoing *o) {
     mst_zmq_peer *p = &t->peers[to];
     *p->last = o;

@@ -23,7 +23,8 @@ static mst_kept_part *keep_frame(void *source) {
     if (!k) return NULL;
     zmq_msg_init(&k->frame);
     zmq_msg_move(&k->frame, &a->frame[a->payload]);
-    const unsigned char *data = (unsigned char *)zmq_msg_data(&k->frame) + a->skip; /* short ones lie in the frame */
+    /* asked for after the move: libzmq keeps short messages inside the frame itself */
+    const unsigned char *data = (unsigned char *)zmq_msg_data(&k->frame) + a->skip;
     k->kept = (mst_kept_part){.data = data, .release = release_frame};
     return &k->kept;
 }

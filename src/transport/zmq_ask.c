@@ -97,7 +97,7 @@ static void connect_asked(asking *a, asked *q, int64_t now) {
 
 /* ---- what arrives ---- */
 
-/* Why a try has ended with EVENT. To a caller with another key a task sends nothing, and ends the connection. *FINAL:
+/* Why a try has ended with EVENT. A task sends nothing to a caller with another key, and ends the connection. *FINAL:
  * another try would end in the same way. */
 static const char *judge(const asking *a, const asked *q, uint16_t event, int value, bool *final) {
     const bool keys = a->keys && !a->keys->is_token, token = q->login.text[0];
@@ -206,7 +206,7 @@ static void ask_all(asking *a, double seconds) {
         uint64_t count;
         if (zmq_poll(a->items, collect_items(a), TICK) > 0 && (a->items[0].revents & ZMQ_POLLIN) &&
             read(a->wake, &count, sizeof count) < 0) {
-            /* the names are looked at anyway */
+            /* nothing to do: work_all() looks at all names anyway */
         }
     }
 }
@@ -236,7 +236,7 @@ mst_status mst_zmq_ask(const mst_cluster_keys *keys, const char *const *address,
         if (address[i]) MST_TRY(mst_endpoint_check(address[i]));
     const mst_status status = open_asking(&a, address, seconds, answer);
     if (!status) ask_all(&a, seconds);
-    /* a task that has answered sees the end of the connection now, and has room for the next status client */
+    /* closed now, so that each task that has answered sees the end, and has room for the next status client */
     for (int i = 0; i < n && a.task; i++) {
         close_asked(&a.task[i]);
         mst_resolve_end(a.task[i].resolving);

@@ -42,7 +42,7 @@ void mst_zmq_connect_error_update(mst_zmq_connect_error *error) {
     close_probe(error);
 }
 
-/* Begins to connect to NUMERIC, "127.0.0.1:2222" or "[::1]:2222". */
+/* Begins the attempt without libzmq: connects to NUMERIC, such as "127.0.0.1:2222" or "[::1]:2222". */
 static void start_probe(mst_zmq_connect_error *error, const char *numeric) {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
     const char *colon = strrchr(numeric, ':');

@@ -115,7 +115,8 @@ static void take_refusal(mst_transport *t, mst_zmq_peer *p, const mst_zmq_arriva
     if (p->state != MST_ZMQ_OPEN) mst_zmq_tell_refused(t, p, why);
     if (p->state != MST_ZMQ_OPEN && taken) mst_event_thread_taken(t->events, p->task, t->options.self, text);
     break_dealer(t, p, why, now);
-    if (list_mismatch && p->task == t->options.self) p->finished = true, p->wanted = false; /* it is reported once */
+    /* a second process with this task's own number was refused: its owner is told once, below */
+    if (list_mismatch && p->task == t->options.self) p->finished = true, p->wanted = false;
     if (list_mismatch) mst_event_thread_list_mismatch(t->events, p->task, text);
 }
 
@@ -168,9 +169,10 @@ static bool take_end(mst_zmq_peer *p, uint16_t *event, int *value) {
     return false;
 }
 
-/* An attempt to connect has ended with EVENT: tells the owner if keys are the reason. A listener sends nothing to a
- * peer with another key, and ends the connection at once. A task that is killed also does so, but not several times in
- * a row. A task that is stopped lets the time run out. */
+/* An attempt to connect has ended with EVENT: tells the owner if different keys are the reason. A listener sends
+ * nothing to a peer with another key, and ends the connection at once. A task that is being killed also ends a
+ * connection at once, but not several times in a row. If the listener's process is stopped (SIGSTOP), the attempt lasts
+ * for its whole time. */
 static void judge_end(mst_transport *t, mst_zmq_peer *p, uint16_t event, int value, int64_t now) {
     enum { ENOUGH = 3 };
     const bool keys = t->options.has_keys, token = p->login.text[0];

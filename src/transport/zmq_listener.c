@@ -65,8 +65,9 @@ void mst_zmq_listener_look_one_way(mst_transport *t, mst_zmq_peer *p, int64_t no
     mst_event_thread_list_mismatch(t->events, p->task, why);
 }
 
-/* A second process has the peer's number. It tries again until the first one is lost, and then takes its place. If a
- * sign of life of the first one comes that was sent after the second had come, the second is refused for good. */
+/* A second process has the peer's number. It tries again until the first process is lost, and then takes its place. A
+ * sign of life that the first process has sent after the arrival of the second shows that both live: the second is then
+ * refused for good. */
 static void refuse_second(mst_transport *t, mst_zmq_peer *p, mst_zmq_arrival *a, int64_t now) {
     const uint64_t instance = a->message.instance;
     const mst_zmq_route back = mst_zmq_router_route(t, a->id);
@@ -87,15 +88,17 @@ static void refuse_second(mst_transport *t, mst_zmq_peer *p, mst_zmq_arrival *a,
     p->told_second = true;
 }
 
-/* The sender of M has another list of tasks, in which it has the address in SAID. If this task's list does not have
- * that address, the sender belongs to another job and uses the address of this task by mistake: this task goes on. */
+/* The sender of M has another list of tasks than this task. SAID has the sender's address in that list. If the address
+ * is not in this task's list, the sender belongs to another job, and has connected to this task by mistake: the owner
+ * is not told. */
 static void tell_list_mismatch(mst_transport *t, const mst_wire_header *m, const mst_zmq_said *said, const char *why) {
     const int32_t listed = mst_zmq_find_listed(t, said->address);
-    const int32_t number = mst_zmq_has_other_lists(t, said) ? listed : m->from; /* M's number is from its own lists */
+    /* the number in M is from the sender's lists */
+    const int32_t number = mst_zmq_has_other_lists(t, said) ? listed : m->from;
     const bool is_number = number >= 0 && number < t->options.num_tasks && number != t->options.self;
     if (!is_number || listed < 0) return;
     mst_zmq_peer *p = &t->peers[number];
-    if (p->list_mismatch == m->instance) return; /* it tries again and again */
+    if (p->list_mismatch == m->instance) return; /* the owner is told once, though the process tries again and again */
     p->list_mismatch = m->instance;
     mst_event_thread_list_mismatch(t->events, p->task, why);
 }
@@ -175,7 +178,7 @@ static void take_first(mst_transport *t, mst_zmq_arrival *a, int64_t now) {
 /* Takes a message that has come by the connection that the peer has made. */
 static void take_routed(mst_transport *t, mst_zmq_arrival *a, int64_t now) {
     const mst_wire_header *m = &a->message;
-    if (!a->has_id) return; /* it comes from another program */
+    if (!a->has_id) return; /* ids of another form come from programs that are not Muster */
     if (!a->wrong && (m->kind == MST_WIRE_HELLO || m->kind == MST_WIRE_ASK)) {
         if (may_speak(t, a)) take_first(t, a, now);
         return;

@@ -159,7 +159,7 @@ bool mst_zmq_outgoing_send(mst_zmq_outgoing *o, mst_zmq_route route) {
 void mst_zmq_send_bytes(mst_zmq_route route, mst_wire_header header, const void *data, size_t bytes) {
     header.total = bytes;
     if (!send_first(route, &header, data, bytes, 0)) {
-        /* the socket does not take it, or the connection is gone: both are noticed elsewhere */
+        /* dropped: the socket does not take it, or the connection is gone. Both are noticed elsewhere */
     }
 }
 

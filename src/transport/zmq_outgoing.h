@@ -2,7 +2,7 @@
  *
  *  Small messages are copied, and so are done at once. The memory of large ones is lent to libzmq in parts: each part
  *  is a frame that follows a frame with its header. Other messages of the same connection therefore need not wait for
- *  all of a large one, and little memory is on loan when a generation ends. */
+ *  all of a large one. Also, little memory is on loan when a generation ends. */
 #ifndef MUSTER_TRANSPORT_ZMQ_OUTGOING_H
 #define MUSTER_TRANSPORT_ZMQ_OUTGOING_H
 

@@ -117,8 +117,9 @@ void mst_zmq_tell_connect_error(mst_transport *t, mst_zmq_peer *p, int64_t now, 
 /* ---- both connections ---- */
 
 /* Options of both kinds of sockets. The signs of life of this file detect a silent peer (beat), and the limits of TCP
- * close the remains of its connections. The heartbeat of libzmq 4.3.4 is not used. If it is due after a connection has
- * broken that still has messages to read, an assertion in stream_engine_base.cpp ends this process. */
+ * close the remains of its connections. The heartbeat of libzmq 4.3.4 is not used: it ends this process by an assertion
+ * in stream_engine_base.cpp. That happens if a heartbeat is due on a broken connection that still has messages to
+ * read. */
 void mst_zmq_set_options(const mst_transport *t, void *socket) {
     const mst_open_options *o = &t->options;
     const int timeout = (int)(o->timeout * 1000); /* ms */
@@ -128,7 +129,8 @@ void mst_zmq_set_options(const mst_transport *t, void *socket) {
     mst_zmq_set_int(socket, ZMQ_RCVHWM, MST_ZMQ_FRAMES);
     mst_zmq_set_int(socket, ZMQ_HANDSHAKE_IVL, timeout);
     mst_zmq_set_int(socket, ZMQ_CONNECT_TIMEOUT, timeout);
-    mst_zmq_set_int(socket, ZMQ_TCP_MAXRT, 2 * timeout); /* the beat reports the reason before that */
+    /* longer than the timeout of the beat, which reports the reason first */
+    mst_zmq_set_int(socket, ZMQ_TCP_MAXRT, 2 * timeout);
     mst_zmq_set_int(socket, ZMQ_TCP_KEEPALIVE, 1);
     mst_zmq_set_int(socket, ZMQ_TCP_KEEPALIVE_IDLE, (timeout + 999) / 1000);
     mst_zmq_set_int(socket, ZMQ_TCP_KEEPALIVE_INTVL, (timeout + 999) / 1000);
@@ -191,8 +193,8 @@ static void beat(mst_transport *t, mst_zmq_peer *p, const char *doing, int64_t n
     mst_zmq_listener_look_one_way(t, p, now, judge);
 }
 
-/* Says goodbye to a peer that has got everything. Returns whether nothing more is to be done for it. That also holds
- * for a peer that was lost and has not come back, since it takes nothing any more. */
+/* Says goodbye to a peer that has got all messages. Returns whether nothing more is to be done for the peer. True also
+ * for a peer that was lost and has not come back: it takes nothing any more. */
 static bool say_bye(mst_transport *t, mst_zmq_peer *p) {
     const bool is_lost = p->instance && !p->connected;
     if (p->first || p->finished) return p->finished || is_lost;

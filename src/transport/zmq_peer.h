@@ -39,8 +39,9 @@
  *
  *  A refused connection carries one more message, which says why: the peer closes it.
  *
- *  If a connection breaks that is OPEN or joined, the other one of the two breaks with it, and the messages to the peer
- *  are dropped. The owner is told `connected` when the first of the two exists, and `lost` when they break. */
+ *  If one of the two connections with a peer breaks after it was OPEN or joined, the other one is broken too. The
+ *  messages to the peer are dropped. The owner is told `connected` when the first of the two exists, and `lost` when
+ *  both break. */
 #ifndef MUSTER_TRANSPORT_ZMQ_PEER_H
 #define MUSTER_TRANSPORT_ZMQ_PEER_H
 
@@ -57,8 +58,9 @@ typedef enum mst_zmq_state { MST_ZMQ_IDLE, MST_ZMQ_RESOLVING, MST_ZMQ_CONNECTING
 
 enum { MST_ZMQ_HOST = 64 };
 
-/** A connection that others have made. libzmq names it by its descriptor, which the next connection may get as soon as
- *  this one has ended. libzmq also reports ends later than messages. So each connection has a number, too. */
+/** A connection that others have made. libzmq names it by its descriptor, but a new connection may get the same
+ *  descriptor as soon as this one has ended. libzmq also reports the end of a connection later than messages of the new
+ *  one. So each connection has a number, too. */
 typedef struct mst_zmq_connection {
     int fd;          /**< -1: it has ended, or is unknown */
     uint64_t number; /**< from 1; 0: none */

@@ -68,7 +68,7 @@ static int find_open(const mst_transport *t, int fd) {
 
 /* The index of the pending connection that has sent a message by descriptor FD; -1: there is none. */
 static int find_sender(mst_transport *t, int fd) {
-    mst_zmq_broken_look(t); /* the events of libzmq that came before the message */
+    mst_zmq_broken_look(t); /* first the events that libzmq has reported before the message */
     const int open = find_open(t, fd);
     for (int i = t->num_pending - 1; open < 0 && i >= 0; i--)
         if (t->pending[i].connection.fd == fd) return i;
@@ -86,9 +86,11 @@ char *mst_zmq_pending_challenge(mst_transport *t, int fd, const unsigned char *i
 
 mst_zmq_connection mst_zmq_pending_identified(mst_transport *t, int fd) {
     const int i = find_sender(t, fd);
-    if (i < 0) return new_connection(t, -1); /* the connection has ended; FD may belong to another one now */
+    /* the connection has ended already, and FD may belong to another one now */
+    if (i < 0) return new_connection(t, -1);
     const mst_zmq_connection connection = t->pending[i].connection;
-    t->num_excused--; /* below 0 until libzmq's event is read */
+    /* libzmq has reported, or will report, the success of its handshake: below 0 until that event is read */
+    t->num_excused--;
     drop_pending(t, i);
     return connection;
 }

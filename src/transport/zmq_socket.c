@@ -38,14 +38,14 @@ bool mst_zmq_monitor_take(void *monitor, uint16_t *event, int *value) {
         memcpy(event, at, sizeof *event);
         memcpy(&number, at + sizeof *event, sizeof number);
         *value = (int)number;
-        zmq_msg_recv(&frame, monitor, ZMQ_DONTWAIT); /* the address */
+        zmq_msg_recv(&frame, monitor, ZMQ_DONTWAIT); /* the second frame, an address, is not used */
     }
     zmq_msg_close(&frame);
     return there;
 }
 
-/* Calls the kernel directly: ThreadSanitizer does not see that libzmq closes the descriptor of a socket. If it saw this
- * use, it would mistake the next descriptor with that number for the same one. */
+/* Calls the kernel directly, so that ThreadSanitizer does not see this use of the descriptor. It does not see that
+ * libzmq closes the descriptor either, and would mistake the next one with that number for the same one. */
 static int control(int epoll, int operation, void *socket) {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = socket};
     int fd;

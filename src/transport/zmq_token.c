@@ -73,7 +73,8 @@ mst_zmq_admission mst_zmq_token_check(mst_transport *t, const unsigned char *id,
     char *challenge = mst_zmq_pending_challenge(t, fd, id);
     if (!login || !challenge) return MST_ZMQ_TOO_LATE;
     if (!challenge[0]) {
-        if (!mst_token_nonce_make(challenge)) return MST_ZMQ_TOO_LATE; /* it tries again */
+        /* no random numbers now: the sender tries again */
+        if (!mst_token_nonce_make(challenge)) return MST_ZMQ_TOO_LATE;
         send_challenge(t, id, login, challenge);
         return MST_ZMQ_CHALLENGED;
     }
