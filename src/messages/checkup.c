@@ -48,7 +48,7 @@ static void wait_resolved(int wake, int64_t deadline) {
     struct pollfd fd = {.fd = wake, .events = POLLIN};
     const int64_t left = deadline - mst_clock_now();
     if (poll(&fd, 1, left > 0 ? (int)(left / 1000000) + 1 : 0) > 0 && read(wake, &count, sizeof count) < 0) {
-        /* take_results looks at all results in any case */
+        /* nothing to do: take_results looks at all results in any case */
     }
 }
 

@@ -54,10 +54,10 @@ struct mst_mail {
     FILE *log;
     double linger;        /* seconds */
     bool gives_up;        /* bodies that have not been sent are no longer wanted */
-    mst_timeline opened;  /* 1: the transport is known here; it may receive before that */
+    mst_timeline opened;  /* 1: `transport` is set. The transport may call this mail before that */
     mst_timeline news;    /* rises when there may be something to take */
     int event;            /* eventfd of `news` */
-    mst_timeline starved; /* for messages that are dropped for lack of memory */
+    mst_timeline starved; /* `done` of the posts for messages that are dropped for lack of memory */
     pthread_mutex_t lock;
     const mst_protocol *protocol;
     uint64_t last_run; /* number of the last body that was sent as data */
@@ -154,24 +154,24 @@ static void enqueue(mst_mail *mail, mst_task_message *message) {
     mst_timeline_add(&mail->news, 1);
 }
 
-/* Adds an event for the owner, whose body is a text. */
+/* Adds an event for the owner. The body of the event is TEXT. */
 static void enqueue_event(mst_mail *mail, int32_t kind, int32_t from, uint64_t instance, const char *text) {
     mst_task_message *message = make_message(&(mst_task_message_head){.kind = kind}, from, instance, strlen(text));
-    if (!message) return; /* an event lost for lack of memory shows as a step that does not end */
+    if (!message) return; /* no memory: the event is lost, and the owner's step runs into its time limit */
     memcpy(message->body, text, message->bytes);
     pthread_mutex_lock(&mail->lock);
     enqueue(mail, message);
     pthread_mutex_unlock(&mail->lock);
 }
 
-/* There is no memory for a message of these bytes, which come as data message RUN. A post of another size is made for
- * it, so that the transport drops the bytes. */
+/* There is no memory for a message whose body has BYTES and comes as data message RUN. Posts memory of another size for
+ * the body, so that the transport drops it. */
 static void starve(mst_mail *mail, int32_t from, uint64_t instance, size_t bytes, uint64_t run) {
     const mst_key key = {.generation = GENERATION, .run = run};
     char text[64];
     mst_timeline_wait(&mail->opened, 1, MST_NEVER, false);
     if (run && mail->type->post(mail->transport, from, key, NULL, 0, &mail->starved)) {
-        /* then the connection breaks */
+        /* without this post the connection breaks */
     }
     snprintf(text, sizeof text, "%zu bytes", bytes);
     if (mail->protocol->fails_without_memory)
@@ -224,7 +224,8 @@ static void mail_control(void *context, int32_t from, uint64_t instance, const v
     }
     if (run) return;
     memcpy(message->body, (const char *)data + HEAD, bytes);
-    if (is_text(mail->protocol, head.kind)) mst_make_plain(message->body); /* it is for display */
+    /* the text is for display: control characters are removed */
+    if (is_text(mail->protocol, head.kind)) mst_make_plain(message->body);
     pthread_mutex_lock(&mail->lock);
     enqueue(mail, message);
     pthread_mutex_unlock(&mail->lock);
@@ -261,7 +262,8 @@ static void mail_mismatch(void *context, int32_t task, mst_key key, const char *
 
 /* ---- taking ---- */
 
-/* A body that has arrived in the sender's memory is read there. If it came in several parts, it is copied. */
+/* The body of MESSAGE was lent: it is in the sender's memory, and is read there. If it came in several parts, it is
+ * copied. */
 static void take_lent(mst_task_message *message) {
     if (!message->lent) return;
     if (!message->lent->next) {
@@ -565,7 +567,8 @@ mst_status mst_mail_open(const mst_mail_options *options, mst_mail **out) {
     mail->last = &mail->first;
     mail->last_coming = &mail->coming;
     while (!mail->instance) randombytes_buf(&mail->instance, sizeof mail->instance);
-    randombytes_buf(&mail->last_run, sizeof mail->last_run); /* differs from the runs of an earlier instance */
+    /* so that runs have other numbers than those of an earlier instance */
+    randombytes_buf(&mail->last_run, sizeof mail->last_run);
     mail->last_run >>= 1;
     pthread_mutex_init(&mail->lock, NULL);
     mail->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -618,7 +621,7 @@ void mst_mail_close(mst_mail *mail) {
     if (!mail) return;
     if (mail->transport) {
         end_sending(mail);
-        free_messages(mail); /* messages that are lent must be freed before the transport is closed */
+        free_messages(mail); /* before the transport is closed: bodies may be lent */
         mail->type->close(mail->transport, mail->linger);
     }
     free_messages(mail);

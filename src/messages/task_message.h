@@ -33,8 +33,8 @@ enum { MST_TASK_MESSAGE_VERSION = 15 };
 /** Kinds that belong to no protocol. The first one is sent. The others are never sent: they tell the owner of a mail
  *  what has happened to a connection. */
 enum {
-    /** From the transport of a task that cannot listen at its address, or that was given other lists of tasks: the job
-     *  ends; body: why, a text. */
+    /** From a task that cannot listen at its address, or that was given other lists of tasks: the job ends. Body: why,
+     *  a text. */
     MST_TASK_MESSAGE_CANNOT_JOIN = 1,
     MST_TASK_MESSAGE_CONNECTED,
     MST_TASK_MESSAGE_LOST, /**< body: why */
@@ -43,7 +43,8 @@ enum {
 };
 
 /** First kind of each protocol. The protocol numbers its kinds from there on. Its own header says who sends each kind,
- *  when, and what that changes; a table holds what must be known here. A new protocol takes the next range. */
+ *  when, and what that changes. Its table (mst_protocol) holds what a mail must know. A new protocol takes the next
+ *  range. */
 enum {
     MST_TASK_MESSAGE_CHECKUP = 0x100,          /**< messages/checkup.c */
     MST_TASK_MESSAGE_PARAMETER_SERVER = 0x200, /**< kinds that parameter servers and their workers send */
@@ -68,8 +69,8 @@ typedef struct mst_protocol {
 #define MST_TASK_MESSAGE_BIT(first, kind) (UINT64_C(1) << ((kind) - (first)))
 
 /** Requests of a worker are numbered from a random number on, so that requests of an earlier process have other
- *  numbers. The server's answer has the number of the request. An answer to an earlier request, sent twice or meant for
- *  a process that no longer exists, is recognised by it and dropped. */
+ *  numbers. The server's answer has the number of the request. An answer may belong to an earlier request, because it
+ *  was sent twice or is meant for a process that no longer exists. The number shows that, and the answer is dropped. */
 typedef struct mst_task_message_head {
     int32_t kind;   /**< of the mail's protocol, or one of those above */
     uint32_t round; /**< how often the servers have begun: gradients of an earlier round are dropped */
