@@ -1,9 +1,9 @@
 /* Clusters from the environment variables that launchers set for the processes that they start. All these processes are
  * workers. If the variables do not give all addresses, the workers find each other (cluster/rendezvous.h).
  *
- * Variables of Open MPI's mpiexec and of torchrun are looked at before those of Slurm: inside a Slurm job its variables
- * are set for everything that was started in it. MPICH's variables count only if they contradict Slurm's, because
- * srun --mpi=pmi2 sets them too.
+ * Variables of Open MPI's mpiexec and of torchrun are looked at before those of Slurm: Slurm sets its own variables for
+ * everything that is started inside a job. MPICH's variables count only if they contradict Slurm's, because srun
+ * --mpi=pmi2 sets them too.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ static int64_t port_of_job(uint64_t number) {
 
 /* ---- mpiexec and torchrun on several hosts: the workers find each other ---- */
 
-/* The workers that were found, kept for later calls. */
+/* The workers that were found by a rendezvous, kept for later calls. */
 static struct {
     pthread_mutex_t lock;
     place place;
@@ -177,8 +177,8 @@ static long parent_of(pid_t pid) {
 }
 
 /* A number that is the same for all processes of one mpiexec, and differs from that of another mpiexec. With Open MPI
- * it comes from the name of the job. With MPICH it is the process that has started the leader of this process' session.
- * 0: there is none. */
+ * it comes from the name of the job. With MPICH it is the number of a process: the parent of the leader of this
+ * process' session. 0: there is none. */
 static uint64_t number_of_mpiexec(void) {
     const char *name = value_of("PMIX_NAMESPACE");
     return *name ? mst_rng_hash_name(name) : (uint64_t)parent_of(getsid(0));
@@ -336,8 +336,8 @@ static mst_status read_srun(mst_cluster *cluster, int first_port) {
 
 /* ---- which launcher has started this process ---- */
 
-/* Whether all variables of torchrun are set. The next function looks for some of them that other programs do not set.
- * Scripts under Slurm and mpiexec also set some, so those launchers are looked for first. */
+/* Whether all variables of torchrun are set. Scripts under Slurm and mpiexec also set some of them, so those launchers
+ * are looked for first. Some are set by torchrun alone: the next function looks for these. */
 static bool is_torchrun(const mst_launcher_options *options) {
     return is_set("RANK") && is_set("WORLD_SIZE") && (has_master() || options->leader);
 }

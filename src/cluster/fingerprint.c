@@ -39,7 +39,7 @@ bool mst_fingerprint_is_of_machine(const char *name) {
            strcmp(name, onednn_version) == 0;
 }
 
-/* Two lists; a loop looks first at all entries of A, then at all entries of B. */
+/* The fingerprints of two tasks. A loop over entry I goes through A first, and then through B. */
 typedef struct pair {
     const mst_fingerprint *a, *b;
     int32_t num_a, num_b;
@@ -111,7 +111,7 @@ bool mst_fingerprints_differ(const mst_fingerprint *a, int32_t num_a, const char
     return true;
 }
 
-/* The name of the instructions that two sets of oneDNN's have in common. */
+/* The name of the set of oneDNN's instructions that the tasks of A and B have in common. */
 static const char *common_set(const mst_fingerprint *a, const mst_fingerprint *b) {
     const uint64_t both = a->hash & b->hash;
     return both == a->hash ? a->value : both == b->hash ? b->value : "AVX2";
@@ -140,7 +140,7 @@ bool mst_fingerprints_warn(const mst_fingerprint *a, int32_t num_a, const char *
         if (!mst_fingerprint_is_of_machine(a[i].name) || strcmp(a[i].name, b[i].name) != 0 || a[i].hash == b[i].hash ||
             (agreed && strcmp(a[i].name, onednn) == 0))
             continue;
-        if (used < sizeof list) /* a peer may have sent a name many times */
+        if (used < sizeof list) /* there is still room: a peer may have sent a name many times */
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s %s and %s", used ? ", " : "", a[i].name,
                                      a[i].value, b[i].value);
         if (strcmp(a[i].name, onednn_version) == 0) {

@@ -33,7 +33,7 @@ static int end_of_range(void) {
 
 mst_status mst_find_free_ports(int count, int *port) {
     const int size = end_of_range() - FIRST_PORT;
-    unsigned begin; /* random, so that two launchers at the same time look at different ports */
+    unsigned begin; /* random: two launchers that run at the same time should not look at the same ports */
     if (getrandom(&begin, sizeof begin, GRND_NONBLOCK) != sizeof begin) begin = (unsigned)time(NULL);
     int found = 0;
     for (int i = 0; i < size && found < count; i++) {

@@ -1,5 +1,6 @@
-/** Chooses the parameter server that keeps a variable: each in turn, or the one with the fewest bytes so far, and among
- *  equals the first (TensorFlow's GreedyLoadBalancingStrategy with byte_size_load_fn). */
+/** Chooses the parameter server that keeps a variable: each in turn, or the one with the fewest bytes so far. Among
+ *  servers with equally few bytes it is the first, as in TensorFlow's GreedyLoadBalancingStrategy with
+ *  byte_size_load_fn. */
 #ifndef MUSTER_CLUSTER_PS_LOAD_H
 #define MUSTER_CLUSTER_PS_LOAD_H
 

@@ -64,7 +64,7 @@ void mst_rendezvous_own_addresses(int port, char *text, size_t size) {
         if (!a->ifa_addr || !(a->ifa_flags & IFF_UP) || (a->ifa_flags & IFF_LOOPBACK)) continue;
         if (!is_v6 && a->ifa_addr->sa_family != AF_INET) continue;
         write_host(a->ifa_addr, is_v6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in), host);
-        if (!host[0] || strchr(host, '%')) continue; /* valid on one link only */
+        if (!host[0] || strchr(host, '%')) continue; /* such an address is valid on one network link only */
         print_address(host, port, address);
         if (used + strlen(address) + 2 > size) break;
         used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", address);
@@ -161,7 +161,7 @@ static void send_text(int descriptor, const char *text, size_t size) {
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
     while (size > 0) {
         const ssize_t sent = send(descriptor, text, size, MSG_NOSIGNAL);
-        if (sent <= 0) return; /* the worker comes again, or its time runs out */
+        if (sent <= 0) return; /* not sent: the worker tries again, until its time runs out */
         text += sent;
         size -= (size_t)sent;
     }
@@ -246,7 +246,8 @@ static void let_in(meeting *m) {
         if (m->guest[i].descriptor < 0) place = &m->guest[i];
     for (int i = 0; i < m->most && !place; i++)
         if (m->guest[i].rank < 0) place = &m->guest[i];
-    if (!place) { /* there are more places than workers */
+    /* no connection can be closed to make room: this does not happen, since there are more places than workers */
+    if (!place) {
         close(descriptor);
         return;
     }

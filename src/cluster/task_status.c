@@ -74,7 +74,7 @@ static void *make_report(void *context, size_t *bytes) {
     return data;
 }
 
-/* Writes what the task is doing, to follow the words "when last heard it". */
+/* Writes what the task is doing. The text follows the words "when last heard it" in messages. */
 static void write_doing(void *context, char *text) {
     static const char *const doing[MST_NUM_TASK_DOINGS] = {
         [MST_TASK_IDLE] = "prepared",       [MST_TASK_WAITS] = "waited",  [MST_TASK_TRAINS] = "trained",

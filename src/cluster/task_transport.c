@@ -50,8 +50,9 @@ static bool is_on_another_host(const char *own, const char *address) {
     return mst_endpoint_resolve(address, numeric) || !mst_endpoint_is_loopback(numeric);
 }
 
-/* The name of a host is often a loopback address on that host itself; Debian writes it so to /etc/hosts. The other
- * tasks would then wait for a task that listens where they cannot reach it. */
+/* Refuses a name at which other hosts cannot reach this task. On a host itself its own name is often a loopback
+ * address: Debian writes it so to /etc/hosts. A task that listens there would never be reached, and the others would
+ * wait for it. */
 static mst_status check_own_name(const mst_task_transport *which, const mst_transport_options *options) {
     const char *own = options->bind ? options->bind : options->address[options->self];
     char numeric[MST_NUMERIC_SIZE];
@@ -80,7 +81,8 @@ static mst_status read_keys(const char *key_file, bool insecure, mst_cluster_key
 static mst_status open_type(const mst_task_transport *which, const mst_transport_options *options,
                             const mst_transport_type **type, mst_transport **out) {
     MST_TRY(mst_transport_find(which->name ? which->name : "shm", type));
-    if ((*type)->ask) MST_TRY(check_own_name(which, options)); /* only a task that listens can be asked */
+    /* not for transports without addresses, which have no `ask` */
+    if ((*type)->ask) MST_TRY(check_own_name(which, options));
     const mst_status status = (*type)->open(options, out);
     if (which->name || status != MST_UNAVAILABLE) return status;
     say_of(which, "data go over TCP: %s", mst_error()->message);
@@ -145,7 +147,7 @@ bool mst_task_transport_is_double(const mst_task_transport *which, const mst_tra
 
 void mst_task_transport_tell(const mst_task_transport *which, const mst_transport_options *options, int32_t first,
                              int32_t end, bool is_double, const void *message, size_t bytes) {
-    enum { SECONDS = 5 }; /* for the others to come and to take the message */
+    enum { SECONDS = 5 }; /* time for the others to come and to take the message */
     const bool is_plain = which->name && strcmp(which->name, "mpi") != 0;
     const mst_task_transport small = {.name = is_plain ? which->name : "zmq",
                                       .key_file = which->key_file,

@@ -26,9 +26,9 @@ typedef struct mst_task_transport {
 MST_CHECKED mst_status mst_task_transport_open(const mst_task_transport *which, mst_transport_options *options,
                                                const mst_transport_type **type, mst_transport **out);
 /** For a task that cannot open its transport with OPTIONS, for example because another program listens at its address.
- *  Sends MESSAGE of BYTES, a control message, to the tasks from FIRST to END - 1, and waits until they have it, 5
- *  seconds at most. It does not listen meanwhile. IS_DOUBLE: the process that has its number is told too (`taken`).
- *  Does nothing if such a transport cannot be opened either. */
+ *  Opens another transport, which does not listen. Sends MESSAGE of BYTES, a control message, to the tasks from FIRST
+ *  to END - 1, and waits until they have it, 5 seconds at most. IS_DOUBLE: another process has this task's number, and
+ *  is told too (`taken`). Does nothing if such a transport cannot be opened either. */
 void mst_task_transport_tell(const mst_task_transport *which, const mst_transport_options *options, int32_t first,
                              int32_t end, bool is_double, const void *message, size_t bytes);
 /** Whether a process that listens at this task's address has its number. False if it does not answer at once. */

@@ -61,8 +61,8 @@ static mst_status add_one(mst_cluster *cluster, const char *job, int64_t index, 
     return MST_FAIL(MST_INVALID, "%.80s %lld: an address must be a string \"host:port\"", job, (long long)index);
 }
 
-/* Adds ["a:2222", "b:2222"]. If tasks know only some of the others, a list may have only the own address, whatever its
- * index. */
+/* Adds the tasks of LIST, such as ["a:2222", "b:2222"]. If tasks know only some of the others, a list may consist of
+ * this task's own address, whatever the index of this task is. */
 static mst_status add_list(mst_cluster *cluster, const char *job, const json_t *list, const tf_task *task) {
     const size_t count = json_array_size(list);
     if (count == 0) return MST_FAIL(MST_INVALID, "job '%.80s' has no tasks: leave it out, or list its addresses", job);
@@ -72,7 +72,7 @@ static mst_status add_list(mst_cluster *cluster, const char *job, const json_t *
     return MST_OK;
 }
 
-/* Adds {"1": "b:2222"}. */
+/* Adds the tasks of OBJECT, such as {"1": "b:2222"}. */
 static mst_status add_sparse(mst_cluster *cluster, const char *job, json_t *object) {
     const char *key;
     json_t *address;
@@ -97,8 +97,8 @@ static bool has_all_indices(json_t *object) {
     return json_object_size(object) > 0;
 }
 
-/* Whether tasks may be missing: an index is missing; or each object has only one task, as Kubeflow writes it, so that
- * there may be others. */
+/* Whether tasks may be missing from JOBS. Either an index is missing, or each object has only one task: Kubeflow writes
+ * that although there may be others. */
 static bool is_sparse(json_t *jobs) {
     const char *job;
     json_t *tasks;
