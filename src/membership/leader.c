@@ -13,7 +13,7 @@ typedef mst_member_process process;
 
 static const double CAUSE_MAY_BE_LATE = 1;   /* seconds to wait for the cause of a failure */
 static const double ANSWERS_MAY_BE_LATE = 5; /* seconds to wait for answers of tasks that have said they are ready */
-static const double MEMBERS_MAY_BE_LATE = 2; /* seconds to wait for tasks that know that the job has run */
+static const double MEMBERS_MAY_BE_LATE = 2; /* seconds to wait for tasks that may know that the job has run */
 
 static int64_t after(int64_t now, double seconds) {
     return mst_leader_after(now, seconds);
@@ -70,7 +70,8 @@ static void await_acknowledgements(mst_leader *leader, phase phase) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->entry[i].acknowledged = false;
 }
 
-/* Whether all that take part have acknowledged. A verdict goes to every process that is there, applicants too. */
+/* Whether all members that take part have acknowledged. A verdict must be acknowledged by every process that is there,
+ * applicants too. */
 static bool all_acknowledged(const mst_leader *leader) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
         const mst_member_entry *entry = &leader->entry[i];
@@ -108,7 +109,7 @@ static void end_generation_without(mst_leader *leader, int32_t task, const char 
     end_generation(leader, &failure);
 }
 
-/* Ends the generation because a task that does not take part is there, and ready. */
+/* Ends the generation because TASK, which does not take part in it, is there and ready. */
 static void end_generation_for(mst_leader *leader, int32_t task, const process *p) {
     char text[384];
     mst_task_failure failure;
@@ -150,7 +151,7 @@ void mst_leader_end_job(mst_leader *leader, const mst_task_failure *failure) {
     leader->deadline = after(leader->now, leader->options->linger);
     await_acknowledgements(leader, ENDING);
     for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->entry[i].acknowledged = is_gone(leader, i);
-    leader->entry[leader->options->self].acknowledged = true; /* this task is told last */
+    leader->entry[leader->options->self].acknowledged = true; /* not waited for: this task is told last */
     tell_applicants(leader, &message);
     tell_others(leader, &message);
     if (all_acknowledged(leader)) close_job(leader);
@@ -305,14 +306,14 @@ static void become_member(mst_leader *leader, int32_t task, const process *p) {
     const bool replaces = entry->member.instance != p->instance;
     if (entry->applicant.instance == p->instance) entry->applicant.instance = 0;
     if (leader->phase == ENDING && replaces && !entry->acknowledged)
-        entry->applicant = entry->member; /* it too must be told */
+        entry->applicant = entry->member; /* the earlier member must be told, too */
     entry->member = *p;
     entry->present = true;
     entry->acknowledged = entry->left = entry->list_mismatch = false;
     if (p->generation) learn_that_it_has_run(leader);
     if (p->generation > leader->generation) leader->generation = p->generation;
     if (leader->phase == ENDING && task == leader->options->self)
-        entry->acknowledged = true; /* this task is told last */
+        entry->acknowledged = true; /* not waited for: this task is told last */
     else if (leader->phase >= ENDING)
         tell_how_it_ended(leader, task, p->instance);
     else
@@ -353,7 +354,7 @@ static void refuse_applicant(mst_leader *leader, int32_t task) {
     mst_leader_refused(leader, task, where);
 }
 
-/* Another process leads now, since this one was lost to the others. The job goes on under that one. */
+/* Another process leads now, because the others had lost this one. The job goes on under the other process. */
 static void step_down(mst_leader *leader) {
     mst_task_failure failure;
     mst_task_failure_set(&failure, MST_UNAVAILABLE, leader->options->self, leader->state_number,
@@ -429,7 +430,8 @@ static void hear_acknowledge(mst_leader *leader, int32_t from, uint64_t instance
     mst_member_entry *entry = &leader->entry[from];
     const mst_member_kind due[REFUSED] = {
         [PROPOSING] = MST_MEMBER_BEGIN, [LEAVING] = MST_MEMBER_ALL_LEFT, [ENDING] = MST_MEMBER_VERDICT};
-    const bool of_generation = leader->phase != ENDING; /* a verdict also goes to tasks outside the generation */
+    /* false for a verdict, which also goes to tasks outside the generation */
+    const bool of_generation = leader->phase != ENDING;
     if (message->acknowledged != due[leader->phase] || (of_generation && message->generation != leader->generation)) {
         leader->ignored++;
         return;
@@ -473,9 +475,9 @@ void mst_cannot_join_failure(const mst_members_options *options, int32_t from, c
     mst_task_failure_prefix(failure, prefix);
 }
 
-/* Decides about a process that cannot join. Once the job has run, that process may be one too many; or its task was
- * lost, and is waited for until it can join. This process may itself have been started again, and not know yet that the
- * job has run: tasks that know it have some time to come. */
+/* Decides about a process that cannot join. If the job has run, the job goes on: either the process is one too many, or
+ * its task was lost and is waited for. If the job has not run, it ends. The leader itself may have been started again,
+ * and not know yet that the job has run. It therefore gives tasks that know it some time to come. */
 static void judge_kept_out(mst_leader *leader) {
     const int32_t task = leader->kept_out.task;
     const bool goes_on = leader->has_run || leader->entry[task].present;
@@ -488,7 +490,7 @@ static void judge_kept_out(mst_leader *leader) {
         return;
     }
     mst_leader_end_job(leader, &notice.failure);
-    leader->entry[task].acknowledged = true; /* it knows already */
+    leader->entry[task].acknowledged = true; /* the task knows already: it cannot join */
     if (all_acknowledged(leader)) close_job(leader);
 }
 
@@ -508,10 +510,10 @@ void mst_leader_list_mismatch(mst_leader *leader, int32_t task, const char *why)
     mst_task_failure failure;
     mst_member_message asks = {.kind = MST_MEMBER_WAITING};
     char own[384], other[384];
-    if (leader->entry[task].list_mismatch) return; /* it tries repeatedly */
+    if (leader->entry[task].list_mismatch) return; /* the transport reports the mismatch at each try */
     leader->entry[task].list_mismatch = true;
     if (!mst_leader_is_elastic(leader))
-        tell(leader, task, 0, &asks); /* so that it finds the mismatch too, if it leads */
+        tell(leader, task, 0, &asks); /* makes the task connect back: if it leads too, it finds the mismatch */
     mst_task_failure_set(&failure, MST_INVALID, task, MST_NO_STATE, "%s and %s do not come together: %s",
                          task_text(leader, self, "", own), task_text(leader, task, "", other), why);
     keep_out(leader, task, &failure);
@@ -538,8 +540,9 @@ static void hear_link_lost(mst_leader *leader, int32_t from, const mst_member_me
                               mst_leader_member_text(leader, task, second), why);
 }
 
-/* Ends the claim in time. If neither of the two members has been lost by now, only the connection between them has
- * broken. Unless all tasks have left, that connection is needed, and the generation ends for that reason. */
+/* Decides about the claim (mst_leader_keep_claim) when its time is over. If neither of the two members has been lost by
+ * now, only the connection between them has broken. The generation then ends, unless all tasks have left and the
+ * connection is not needed any more. */
 static void judge_claim(mst_leader *leader) {
     const mst_task_failure failure = leader->claim;
     if (leader->now <= leader->claim_until) return;

@@ -1,5 +1,5 @@
-/* Explains what keeps a waiting task: which tasks have not started its exchange, what they did last, and which tasks
- * have started it. */
+/* Explains why a task waits in an exchange: which tasks have not started that exchange, what they did last, and which
+ * tasks have started it. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "membership/leader_inside.h"
 
-enum { BEFORE_MOST = 2, COME_MOST = 4 /* most that are named */ };
+enum { BEFORE_MOST = 2, COME_MOST = 4 /* most exchanges, and most tasks, that an error names */ };
 
 static void add(mst_task_failure *failure, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -29,7 +29,8 @@ static uint64_t num_started(const mst_started_exchanges *s) {
     return s->count ? s->last[0].count : 0;
 }
 
-/* The first exchange that LATE has started and a task with COUNT exchanges has not, as far as LATE remembers. */
+/* LATE are the exchanges of the task that has waited too long. Returns the first of them that a task with COUNT
+ * exchanges has not started. */
 static const mst_started_exchange *first_missed(const mst_started_exchanges *late, uint64_t count) {
     int32_t i = late->count - 1;
     while (i > 0 && late->last[i].count <= count) i--;
@@ -80,7 +81,7 @@ void mst_leader_explain(const mst_leader *leader, mst_task_failure *failure) {
 }
 
 void mst_leader_keep_claim(mst_leader *leader, const char *first, const char *second, const char *why) {
-    static const double LOSS_MAY_BE_LATE = 0.3; /* seconds */
+    static const double LOSS_MAY_BE_LATE = 0.3; /* seconds in which the leader may lose one of the two */
     mst_task_failure_set(&leader->claim, MST_UNAVAILABLE, -1, leader->state_number,
                          "the connection between %s and %s has broken: %s", first, second, why);
     mst_task_failure_add_steps(&leader->claim);

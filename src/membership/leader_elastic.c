@@ -5,8 +5,8 @@
 
 static const double OTHERS_MAY_BE_LATE = 0.3; /* seconds to wait for tasks of the last generation */
 
-/* Collects what all present tasks remember. False: it is too much. A generation that this leader has proposed and that
- * has not begun is forgotten: only this leader could begin it. */
+/* Collects the generations that all present tasks remember. False: they are too many. Generations that this leader has
+ * proposed, and that have not begun, are forgotten: nobody but this leader could begin them. */
 static bool collect_known(mst_leader *leader) {
     mst_known_generations *known = &leader->known;
     bool has_room = true;

@@ -5,7 +5,7 @@
 static const uint64_t NUMBERS = UINT64_C(1) << 62; /* state numbers are below this */
 static const uint32_t COUNTS = UINT32_C(1) << 31;  /* jobs and generations are below this */
 
-/* Reads or writes: a body is described once, by a function that does both. */
+/* Reads or writes a body. One function describes each body, and does both: so the two cannot differ. */
 typedef struct coder {
     bool reads;
     const uint8_t *from, *end; /* the part that is left to read */

@@ -85,7 +85,7 @@ static void tell_leader(mst_members *members, mst_member_message *message) {
     message->to = members->leader_instance;
     if (members->leader)
         mst_leader_received(members->leader, members->options.self, members->options.instance, message);
-    else /* HERE is also for a new leader */
+    else /* HERE goes to whichever process leads now */
         send_bytes(members, members->options.leader, message->kind == MST_MEMBER_HERE ? 0 : message->to, message);
 }
 
@@ -189,7 +189,7 @@ static void give_up(mst_members *members) {
 
 /* ---- from the leader ---- */
 
-/* False: this member remembers too much to agree to the generation of MESSAGE. */
+/* False: this member remembers so many generations that it cannot agree to that of MESSAGE. */
 static bool remember_agreed(mst_members *members, const mst_member_message *message) {
     mst_known_generations known = members->known;
     members->proposed = (mst_known_generation){.number = message->generation};
@@ -521,9 +521,9 @@ void mst_members_connected(mst_members *members, int32_t task) {
     if (!in_generation(members) && !(members->twice && members->phase == AGREED)) say_here(members);
 }
 
-/* A connection to a member other than the leader has broken. It may be the connection to an earlier process of that
- * task whose end the leader already knows: then messages sent to the task since the generation began are lost. A
- * connection to a process that came during the generation and was refused does not matter. */
+/* A connection to a member other than the leader has broken. It may be an old one, to an earlier process of that task
+ * whose end the leader already knows. It still matters: messages sent to the task since the generation began were lost
+ * with it. A connection to a process that came during the generation, and was refused, does not matter. */
 static void lose_link(mst_members *members, int32_t task, uint64_t instance, const char *why) {
     mst_member_message message = {.kind = MST_MEMBER_LINK_LOST};
     mst_task_failure_set(&message.failure, MST_UNAVAILABLE, task, members->state_number, "%s", why);
@@ -532,15 +532,16 @@ static void lose_link(mst_members *members, int32_t task, uint64_t instance, con
     if (in_generation(members) && matters) tell_leader(members, &message);
 }
 
-/* The second of two connections may be the other direction of the first, or to another process, which leads now. This
- * member therefore sends HERE to a new leader, which only counts once it has answered. */
+/* The connection to the leader has broken. A second one may have been reported before (`twice`): the other direction of
+ * the first, or a connection to another process, which leads now. This member therefore sends HERE. A new leader counts
+ * only when it has answered. */
 static void lose_connection(mst_members *members, const char *why) {
     const bool twice = members->twice;
     lose_leader(members, why);
     if (twice) say_here(members);
 }
 
-/* The leader's transport takes another process to be this task, or knows of no such task. */
+/* The transport of the leader refuses this process: it takes another process to be this task, or knows no such task. */
 static void be_refused(mst_members *members, int32_t task, const char *why) {
     members->refused = true;
     members->refused_by = task;
@@ -587,7 +588,8 @@ void mst_members_lost(mst_members *members, int32_t task, uint64_t instance, con
         lose_connection(members, why);
 }
 
-/* The task that should lead cannot join. If that task is alive, it has sent something since this member came. */
+/* A process of the task that should lead cannot join. If another process of that task is alive and leads, it has sent
+ * something since this member came. */
 static void hear_leader_cannot_join(mst_members *members, const mst_member_message *message) {
     const mst_members_options *o = &members->options;
     const bool goes_on = members->has_run || members->heard;
@@ -605,8 +607,8 @@ void mst_members_list_mismatch(mst_members *members, int32_t task, const char *w
     if (members->leader) mst_leader_list_mismatch(members->leader, task, why);
 }
 
-/* Whether only one of this task and MESSAGE's sender has elastic_min: then both lead. The message shows it, since only
- * a leader that waits for all asks tasks that have not come. */
+/* Whether only one of this task and MESSAGE's sender has elastic_min: then both lead. The kind of the message shows it:
+ * only a leader without elastic_min sends WAITING to tasks that have not come. */
 static bool is_of_other_kind(const mst_members *members, const mst_member_message *message) {
     if (!members->leader) return false;
     return is_elastic(members) ? message->kind == MST_MEMBER_WAITING && !message->to
@@ -706,7 +708,7 @@ static void wait_for_leader(mst_members *members) {
     }
     const bool failed_later = members->failing && members->failed_at > members->leader_lost_at;
     const int64_t since = failed_later ? members->failed_at : members->leader_lost_at;
-    /* a program that ends without closing its task may take BYE with it */
+    /* all have done their work: a leader whose program has ended without closing its task never sends BYE */
     const bool is_over = members->all_left && o->recovery_timeout > BYE_MAY_BE_LOST;
     const double patience = is_over ? BYE_MAY_BE_LOST : o->recovery_timeout;
     if ((members->has_run || members->failing) && is_past(members->now, since, patience)) {
@@ -720,15 +722,16 @@ static void wait_for_leader(mst_members *members) {
     o->events.waiting(o->events.context, &waiting);
 }
 
-/* A leader says every few seconds that it waits. A leader that does not may not know this process, because another
- * process wanted the same number: this one sends HERE again. */
+/* A leader says every few seconds that it waits (WAITING). If it does not, it may not know this process, because
+ * another process wanted the same number. This one then sends HERE again. */
 static void remind_leader(mst_members *members) {
     if (!is_past(members->now, members->heard_at, 2 * members->options.report)) return;
     members->heard_at = members->now;
     say_here(members);
 }
 
-/* A leader says that it leads. A task that has not heard that for long looks for another leader. */
+/* If this task leads, says so (LEADS) from time to time. If it has not heard LEADS from its leader for long, looks for
+ * another leader. */
 static void tick_elastic(mst_members *members) {
     const mst_members_options *o = &members->options;
     if (members->refused && is_past(members->now, members->refused_at, o->refusal_timeout)) {

@@ -2,8 +2,8 @@
  *  (mst_task_options.elastic_min).
  *
  *  Two parts of a cut network must never both go on. The tasks that go on must therefore include a majority of the last
- *  generation: more than half of its tasks, or exactly half if the lowest task is among them. Two such parts always
- *  have a task in common.
+ *  generation. That is more than half of its tasks, or exactly half if the lowest task is among them. Two such parts
+ *  always have a task in common.
  *
  *  Not every task may know which generation was the last one. A member remembers the last generation that it knows to
  *  have begun. It also remembers the later generations to which it has agreed (BEGIN in members.h): it does not know
@@ -11,9 +11,10 @@
  *  agreed, so tasks that would go on without its majority include a member that remembers it.
  *
  *  A task counts if its process takes part. It also counts if its process is known to have ended, since that process
- *  goes on nowhere: its machine has reported the end, or a new process takes part with its number and address. The
- *  agreements of such a process are forgotten. One case must therefore be avoided: a task is cut off and started again
- *  on the other side of the cut, while the tasks that it was with go on without it. */
+ *  goes on nowhere. The end is known if the machine of the process has reported it, or if a new process takes part with
+ *  the same number and address. The agreements of such a process are forgotten. One case must therefore be avoided. A
+ *  task is cut off, and is started again on the other side of the cut. Meanwhile the tasks that it was with go on
+ *  without it. */
 #ifndef MUSTER_MEMBERSHIP_QUORUM_H
 #define MUSTER_MEMBERSHIP_QUORUM_H
 
