@@ -49,8 +49,8 @@ static void say_what_counts(const mst_task *task, const mst_generation *generati
 
 static void members_send(void *context, int32_t to, uint64_t instance, const void *data, size_t bytes) {
     mst_task *task = context;
-    (void)instance; /* each message contains the process that it is for */
-    /* the members repeat messages that cannot be sent, like those lost on the way */
+    (void)instance; /* not needed here: each message names the process that it is for */
+    /* not sent: members repeat their messages, as they do for messages that were lost on the way */
     if (task->type->control(task->transport, to, data, bytes)) return;
 }
 
@@ -95,7 +95,7 @@ static void members_ended(void *context, const mst_task_failure *failure) {
     mst_task *task = context;
     mst_task_failure ended = *failure;
     const bool stopped = failure->code == MST_CANCELLED;
-    ended.code = MST_UNAVAILABLE; /* the tasks come together again */
+    ended.code = MST_UNAVAILABLE; /* not an error of the program: the tasks come together again */
     end_group(task, &ended);
     task->phase = APART;
     if (stopped)

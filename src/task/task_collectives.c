@@ -1,4 +1,4 @@
-/* Collectives of the tasks of a cluster (muster/task.h).
+/* The collectives that a program calls on its task (muster/task.h).
  *
  *      enter      at the first call: all tasks come together
  *      compare    each task tells all others what it calls
@@ -50,7 +50,8 @@ static mst_status check_call(const mst_task *task, const mst_task_call *call, co
     if (task->options.elastic_min)
         return MST_FAIL(MST_UNIMPLEMENTED, "collectives are of all workers, and with elastic_min fewer may train");
     const mst_dtype dtype = (mst_dtype)call->dtype;
-    const int64_t most = INT64_MAX / 16 / task->num_workers; /* elements: the number of bytes does not overflow */
+    /* elements for which the number of bytes does not overflow */
+    const int64_t most = INT64_MAX / 16 / task->num_workers;
     if (call->root < 0 || call->root >= task->num_workers)
         return MST_FAIL(MST_INVALID, "there is no worker %lld of %d", (long long)call->root, task->num_workers);
     if (call->kind == MST_CALL_BARRIER) return MST_OK;
@@ -67,7 +68,7 @@ static mst_status check_call(const mst_task *task, const mst_task_call *call, co
 
 /* ---- coming together ---- */
 
-/* For the first collective the tasks come together without a state. */
+/* For the first collective the tasks come together, as for training, but without a state. */
 static mst_status join_by_call(mst_task *task) {
     const mst_fingerprint fingerprint[] = {{.name = "version", .hash = mst_rng_hash_name(mst_version())},
                                            {.name = "calls"}};
@@ -167,14 +168,16 @@ static mst_status move_data(mst_task *task, const mst_task_call *call, const voi
 
 /* ---- the end of a call ---- */
 
-/* The error if a task is lost. It cannot come back, since it would begin anew, amid the calls of the others. */
+/* The error if a task is lost. The lost task cannot come back: its program would start with its first call, while the
+ * others are at a later one. */
 static mst_status lose_by_call(void) {
     char message[800];
     snprintf(message, sizeof message, "%s", mst_error()->message);
     return MST_FAIL(MST_UNAVAILABLE, "%s: start all tasks again", message);
 }
 
-/* Tells the other tasks of an error. The loss of a task is not told, since they notice it themselves. */
+/* Ends CALL with STATUS, and tells the other tasks of an error. They are not told that a task was lost, since they
+ * notice it themselves. */
 static mst_status end_call(mst_task *task, const mst_task_call *call, mst_status status) {
     if (!status) return MST_OK;
     status = mst_error_prefix("%s", call_names[call->kind]);

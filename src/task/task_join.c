@@ -70,12 +70,12 @@ static mst_status send_state(mst_task *task, const mst_snapshot *snapshot) {
             status = task->type->send(task->transport, task->copiers[i], key, &pieces[k], 1, &done);
             sent += !status;
         }
-    const mst_status waited = wait_done(task, &done, sent); /* the bytes must stay until then */
+    const mst_status waited = wait_done(task, &done, sent); /* the bytes must stay until they are sent */
     free(data);
     return status ? status : waited;
 }
 
-/* In a generation: replaces this task's state by the source's. */
+/* Replaces this task's state by that of the generation's source, if the two differ. */
 static mst_status agree_on_state(mst_task *task, const mst_snapshot *snapshot, mst_task_joined *joined) {
     joined->returns = !task->anew;
     if (task->copies) {
@@ -127,7 +127,8 @@ static void say_back(mst_task *task) {
         task->back[i] = false;
     }
     const bool all = task->num_members == task->num_workers;
-    if (task->stopped_at != MST_NO_STATE && all) return; /* training ends here */
+    /* nothing to say: training ends after the state that was reached */
+    if (task->stopped_at != MST_NO_STATE && all) return;
     if ((task->anew && all) || mst_store_get(task->state.store, NULL, MST_STATE_GLOBAL_STEP, &step)) return;
     const long long made = (long long)mst_tensor_get(step, 0);
     mst_tensor_release(step);
@@ -157,8 +158,8 @@ static bool is_stopped(const mst_task *task) {
     return task->options.stop && task->options.stop(task->options.context);
 }
 
-/* A process that a launcher has started again may have come after the end of the job: it must not wait for ever. SINCE:
- * time since which it has waited without anybody who may still come together with it. */
+/* A process that a launcher has started again may come after the end of the job: it must not wait for ever. SINCE: the
+ * time since which no other task has been there. */
 static mst_status check_is_not_late(const mst_task *task, int64_t since) {
     enum { OTHERS_MAY_BE_THERE = 2 }; /* seconds */
     const char *ended = task->restarted;
@@ -182,11 +183,13 @@ static mst_status wait_for_generation(mst_task *task, const mst_member_state *st
     const uint32_t before = task->generation;
     int64_t since = mst_clock_now();
     const char *stopped = "stopped while waiting for the other tasks";
-    if (is_stopped(task) && mst_members_have_all_left(task->members)) { /* the leader has ended before it said BYE */
+    /* the job is done, but the leader has ended before it said BYE */
+    if (is_stopped(task) && mst_members_have_all_left(task->members)) {
         task->phase = ALL_LEFT;
         return MST_OK;
     }
-    if (is_stopped(task)) return MST_FAIL(MST_CANCELLED, "%s", stopped); /* it may already be ready */
+    /* before mst_members_ready: this task may already be ready */
+    if (is_stopped(task)) return MST_FAIL(MST_CANCELLED, "%s", stopped);
     MST_TRY(mst_members_ready(task->members, state));
     while (task->phase == APART && task->generation == before) {
         if (is_stopped(task)) return MST_FAIL(MST_CANCELLED, "%s", stopped);
@@ -197,7 +200,7 @@ static mst_status wait_for_generation(mst_task *task, const mst_member_state *st
     return MST_OK;
 }
 
-/* Enters the next generation with the state of SNAPSHOT. */
+/* Waits for the next generation, to which this task brings the state of SNAPSHOT. */
 static mst_status come_together(mst_task *task, const mst_snapshot *snapshot) {
     mst_member_state state = {.num_fingerprints = task->state.num_fingerprints,
                               .state_number = atomic_load(&task->number),
@@ -373,7 +376,7 @@ static mst_status join_after_calls(mst_task *task, const mst_task_state *state, 
     return status;
 }
 
-/* Also returns if the job has ended without this task. */
+/* Joins the others until that succeeds, also after losses. Also returns if the job has ended without this task. */
 static mst_status join_or_end(mst_task *task, const mst_task_state *state, mst_task_joined *joined) {
     *joined = (mst_task_joined){.copied = false};
     if (task->by_call) return join_after_calls(task, state, joined);
@@ -461,7 +464,7 @@ bool mst_task_must_end(const mst_task *task) {
 }
 
 mst_status mst_task_fail(mst_task *task, mst_status status) {
-    enum { SECONDS = 5 }; /* for the others to hear of it */
+    enum { SECONDS = 5 }; /* time for the others to hear of the error */
     mst_failure failure;
     if (task->servers) return mst_ps_client_fail(task->servers, status);
     mst_failure_keep(&failure, status);
@@ -471,15 +474,16 @@ mst_status mst_task_fail(mst_task *task, mst_status status) {
     while (task->phase != FAILED && task->phase != ALL_LEFT && mst_clock_now() < deadline) {
         mst_task_wait_a_tick(task);
     }
-    /* a task that has waited too long does not know for whom: asking all tasks finds it out */
+    /* this task has waited too long, and does not know for whom. The leader has asked all tasks: the job's failure says
+     * it */
     if (status == MST_DEADLINE && task->phase == FAILED) failure = mst_task_failure_plain(&task->failure);
     pthread_mutex_unlock(&task->lock);
     return mst_failure_restore(&failure);
 }
 
-/* Says that the work is done, and waits until all have said so. *LOST: a task was lost before that. A process that is
- * asked to end first checks whether it was the last. If so, the others do not wait for it, and the job has ended well
- * for this process too. */
+/* Says that the work is done, and waits until all have said so. *LOST: a task was lost before that. If this process
+ * must end meanwhile (`stop` of its options), it first checks whether all have said so. Then nobody waits for it, and
+ * the job has ended well for this process too. */
 static mst_status wait_all_left(mst_task *task, bool *lost) {
     mst_status status = MST_OK;
     pthread_mutex_lock(&task->lock);

@@ -1,5 +1,5 @@
-/* Opening and closing of a task. Its options are checked. Then the connections to parameter servers are opened; or a
- * transport, and on it a member of the cluster. */
+/* Opening and closing of a task. The options are checked first. With parameter servers, the connections to them are
+ * opened. Without, a transport is opened, and then a member (membership/members.h), which uses it. */
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>

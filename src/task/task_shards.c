@@ -39,7 +39,7 @@ mst_status mst_task_cut_shards(mst_task *task, int32_t num_shards) {
     if (!status) status = group ? mst_group_form(group, &options) : mst_group_create(&options, &group);
     free(number);
     free(window);
-    pthread_mutex_lock(&task->lock); /* the clock and the transport use it from now on */
+    pthread_mutex_lock(&task->lock); /* from now on the threads of the clock and of the transport use the group */
     task->group = group;
     pthread_mutex_unlock(&task->lock);
     return status;

@@ -4,7 +4,8 @@
 #include "task/task_inside.h"
 
 static const double LATE = 10, AGAIN = 60; /* seconds */
-static const int64_t PAUSE = 2000000000;   /* nanoseconds without a look: this task itself was stopped */
+/* nanoseconds: after that long without a look, this task itself was stopped */
+static const int64_t PAUSE = 2000000000;
 
 /* "; worker:1 at b:2222, when last heard, trained, had made step 5" */
 static size_t add_heard(mst_task *task, int32_t number, char *text, size_t size) {
@@ -35,7 +36,8 @@ void mst_task_watch_wait(mst_task *task) {
     int64_t waited;
     mst_stopwatch_read(&task->status.wait, now, &waited);
     const int64_t unseen = now - task->looked;
-    if (waited < unseen) task->paused = 0; /* the pause belonged to an earlier wait */
+    /* a wait that began after the last look: the pause belonged to an earlier one */
+    if (waited < unseen) task->paused = 0;
     if (unseen > PAUSE) task->paused += waited < unseen ? waited : unseen;
     waited -= task->paused;
     task->looked = now;
