@@ -1,5 +1,5 @@
-/** Positions of batches in the data of a worker, as increasing numbers: the epoch in the upper half, the batch of that
- *  epoch in the lower half. */
+/** Positions of batches in the data of a worker, as increasing numbers. The upper half of a position is the epoch, the
+ *  lower half the number of the batch in that epoch. */
 #ifndef MUSTER_PARAMETER_SERVER_BATCH_POSITION_H
 #define MUSTER_PARAMETER_SERVER_BATCH_POSITION_H
 

@@ -25,9 +25,9 @@ typedef struct mst_ps_job {
     int64_t is_last;   /**< all have made their last step: the chief has put back these weights */
 } mst_ps_job;
 
-/** Encodes the message for server PS. From STATE it takes the variables of GRAPH and the progress of that server (of
- *  all servers if they are synchronous); for the first server also what callbacks keep (ps_kept.h). The caller frees
- *  *OUT with free(). */
+/** Encodes the message for server PS. From STATE it takes the variables of GRAPH and the progress of that server, or of
+ *  all servers if they are synchronous. For the first server it also takes what callbacks keep (ps_kept.h). The caller
+ *  frees *OUT with free(). */
 MST_CHECKED mst_status mst_ps_begin_encode(const mst_ps_job *job, int32_t ps, const mst_graph *graph,
                                            const mst_snapshot *state, void **out, size_t *bytes);
 /** Decodes the message. *GRAPH and *STATE belong to the caller; *STATE includes the entries of the container "ps".

@@ -80,8 +80,8 @@ static mst_status keep_state_of_servers(mst_ps_client *c) {
     return mst_store_snapshot_again(c->program.store, &c->kept);
 }
 
-/* On the chief, if no state is kept: keeps the state of this process. This must happen before the store gets values of
- * servers, since servers could not begin with those values alone. */
+/* On the chief, if no state is kept: keeps the state of this process. Call it before the store gets values of servers.
+ * Servers could not begin with such values alone: slots would be missing. */
 static mst_status keep_own_state(mst_ps_client *c) {
     if (c->kept || !is_chief(c)) return MST_OK;
     c->kept_position = c->program.position;
@@ -158,7 +158,8 @@ static bool is_one_round(const mst_ps_client *c, uint32_t *last) {
 
 static const double AGAIN = 0.1; /* seconds between two tries to join */
 
-/* Repeats until all servers have values of one round: the chief gives them, the others ask again. */
+/* Says HELLO again and again until all servers have values of one round. The chief gives the servers these values; the
+ * other workers wait. */
 static mst_status agree(mst_ps_client *c) {
     for (uint32_t last;;) {
         MST_TRY(say_hello(c, 0));
@@ -187,8 +188,9 @@ static bool is_one_position(const mst_ps_client *c) {
     return same;
 }
 
-/* The servers that are ahead send the values with which this worker made its gradients at POSITION, so that it makes
- * the same gradients again. Only after that the state of all servers is of one step, and is kept. */
+/* Some servers are ahead: they have already made the update with this worker's gradients at POSITION. They send the
+ * values from before that update, so that this worker makes the same gradients again. After that all servers are at one
+ * step, and the chief keeps their state. */
 static mst_status join_between(mst_ps_client *c, int64_t position) {
     MST_TRY(say_hello(c, position + 1));
     c->kept_at = 0;
@@ -199,7 +201,7 @@ static mst_status ask_staleness(mst_ps_client *c) {
     return mst_ps_ask(c, &(mst_ps_request){.head = {.kind = MST_PS_STALENESS}, .answer = MST_PS_STALENESS});
 }
 
-/* Begins to count staleness. In a round that this worker has begun, all gradients are counted; otherwise only gradients
+/* Begins to count staleness. All gradients are counted if this worker has begun the round; otherwise only gradients
  * from now on. */
 static mst_status begin_counting(mst_ps_client *c) {
     memset(c->counted, 0, sizeof c->counted);
@@ -242,8 +244,8 @@ static mst_status make_gradients(mst_ps_client *c) {
 
 /* ---- what callbacks keep ---- */
 
-/* Gets what callbacks keep from the first server. A process that was not started again, or the chief, has newer data of
- * its own. */
+/* Gets what callbacks keep from the first server, if this process was started again. Otherwise, and on the chief, the
+ * store has newer data. */
 static mst_status take_kept(mst_ps_client *c) {
     const mst_ps_request r = {.head = {.kind = MST_PS_KEPT}, .answer = MST_PS_KEPT, .in_turn = true};
     if (c->has_kept || c->began == c->round) return MST_OK;
@@ -307,7 +309,8 @@ static mst_status join_once(mst_ps_client *c, int64_t *position) {
     c->must_join = false;
     MST_TRY(agree(c));
     *position = smallest_position(c);
-    if (*position < c->began_at) *position = c->began_at; /* a server may still have an earlier one */
+    /* a server may still have a position of the previous training */
+    if (*position < c->began_at) *position = c->began_at;
     c->is_between = c->program.synchronous && !mst_ps_have_order(c) && !is_one_position(c);
     if (c->is_between) MST_TRY(join_between(c, *position));
     c->joined = true;
@@ -432,14 +435,16 @@ static mst_status collect_state(mst_ps_client *c, const mst_ps_request *how) {
     c->collects = true;
     mst_status status = mst_ps_ask(c, &r);
     while (!status && mst_ps_have_order(c) && !r.at_end && !is_one_step(c))
-        status = mst_ps_ask(c, &r); /* a server whose answer was lost has answered again */
+        /* a server whose answer was lost has sent it again, and may be at a later step now */
+        status = mst_ps_ask(c, &r);
     if (!status && (mst_ps_unanswered(c) < c->num_ps || (r.at_end && c->program.synchronous && !is_one_step(c))))
         status = MST_FAIL(MST_UNAVAILABLE, "the parameter servers no longer have the complete state");
     if (!status) status = join_states(c);
     drop_states(c);
     MST_TRY(status);
     mst_tensor *const step = c->values.step;
-    mst_tensor_set(step, 0, (double)c->server[0].step); /* asynchronous servers have different steps */
+    /* asynchronous servers have different steps: that of the first one counts */
+    mst_tensor_set(step, 0, (double)c->server[0].step);
     MST_TRY(mst_store_set(c->program.store, NULL, MST_STATE_GLOBAL_STEP, MST_STATE_STEP, step));
     c->has_collected = true;
     return keep_state_of_servers(c);
@@ -450,7 +455,8 @@ mst_status mst_ps_client_collect(mst_ps_client *c) {
                                       : collect_state(c, &(mst_ps_request){.at_end = false});
 }
 
-/* Updates with gradients that are under way will soon be made: this function therefore tries several times. */
+/* Tries several times: servers may be at different steps now, but updates with gradients that are under way will soon
+ * be made. */
 mst_status mst_ps_client_collect_last(mst_ps_client *c) {
     const mst_ps_request r = {.at_end = true, .until = mst_clock_after(c->options.timeout)};
     const int tries = c->failed ? 1 : 20;
@@ -538,7 +544,8 @@ mst_status mst_ps_client_finish(mst_ps_client *c, bool stops) {
         if (mst_ps_is_one_leaving(c)) return let_leave(c);
         MST_TRY(mst_ps_client_collect(c)); /* other workers still make steps */
     }
-    if (is_chief(c)) { /* the others wait until no step can be lost any more */
+    /* the chief collects all state. Then its second FINISHED lets the servers answer the other workers */
+    if (is_chief(c)) {
         MST_TRY(mst_ps_client_collect(c));
         r.head.step = bits | MST_FINISHED_HAS_STATE;
         r.until = 0;
@@ -560,12 +567,14 @@ mst_status mst_ps_client_give_weights(mst_ps_client *c) {
 }
 
 /* Leaves. A server that was started again gets the last state from the chief, if a worker waits for it. If this worker
- * is stopped while it waits for the others to leave, all its work is done: a new process might find no servers. */
+ * must stop while it waits for the others to leave, that is no error. All its work is done, and a process started in
+ * its place might find no servers. */
 static mst_status leave_when_all_have_values(mst_ps_client *c) {
     const mst_ps_request r = {.head = {.kind = MST_PS_LEAVE, .number = c->has_last ? c->finished : 0},
                               .answer = MST_PS_DONE,
                               .is_last = c->has_last};
-    for (int32_t p = 0; p < c->num_ps; p++) c->server[p].was_lost = c->server[p].lost; /* earlier losses do not count */
+    /* from now on: losses before the end do not count */
+    for (int32_t p = 0; p < c->num_ps; p++) c->server[p].was_lost = c->server[p].lost;
     for (;;) {
         const mst_status status = mst_ps_ask(c, &r);
         if (status == MST_CANCELLED && c->has_last && !mst_ps_is_one_lost(c)) return MST_OK;
@@ -575,10 +584,10 @@ static mst_status leave_when_all_have_values(mst_ps_client *c) {
     }
 }
 
-/* Whether the store already has all last values. Usually the values of the servers are those of the last step. They
- * differ only if the chief's callbacks have put back the weights of an earlier epoch. If they do not differ, the store
- * is left unchanged, so that changes by the program stay, such as averages in place of weights. If a server was lost
- * and has sent no values, the values of the store are the last ones. */
+/* Whether the store already has all last values. Usually the values of the servers are those of the last step. They are
+ * others only if the chief's callbacks have put back the weights of an earlier epoch. If not, the store is left
+ * unchanged: changes by the program stay, such as averages in place of weights. If a server was lost and has sent no
+ * values, the values of the store are the last ones. */
 static bool has_all(const mst_ps_client *c) {
     bool all = true, others = false;
     for (int32_t p = 0; p < c->num_ps; p++) {
@@ -604,7 +613,7 @@ mst_status mst_ps_client_leave(mst_ps_client *c) {
     if (!status) status = say_gone(c);
     if (!status) return has_all(c) ? MST_OK : store_values(c);
     if (!c->must_join) return status;
-    mst_failure lost; /* nobody will repeat the steps that the server has lost */
+    mst_failure lost; /* a server has lost steps, and nobody will repeat them: an error for all */
     mst_failure_keep(&lost, status);
     status = MST_FAIL(lost.code,
                       "%s after this worker had made its last step: start the job again; with --checkpoint-dir it goes "

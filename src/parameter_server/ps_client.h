@@ -77,8 +77,9 @@ MST_CHECKED mst_status mst_ps_client_update(mst_ps_client *client, int64_t posit
 bool mst_ps_client_is_leaving(const mst_ps_client *client);
 /** Whether a request has failed because a server was started again. */
 bool mst_ps_client_must_join(const mst_ps_client *client);
-/** Whether only some of the synchronous servers have made the update of this worker's next step: this worker was killed
- *  after its gradients had reached some of them. The servers together then have no state of the job. */
+/** Whether only some of the synchronous servers have made the update of this worker's next step. That is so if the
+ *  worker was killed after its gradients had reached only some of them. The servers together then have no state of the
+ *  job. */
 bool mst_ps_client_is_between(const mst_ps_client *client);
 /** The store gets everything that the servers keep: variables, slots, positions of the workers. */
 MST_CHECKED mst_status mst_ps_client_collect(mst_ps_client *client);
@@ -104,9 +105,9 @@ MST_CHECKED mst_status mst_ps_client_staleness(mst_ps_client *client, int64_t co
 MST_CHECKED mst_status mst_ps_client_rate(mst_ps_client *client, const float *rate, float *out);
 /** This worker has made its last step of a training. Waits until all have, and the chief has all state. Until then a
  *  server may be lost, and this worker must be able to repeat steps. The store gets the last values; on the chief it
- *  gets all state, and mst_ps_client_collect then needs no server. STOPS: on the chief, its callbacks have ended the
- *  training before all steps were made; workers that are not in step then end theirs too (mst_ps_client_is_ended).
- *  Errors as mst_ps_client_update; MST_CANCELLED if the `stop` of the task says so. */
+ *  gets all state, and mst_ps_client_collect then needs no server. STOPS: the chief's callbacks have ended the training
+ *  before all steps were made. Workers that are not in step with the chief then end their training too
+ *  (mst_ps_client_is_ended). Errors as mst_ps_client_update; MST_CANCELLED if the `stop` of the task says so. */
 MST_CHECKED mst_status mst_ps_client_finish(mst_ps_client *client, bool stops);
 /** Whether the chief's callbacks have ended the training; this worker hears it with its last values. */
 bool mst_ps_client_is_ended(const mst_ps_client *client);
@@ -117,9 +118,9 @@ bool mst_ps_client_is_asked_to_stop(const mst_ps_client *client);
 /** On the chief, after the callbacks of an epoch: gives the servers what the callbacks keep in the store (ps_kept.h). A
  *  worker that is started again gets it when it joins. Errors as mst_ps_client_update. */
 MST_CHECKED mst_status mst_ps_client_keep(mst_ps_client *client);
-/** Call it on the chief if its callbacks have put back the weights of the best epoch, so that its store differs from
- *  the last values. The servers get these weights. The workers get them when they leave, or join for another training.
- *  Does nothing if mst_ps_client_has_last is false. Lost servers are waited for as in mst_ps_client_leave. */
+/** Call it on the chief if its callbacks have put back the weights of the best epoch: its store then differs from the
+ *  last values. The servers get the weights of the store. The workers get them when they leave, or join for another
+ *  training. Does nothing if mst_ps_client_has_last is false. Lost servers are waited for as in mst_ps_client_leave. */
 MST_CHECKED mst_status mst_ps_client_give_weights(mst_ps_client *client);
 /** This worker has done its work: waits until all have. The store gets the last values, unless mst_ps_client_finish has
  *  brought them: changes that the program has made since then stay. A server that is lost after the last step is waited

@@ -7,8 +7,8 @@
 
 #include "muster/store.h"
 
-/** Whether a callback keeps this entry of a state: it belongs neither to the model, nor to the position in the data
- *  ("fit/..."), nor to the progress of servers. */
+/** Whether a callback keeps this entry of a state. Such an entry does not belong to the model, the position in the data
+ *  ("fit/...") or the progress of servers. */
 bool mst_ps_is_kept(const mst_state_info *info);
 /** These return the entries of STORE or of STATE that callbacks keep, in a snapshot that shares their tensors. *OUT
  *  belongs to the caller. */

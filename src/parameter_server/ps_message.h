@@ -78,65 +78,81 @@
 
 extern const mst_protocol mst_ps_protocol;
 
-/** W: sent by a worker. S: sent by a server. S to S: sent by a server to a server. */
+/** W: sent by a worker. S: sent by a server. S to S: sent by a server to a server. `number`, `step`, `request` and
+ *  `body` are those of the message. */
 enum {
     /* the beginning */
     /** W: it is there; number: 0, or 1 + the position whose values it wants; step: number of trainings that it has
      *  finished; body: its fingerprints */
     MST_PS_HELLO = MST_TASK_MESSAGE_PARAMETER_SERVER,
     MST_PS_EMPTY, /**< S: there are no values (round 0), or none of this round, or this worker must say HELLO */
-    MST_PS_BEGIN, /**< W, the chief: body: graph, variables and first values (ps_begin.h), from which the
-                       *   server makes its state; a new round begins */
-    MST_PS_AGREE, /**< W, in a job that promises equal bits: asks which instructions of oneDNN all workers have
-                       *   S: number: these instructions, a bit each; sent when all workers have come */
+    /** W, the chief: a new round begins. The server makes its state of the body: graph, variables and first values
+     *  (ps_begin.h) */
+    MST_PS_BEGIN,
+    /** Only in a job that promises equal bits. W: asks which instructions of oneDNN all workers have.
+     *  S: sent when all workers have come; number: these instructions, a bit each */
+    MST_PS_AGREE,
     /* steps */
-    MST_PS_VALUES,    /**< S: number: position from which the worker goes on; step; body: message_body.h */
-    MST_PS_GRADIENTS, /**< W: number: position of the batch; step: of the values that it has of this round; -1: the
-                       *   values of several servers have different steps; body: message_body.h. They are applied */
-    MST_PS_TAKEN,     /**< S, if values are given in turn: it has the gradients */
-    MST_PS_WANT,      /**< W, if values are given in turn: number: 1: it is this server's turn to give values; 0: the
-                       *   worker only asks whether the server has any of this round (TAKEN or EMPTY) */
-    MST_PS_ORDER,     /**< S to S (server_order.c); number: a worker, or -1; request: that worker's request
-                       *   to the first server: this request has come, or -1: repeat the turns that I have not taken;
-                       *   step: number of turns that have been taken
-                       *   from the first server: take this request, or -1: make an update; step: number of the turn */
-    MST_PS_RATE,      /**< W: asks for the learning rate; body: nothing, or from the chief a new one, an f32
-                       *   S: body: the learning rate, an f32 */
-    MST_PS_STALENESS, /**< W: asks how stale gradients were
-                       *   S: body: counts, see below */
-    MST_PS_KEPT,      /**< W: asks for what callbacks keep; number: 1: the chief gives it, in the body (ps_kept.h)
-                       *   S: it has what the chief gave; or body: what was asked for */
-    MST_PS_COLLECT,   /**< W: asks for all state, also when the job has ended (FAILED); number, from the chief: 1: no
-                       *   update is made after this in this round */
-    MST_PS_STATE,     /**< S: step; body: a snapshot (messages/state_message.h) */
+    MST_PS_VALUES, /**< S: number: position from which the worker goes on; step; body: message_body.h */
+    /** W: gradients, which the server applies; number: position of the batch; body: message_body.h.
+     *  step: that of the values of this round that the worker has; -1: its values have a different step for each
+     *  server */
+    MST_PS_GRADIENTS,
+    MST_PS_TAKEN, /**< S, if values are given in turn: it has the gradients */
+    /** W, if values are given in turn; number: 1: it is this server's turn to give values. 0: the worker only asks
+     *  whether the server has values of this round (TAKEN or EMPTY) */
+    MST_PS_WANT,
+    /** S to S (server_order.c); number: a worker, or -1; request: that worker's request.
+     *  To the first server: this request has come. If number is -1: repeat the turns that I have not taken.
+     *      step: number of turns that the sender has taken
+     *  From the first server: take this request. If number is -1: make an update.
+     *      step: number of the turn */
+    MST_PS_ORDER,
+    /** W: asks for the learning rate; body: nothing, or from the chief a new one, an f32
+     *  S: body: the learning rate, an f32 */
+    MST_PS_RATE,
+    /** W: asks how stale gradients were
+     *  S: body: counts, see below */
+    MST_PS_STALENESS,
+    /** W: asks for what callbacks keep. If number is 1, the chief gives it instead, in the body (ps_kept.h)
+     *  S: body: what was asked for; empty if the chief gave it */
+    MST_PS_KEPT,
+    /** W: asks for all state, also when the job has ended (FAILED). If number is 1, the server makes no update after
+     *  this one in this round; only the chief asks so */
+    MST_PS_COLLECT,
+    MST_PS_STATE, /**< S: step; body: a snapshot (messages/state_message.h) */
     /* the end */
-    MST_PS_STOP,     /**< S, before values: the chief has ended the training, and this worker must end it too */
-    MST_PS_FINISHED, /**< W: it has made its last step of training NUMBER, from 1 on; step: bits, see below
-                       *   S: all have done so (the chief hears it first); step; body: the last values */
-    MST_PS_LEAVE,    /**< W: it has done its work; number: 0, or that of the training whose last values it has;
-                       *   step: 1: another server has said that all have done their work */
-    MST_PS_DONE,     /**< S: all have done their work; step; body: values, or nothing if there are none */
-    MST_PS_GONE,     /**< W: it knows that all have done their work (DONE), and no longer needs the server */
-    MST_PS_LEAVING,  /**< S, to all: it is about to leave, and will come back without its state; the chief asks for that
-                       *   W, the chief: it has the state */
-    MST_PS_FAILED,   /**< both: body: why the job ends, a text without a 0 at its end; number, of W: 1: the reason is
-                       *   another task, which the text names; step: 1: a task stays away, and the remaining state is
-                       *   complete: the chief may COLLECT it */
-    MST_PS_NOTICE,   /**< S: body: a line for the log, a text as of FAILED */
+    MST_PS_STOP, /**< S, before values: the chief has ended the training, and this worker must end it too */
+    /** W: it has made its last step of training NUMBER, from 1 on; step: bits, see below
+     *  S: all have done so (the chief hears it first); step; body: the last values */
+    MST_PS_FINISHED,
+    /** W: it has done its work; number: 0, or that of the training whose last values it has.
+     *  step: 1: another server has said that all have done their work */
+    MST_PS_LEAVE,
+    MST_PS_DONE, /**< S: all have done their work; step; body: values, or nothing if there are none */
+    MST_PS_GONE, /**< W: it knows that all have done their work (DONE), and no longer needs the server */
+    /** S, to all: it is about to leave, and will come back without its state; the chief asks for that
+     *  W, the chief: it has the state */
+    MST_PS_LEAVING,
+    /** Both: the job ends; body: why, a text without a 0 at its end.
+     *  W: number: 1: the reason is another task, which the text names.
+     *  S: step: 1: a task stays away, and the remaining state is complete: the chief may COLLECT it */
+    MST_PS_FAILED,
+    MST_PS_NOTICE, /**< S: body: a line for the log, a text as of FAILED */
     MST_PS_END
 };
-
 /** CANNOT_JOIN (messages/task_message.h) ends a job if a certain task has never come. `number` says which task:
  *      0        the sender, which cannot listen at its address
  *      1        W to S: another server
  *      2 + I    W to S: worker I, which was given other lists of tasks */
 
-/** Bits of FINISHED from the chief: it has all state of the last step; its callbacks have ended the training, also for
- *  workers that are not in step with it. */
+/** Bits of FINISHED from the chief. HAS_STATE: it has all state of the last step. STOPS: its callbacks have ended the
+ *  training, also for workers that are not in step with it. */
 enum { MST_FINISHED_HAS_STATE = 1, MST_FINISHED_STOPS = 2 };
 
-/** The body of counts is an i64 for each staleness from 0 to the largest that occurred: how many gradients of this
- *  staleness have been applied since BEGIN. MST_STALENESS_COUNTS - 1 updates and more are counted together. */
+/** The body of STALENESS is an i64 for each staleness from 0 to the largest that occurred. It counts the gradients of
+ *  this staleness that have been applied since BEGIN. MST_STALENESS_COUNTS - 1 updates and more are counted
+ *  together. */
 enum { MST_STALENESS_COUNTS = 1024 };
 
 #endif

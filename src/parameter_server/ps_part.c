@@ -82,7 +82,7 @@ static mst_status whole_entry(const mst_ps_copy *of, const mst_state_info *info,
     if (*out) return MST_OK;
     MST_TRY(mst_tensor_create(dtype, mst_tensor_shape(of->value), out));
     const mst_status status = mst_snapshot_add(joined, info->container, info->name, info->kind, *out);
-    mst_tensor_release(*out); /* the snapshot holds it */
+    mst_tensor_release(*out); /* the snapshot holds a reference, too */
     return status;
 }
 

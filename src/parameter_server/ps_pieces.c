@@ -6,7 +6,7 @@ mst_iov *mst_piece_add(mst_iov *to, const void *data, size_t bytes) {
     static const char zero[MST_MESSAGE_BODY_ALIGN] = {0};
     const size_t rest = mst_message_body_aligned(bytes) - bytes;
     *to++ = (mst_iov){data, bytes};
-    *to++ = (mst_iov){zero, rest}; /* even for no zeros: each step fills the same pieces */
+    *to++ = (mst_iov){zero, rest}; /* added even if there are no zeros: each step fills the same number of pieces */
     return to;
 }
 

@@ -122,7 +122,8 @@ static mst_status send_to(mst_ps_client *c, int32_t p, const mst_ps_request *r) 
 }
 
 /* Sends R again to server P, which is connected again. If it is another server's turn, P only has to say whether it has
- * lost its values. The server whose turn it is may wait for workers that cannot go on without these. */
+ * lost its values. That must be found out: the server whose turn it is may wait for workers that cannot go on without
+ * the values of P. */
 static mst_status send_again(mst_ps_client *c, int32_t p, const mst_ps_request *r) {
     mst_ps_request again = *r;
     if (r->in_turn && p != r->turn) again.head.number = 0;
@@ -143,8 +144,8 @@ static mst_status fail_empty(mst_ps_client *c, int32_t p) {
                     mst_mail_name(c->mail, c->server[p].task, name, sizeof name));
 }
 
-/* Server P has ended the job, cannot join, or is lost. Servers do not tell each other, so this worker tells the
- * others. */
+/* Ends the job on all tasks because server P has ended it, cannot join, or is lost. Servers do not tell each other, so
+ * this worker tells the other servers. */
 static mst_status end_job_of_all(mst_ps_client *c, int32_t p, int32_t kind, const char *why) {
     const mst_task_message_head head = {.kind = kind, .number = 1, .step = c->is_left};
     c->failed = true;
@@ -165,7 +166,8 @@ static mst_status fail_lost(mst_ps_client *c, int32_t p) {
     return end_job_of_all(c, p, MST_PS_FAILED, why);
 }
 
-/* Server P cannot join. If there have been values, P was lost, or the process is one too many. */
+/* A process of server P cannot join. If servers have already had values, that does not end the job: P was lost and
+ * comes back, or the process is one too many. */
 static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why) {
     char name[300], text[1500];
     mst_mail_name(c->mail, c->server[p].task, name, sizeof name);
@@ -178,14 +180,14 @@ static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why)
     return end_job_of_all(c, p, MST_TASK_MESSAGE_CANNOT_JOIN, text);
 }
 
-/* A process of another job may be at the server's address. Then the server itself, which cannot listen there, soon says
- * so. */
+/* The process at the server's address has another list of tasks. It may belong to another job: the server itself then
+ * cannot listen there, and soon says so. */
 static void hear_list_mismatch(mst_ps_server *s, const char *why) {
     if (!s->list_mismatch) s->list_mismatch = mst_clock_now();
     snprintf(s->why, sizeof s->why, "%s", why);
 }
 
-/* Another worker was given other lists of tasks, and may not even look for the servers: this worker tells them. */
+/* Another worker was given other lists of tasks. It may not even look for the servers, so this worker tells them. */
 static mst_status hear_worker_list_mismatch(mst_ps_client *c, const mst_task_message *message) {
     const mst_task_message_head head = {.kind = MST_TASK_MESSAGE_CANNOT_JOIN, .number = message->from + 2};
     const char *why = message->body;
@@ -198,7 +200,8 @@ static mst_status hear_worker_list_mismatch(mst_ps_client *c, const mst_task_mes
     return MST_OK;
 }
 
-/* If no server can be reached to end the job, this worker ends with the error itself. */
+/* After hear_worker_list_mismatch() a server should end the job. If none can be reached, this worker ends with the
+ * error itself. */
 static mst_status check_worker_list_mismatch(mst_ps_client *c, int64_t late) {
     char name[300], text[1000];
     if (c->round || !c->list_mismatch || mst_clock_now() - c->list_mismatch <= late) return MST_OK;
@@ -217,8 +220,9 @@ static mst_status check_list_mismatch(mst_ps_client *c) {
     return check_worker_list_mismatch(c, 2 * SERVER_MAY_BE_LATE);
 }
 
-/* Once a server has sent DONE, all workers have done their work. Another server may not know it: if it was cut off from
- * a worker that was leaving, it would wait for that worker's return. It is therefore told, once per second. */
+/* Once a server has sent DONE, all workers have done their work. Another server may not know it: it may have been cut
+ * off from a worker that was leaving, and would wait for that worker's return. This worker therefore tells it, once per
+ * second. */
 static mst_status pass_on_end(mst_ps_client *c, const mst_ps_request *r) {
     static const int64_t APART = INT64_C(1000000000); /* nanoseconds */
     const int64_t now = mst_clock_now();
@@ -238,7 +242,8 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
     const mst_task_message *message = *from;
     const int32_t kind = message->head.kind;
     char name[300];
-    if (message->head.request && message->head.request != c->request) return MST_OK; /* it answers an earlier request */
+    /* the message answers an earlier request */
+    if (message->head.request && message->head.request != c->request) return MST_OK;
     switch (kind) {
         case MST_TASK_MESSAGE_CONNECTED:
             s->list_mismatch = 0;
@@ -260,7 +265,7 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
                        mst_mail_name(c->mail, s->task, name, sizeof name));
             return MST_OK;
         case MST_PS_FAILED:
-            if (c->failed) return MST_OK; /* this worker knows it */
+            if (c->failed) return MST_OK; /* nothing new: this worker knows that the job has ended */
             c->is_left = message->head.step == 1;
             return end_job_of_all(c, p, MST_PS_FAILED, message->body);
         case MST_TASK_MESSAGE_CANNOT_JOIN:
@@ -315,7 +320,8 @@ static mst_status check_lost(mst_ps_client *c, const mst_ps_request *r) {
     MST_TRY(check_list_mismatch(c));
     for (int32_t p = 0; p < c->num_ps; p++) {
         mst_ps_server *s = &c->server[p];
-        if (r->is_last && s->was_lost) /* even if it is connected again: other workers may have left before */
+        /* enough time has passed since the loss, even if the server is back: it may wait for workers that have left */
+        if (r->is_last && s->was_lost)
             s->answered |= (double)(now - s->was_lost) > c->options.recovery_timeout * 1e9;
         else if (!s->answered && s->lost && (double)(now - s->lost) > c->options.recovery_timeout * 1e9)
             return fail_lost(c, p);
@@ -340,7 +346,7 @@ static bool is_over(const mst_ps_client *c, const mst_ps_request *r) {
     return r->at_end ? mst_ps_is_one_lost(c) : r->until && mst_ps_is_one_leaving(c);
 }
 
-/* Whether this worker must stop, and gives up R. */
+/* Whether this worker must stop, and R is therefore given up. */
 static bool is_given_up(mst_ps_client *c, const mst_ps_request *r) {
     c->stopped |= !r->at_end && c->options.stop && c->options.stop(c->options.context);
     return c->stopped && !r->at_end;

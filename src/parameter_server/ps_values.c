@@ -14,7 +14,7 @@ static mst_status add_copy(mst_ps_values *values, const char *name, mst_spec spe
                            mst_tensor **out) {
     MST_TRY(mst_tensor_create(spec.dtype, spec.shape, out));
     const mst_status status = mst_snapshot_add(values->snapshot, NULL, name, kind, *out);
-    mst_tensor_release(*out); /* the snapshot holds it */
+    mst_tensor_release(*out); /* the snapshot holds a reference, too */
     return status;
 }
 

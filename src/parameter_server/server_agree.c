@@ -1,6 +1,6 @@
-/* In a synchronous job that waits for all workers, these use only instructions of oneDNN that all of them have. Each
- * worker asks for the instructions before its first step, and is answered when all workers have come. A worker that
- * comes later must have them. */
+/* Agreeing on the instructions of oneDNN. In a synchronous job that waits for all workers, the workers use only
+ * instructions that all of them have. Each worker asks for these before its first step, and is answered when all
+ * workers have come. A worker that comes later must have all of them. */
 #include "parameter_server/server_state.h"
 
 static bool have_all_come(const mst_server *s) {

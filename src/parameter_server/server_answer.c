@@ -29,8 +29,9 @@ static bool is_away(const mst_server_worker *w) {
     return (!w->instance || w->lost) && !w->left && !w->finished;
 }
 
-/* Whether worker W may compute gradients now without anybody's gradients becoming too old. In the worst case all other
- * computing workers come first. Absent workers are counted too, since they may come at any time. */
+/* Whether worker W may compute gradients now, so that nobody's gradients can become too old. In the worst case the
+ * gradients of all other computing workers are applied first. Absent workers are counted too, since they may come at
+ * any time. */
 static bool may_compute(const mst_server *s, int32_t w) {
     int64_t others = 0, oldest = s->step;
     if (s->job.staleness < 0) return true;

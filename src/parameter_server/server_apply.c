@@ -51,7 +51,7 @@ int32_t mst_server_count_gradients(const mst_server *s) {
     return count;
 }
 
-/* If the gradients are of the first batch of an epoch, sums that workers report begin again. */
+/* If the gradients are of the first batch of an epoch: sets the sums that workers report back to 0. */
 static mst_status begin_epoch(mst_server *s) {
     bool is_first = s->job.aggregate == s->num_workers;
     for (int32_t w = 0; w < s->num_workers && is_first; w++)

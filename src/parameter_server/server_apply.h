@@ -19,8 +19,8 @@ typedef struct mst_server_counts {
 MST_CHECKED mst_status mst_server_apply(mst_server *s, const mst_task_message *message);
 /** Drops the gradients of MESSAGE: other workers have already made that step. */
 MST_CHECKED mst_status mst_server_drop_late(mst_server *s, const mst_task_message *message);
-/** The gradients of worker W have been applied or dropped, and it waits for values; if values are given in turn, only
- *  once it has asked for them. */
+/** Call it when the gradients of worker W have been applied or dropped: from now on the worker waits for values. If
+ *  values are given in turn, it waits only once it has asked for them. */
 void mst_server_hold(mst_server *s, int32_t w);
 /** How many workers have sent gradients that are kept. */
 int32_t mst_server_count_gradients(const mst_server *s);

@@ -64,7 +64,7 @@ static mst_status find_variable(mst_server *s, int32_t v, mst_value variable) {
         return find_rows(at, fed, numbers);
     }
     if (spec.dtype != gradient.dtype || !mst_shape_equal(spec.shape, gradient.shape)) return wrong_gradient(fed, at);
-    if (!s->job.synchronous) return MST_OK; /* its gradients are fed in place */
+    if (!s->job.synchronous) return MST_OK; /* an asynchronous job feeds gradients from their messages */
     MST_TRY(mst_tensor_create(spec.dtype, spec.shape, &at->sum));
     s->gradients.feed[at->feed].tensor = at->sum;
     return MST_OK;
@@ -227,7 +227,7 @@ mst_status mst_server_begin(mst_server *s, const mst_task_message *message) {
     MST_TRY(status);
     say_what_it_keeps(s);
     memset(s->counts.staleness, 0, sizeof s->counts.staleness);
-    for (int32_t w = 0; w < s->num_workers; w++) s->worker[w].read = s->step; /* nobody has later values */
+    for (int32_t w = 0; w < s->num_workers; w++) s->worker[w].read = s->step; /* all workers train on from this step */
     s->round = message->head.round;
     mst_task_status_begin(&s->status, MST_TASK_SERVES);
     MST_TRY(mst_server_begin_log(s));

@@ -22,10 +22,11 @@ typedef struct mst_server_variable {
     const char *name; /**< belongs to the graph */
     mst_spec spec;
     size_t bytes;
-    size_t offset;    /**< offset in a message of all variables, if none is sparse */
-    int32_t feed;     /**< number of the feed of its gradient; sparse: the first of two feeds, rows and their indices */
-    mst_tensor *sum;  /**< sum of the gradients of a step. Sparse: rows, with more room than is in use. Dense and
-                      *   asynchronous, during an update: the gradient itself, in place */
+    size_t offset; /**< offset in a message of all variables, if none is sparse */
+    int32_t feed;  /**< number of the feed of its gradient; sparse: the first of two feeds, rows and their indices */
+    /** sum of the gradients of a step. Sparse: rows, with more room than is in use. Dense and asynchronous: during an
+     *  update, the one gradient inside its message */
+    mst_tensor *sum;
     bool is_reported; /**< a sum that workers report; if they are in step, it begins again with each epoch */
     bool adds;        /**< gradients are added to it: MST_JOIN_ADD */
     /* if the gradient is sparse */

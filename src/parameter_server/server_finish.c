@@ -63,13 +63,14 @@ void mst_server_end_when_all_gone(mst_server *s) {
     s->ended = all || now - s->end.all_left > most;
 }
 
-/* Requests that wait for gradients of worker FROM no longer wait. */
+/* Worker FROM sends no more gradients: what waits for them goes on without them. */
 static mst_status go_on_without(mst_server *s, int32_t from) {
     s->worker[from].computes = false;
     return s->job.synchronous && !s->options.replay_updates ? mst_server_update_together(s) : mst_server_answer_held(s);
 }
 
-/* If workers are not in step, they hear with their next values that the training ends. */
+/* The chief's callbacks have ended the training (MESSAGE). Workers that are not in step with it hear that with their
+ * next values. */
 static mst_status stop_all(mst_server *s, const mst_task_message *message) {
     const mst_server_options *o = &s->options;
     if (message->from != s->chief || !(message->head.step & MST_FINISHED_STOPS) || s->end.stops) return MST_OK;
@@ -83,7 +84,7 @@ static mst_status stop_all(mst_server *s, const mst_task_message *message) {
 
 mst_status mst_server_finish(mst_server *s, const mst_task_message *message) {
     if (message->head.number <= s->end.trainings) return send_finished(s, message->from);
-    mst_server_drop_gradients(s, message->from); /* of an earlier process */
+    mst_server_drop_gradients(s, message->from); /* gradients of an earlier process of this worker */
     s->worker[message->from].finished = true;
     s->worker[message->from].has_state = (message->head.step & MST_FINISHED_HAS_STATE) != 0;
     MST_TRY(stop_all(s, message));
@@ -98,7 +99,8 @@ static void hear_all_left(mst_server *s, const mst_task_message *message) {
 }
 
 mst_status mst_server_take_leave(mst_server *s, const mst_task_message *message) {
-    if (s->end.all_left && message->head.step == 1) return MST_OK; /* this server knows it */
+    /* nothing new: this server knows that all have left */
+    if (s->end.all_left && message->head.step == 1) return MST_OK;
     MST_TRY(mst_server_check_leaving(s, message->from));
     s->worker[message->from].left = true;
     hear_all_left(s, message);

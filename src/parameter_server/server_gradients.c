@@ -170,7 +170,7 @@ static mst_status add_up(mst_server *s, int32_t count) {
 }
 
 mst_status mst_server_add_up(mst_server *s, int32_t count) {
-    const uint64_t mode = mst_flush_denormals(); /* as if one process added them up */
+    const uint64_t mode = mst_flush_denormals(); /* as in the sums of one process */
     const mst_status status = add_up(s, count);
     mst_float_mode_set(mode);
     return status;

@@ -35,7 +35,8 @@ static mst_status go_on_leaving(mst_server *s, int64_t now) {
     return MST_FAIL(MST_CANCELLED, "the parameter server %s has left", mst_server_name(s, s->self));
 }
 
-/* A replay cannot go on after a task was started again. */
+/* A server that replays a log and is told to leave ends at once: a replay cannot go on after a task was started
+ * again. */
 mst_status mst_server_check_stop(mst_server *s, int64_t now) {
     const bool leaves = is_asked(s, s->options.leave);
     if (is_asked(s, s->options.stop) || (leaves && s->options.replay_updates))

@@ -27,7 +27,7 @@
 
 #include "base/no_memory.h"
 
-enum { UPDATE = -1 /* used instead of a worker */ };
+enum { UPDATE = -1 /* used in place of a worker's number */ };
 
 /* ---- memory ---- */
 
@@ -176,7 +176,7 @@ static mst_status note_listed(mst_server *s, int32_t p, int32_t w, uint64_t requ
 static mst_status hear_of_listed(mst_server *s, int32_t p, const mst_task_message_head *head) {
     mst_server_order *o = &s->order;
     if (head->step > o->taken || head->number < UPDATE || head->number >= s->num_workers) return MST_OK;
-    if (head->step > o->taken_by[p]) o->taken_by[p] = head->step; /* else a later message has overtaken it */
+    if (head->step > o->taken_by[p]) o->taken_by[p] = head->step; /* smaller: a later message has overtaken this one */
     if (head->number != UPDATE) return note_listed(s, p, (int32_t)head->number, head->request);
     for (int64_t i = o->taken_by[p] + 1; i <= o->taken; i++) MST_TRY(tell_turn(s, p, i));
     return MST_OK;
@@ -184,7 +184,8 @@ static mst_status hear_of_listed(mst_server *s, int32_t p, const mst_task_messag
 
 /* ---- the other servers ---- */
 
-/* Takes turn number head->step. If an earlier turn is missing, this one is dropped, and will come again after that. */
+/* Takes turn number head->step. If an earlier turn is missing, this turn is dropped: the first server sends it again
+ * after the missing one. */
 static mst_status hear_turn(mst_server *s, const mst_task_message_head *head) {
     const int64_t next = s->order.taken + 1;
     if (head->step < next || head->number < UPDATE || head->number >= s->num_workers) return MST_OK;
@@ -192,8 +193,8 @@ static mst_status hear_turn(mst_server *s, const mst_task_message_head *head) {
     return take_turn(s, (mst_server_turn){.worker = (int32_t)head->number, .request = head->request});
 }
 
-/* Tells the first server everything again. A connection may have broken and lost messages without this server's
- * knowledge. */
+/* Tells the first server everything again: messages may have been lost with a connection that has broken, without this
+ * server's knowledge. */
 static mst_status tell_first_all(mst_server *s) {
     MST_TRY(tell_first(s, UPDATE, 0));
     for (int32_t w = 0; w < s->num_workers; w++) {
@@ -225,7 +226,7 @@ mst_status mst_server_hear_server(mst_server *s, const mst_task_message *message
 
 /* ---- requests ---- */
 
-/* A request that has been taken, and is sent again because its answer was lost, has already had its turn. */
+/* False for a request that has already had its turn, and is sent again because its answer was lost. */
 bool mst_server_is_ordered(const mst_server *s, const mst_task_message *message) {
     const int32_t kind = message->head.kind;
     const bool counts = kind == MST_PS_COLLECT || kind == MST_PS_RATE || kind == MST_PS_FINISHED ||
@@ -238,7 +239,7 @@ mst_status mst_server_list_request(mst_server *s, mst_task_message **message) {
     const uint64_t request = (*message)->head.request;
     mst_task_message *last = last_listed(s, w);
     const bool is_known = last && last->instance == (*message)->instance;
-    if (is_known && request < last->head.request) return MST_OK; /* a later one has overtaken it */
+    if (is_known && request < last->head.request) return MST_OK; /* a later request has overtaken this one */
     if (!is_known || request > last->head.request) {
         *(last ? &last->next : &s->worker[w].listed) = *message;
         *message = NULL;

@@ -1,15 +1,15 @@
 /* Replay of an asynchronous job, or of one with backup workers. Gradients are applied in the order of its log. Each
- * worker computes them from the values that the log names. The variables therefore get the same bits. Two things are
- * held back:
+ * worker computes them from the values that the log names. The variables therefore get the same bits. Values and
+ * gradients are held back:
  *
  *      values      a worker gets those of the step that the log says it has read, before the next update is made
  *      gradients   are kept until it is their turn
  *
  * Nothing is sent before all workers have said HELLO. Then the tasks cannot deadlock, however many servers there are.
- * The reason: the logs of all servers are of one job, which has done everything once, one action after another: values
- * sent, gradients sent, updates. Take the first of these actions that the replay has not done. Whatever it waits for,
- * on any server or worker, came before it in that job, so it has been done in the replay. The action can therefore be
- * done now:
+ * The reason: the logs of all servers are of one job. That job has done everything once, one action after another:
+ * values sent, gradients sent, updates. Take the first of these actions that the replay has not done. Whatever it waits
+ * for, on any server or worker, came before it in that job, so it has been done in the replay. The action can therefore
+ * be done now:
  *
  *      values of step S to worker W    wait for update S, and for the earlier gradients of W
  *      gradients of W                  wait for their values from all servers
@@ -56,7 +56,7 @@ static const mst_logged_gradients *next_of(const mst_server *s, int32_t w) {
     return next < s->replay->num_entries ? &s->replay->entry[next] : NULL;
 }
 
-/* The gradients of W have come, or are not waited for any more: the ones after them in the log are next. */
+/* Goes on to the next gradients of W in the log: the present ones have come, or are not waited for any more. */
 static void pass(mst_server *s, int32_t w) {
     s->replay->first[w] = next_of(s, w)->later;
 }
@@ -72,7 +72,8 @@ static mst_status send_due_values(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         if (!s->worker[w].held) continue;
         const mst_logged_gradients *next = next_of(s, w);
-        const bool is_of_any = next && next->read < 0; /* gradients from any values will do: they are dropped */
+        /* the gradients are dropped, so it does not matter from which values they were computed */
+        const bool is_of_any = next && next->read < 0;
         if (next && next->read < s->step && !is_of_any)
             return MST_FAIL(
                 MST_UNAVAILABLE,
@@ -112,7 +113,7 @@ static mst_status check_with_log(mst_server *s, const mst_task_message *message)
     return are_not_logged(s, message, text);
 }
 
-/* After the last update: gradients that the log has are dropped; there must be no others. */
+/* After the last update: drops the gradients that came late according to the log. It is an error if others are left. */
 static mst_status end_replay(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         mst_server_worker *worker = &s->worker[w];
@@ -131,7 +132,7 @@ static mst_status end_replay(mst_server *s) {
     return send_due_values(s);
 }
 
-/* Whether values of this step are due to a worker that has not asked for them yet: they are given in turn. */
+/* Whether a worker will still ask for the values of this step. That is possible if values are given in turn. */
 static bool will_be_asked(const mst_server *s) {
     bool due = false;
     for (int32_t w = 0; w < s->num_workers && s->job.in_turn; w++) {
@@ -164,7 +165,7 @@ static mst_status replay_alone(mst_server *s, const mst_logged_gradients *next) 
     const int32_t w = next->worker;
     mst_task_message *message = s->worker[w].gradients;
     s->worker[w].gradients = NULL;
-    message->head.step = next->read; /* dropped gradients may have another step: -1 */
+    message->head.step = next->read; /* for dropped gradients the log may have -1 here */
     const mst_status status =
         next->event == MST_LOGGED_UPDATE ? mst_server_apply(s, message) : mst_server_drop_late(s, message);
     mst_server_end_message(s, message, status);
@@ -206,7 +207,7 @@ static mst_status make_logged_updates(mst_server *s) {
         const bool together = s->job.synchronous && next->event == MST_LOGGED_UPDATE;
         MST_TRY(together ? replay_together(s, next, count) : replay_alone(s, next));
         log->next += count;
-        s->waiting.since = mst_clock_now(); /* step_timeout applies, as to any wait for workers */
+        s->waiting.since = mst_clock_now(); /* a wait for workers begins, to which step_timeout applies */
     }
 }
 
@@ -218,7 +219,7 @@ mst_status mst_server_go_on_with_replay(mst_server *s) {
 
 mst_status mst_server_replay_gradients(mst_server *s, mst_task_message **message) {
     mst_server_worker *w = &s->worker[(*message)->from];
-    if (!s->replay) return MST_OK; /* the log is not read yet, so no values were sent */
+    if (!s->replay) return MST_OK; /* the log is not read yet, so no values were sent: these gradients are of no use */
     MST_TRY(check_with_log(s, *message));
     mst_server_drop_gradients(s, (*message)->from);
     MST_TRY(mst_server_read_gradients(s, *message));

@@ -30,7 +30,7 @@ static mst_status send_text(mst_server *s, int32_t to, uint64_t request, const c
     return mst_server_send_line(s, MST_PS_FAILED, to, request, text);
 }
 
-/* Workers that have not come yet, and come within some seconds, are told why the job has ended. */
+/* Waits some seconds for workers that have not come yet, and tells them why the job has ended. */
 static void tell_who_comes(mst_server *s, const char *text) {
     static const double SECONDS = 5;
     const int64_t until = mst_clock_after(SECONDS);
@@ -43,7 +43,8 @@ static void tell_who_comes(mst_server *s, const char *text) {
     }
 }
 
-/* The job has ended. As long as the chief is there, it may ask for the state. TEXT is for other workers that come. */
+/* The job has ended. Answers the chief, which may ask for the state, for as long as it is there. TEXT is for other
+ * workers that come. */
 static mst_status serve_chief(mst_server *s, const char *text) {
     const mst_server_worker *chief = &s->worker[s->chief];
     const int64_t until = mst_clock_after(s->options.step_timeout);
@@ -78,8 +79,8 @@ static mst_status end_job(mst_server *s, mst_status status) {
 
 /* ---- what workers ask ---- */
 
-/* Sends the state. If the chief asks with NUMBER 1, it is the last state of this round. Servers with one order make
- * updates when the first server does. */
+/* Sends the state. If the chief asks with NUMBER 1, the state is the last one of this round: no update follows. If the
+ * servers have one order, the first server alone decides about updates. */
 static mst_status send_state(mst_server *s, const mst_task_message *message) {
     s->end.is_closed |= message->from == s->chief && message->head.number == 1 && s->order.self == 0;
     return mst_server_send_state(s, message->from);
@@ -133,7 +134,7 @@ static mst_status take(mst_server *s, mst_task_message **message) {
     if (p->head.kind == MST_PS_LEAVE && p->head.number > 0 && (!w->instance || (current && !s->round)))
         return mst_server_take_unknown_leave(s, p);
     if (!current) return mst_server_send_empty(s, p->from, p->head.request);
-    if (p->head.request < w->request) return MST_OK; /* a later one has overtaken it */
+    if (p->head.request < w->request) return MST_OK; /* a later request has overtaken this one */
     if (p->head.kind == MST_PS_BEGIN) {
         w->request = p->head.request;
         return mst_server_begin(s, p);
@@ -192,7 +193,7 @@ static mst_status open_server(mst_server *s) {
 }
 
 static void close_server(mst_server *s) {
-    if (s->worker) mst_server_clear(s); /* frees its messages before the mail is closed */
+    if (s->worker) mst_server_clear(s); /* before the mail is closed: frees the server's messages */
     mst_mail_close(s->mail);
     mst_update_writer_close(&s->update_log);
     mst_server_close_replay(s);

@@ -15,13 +15,14 @@ mst_status mst_server_want(mst_server *s, const mst_task_message *message) {
     if (message->head.round != s->round) return mst_server_send_empty(s, message->from, w->request);
     if (message->head.number == 0) return send_taken(s, message->from);
     w->wants = true;
-    w->held |= !w->gradients; /* gradients of a replay wait for their turn */
+    w->held |= !w->gradients; /* not while its gradients are kept, as in a replay until their turn */
     return mst_server_answer_held(s);
 }
 
 /* ---- gradients ---- */
 
-/* Before the worker gets values, it is told that its gradients are no longer read: it may overwrite them. */
+/* Makes an update with the gradients of *MESSAGE alone. Before the worker gets values, it is told that its gradients
+ * are no longer read, so that it may overwrite them. */
 static mst_status update_alone(mst_server *s, mst_task_message **message) {
     const int32_t from = (*message)->from;
     MST_TRY(mst_server_apply(s, *message));
@@ -68,7 +69,8 @@ static mst_status update_if_due(mst_server *s) {
     return due ? mst_server_make_update(s) : MST_OK;
 }
 
-/* Answers gradients of values that are no longer the newest: other workers were faster. */
+/* Answers gradients that come too late: other workers have already made that step, so the values are no longer the
+ * newest. */
 static mst_status answer_late(mst_server *s, const mst_task_message *message) {
     MST_TRY(mst_server_drop_late(s, message));
     return mst_server_answer(s, message->from);

@@ -25,8 +25,9 @@ typedef struct mst_server_versions {
 /** Sends the variables to the workers from FIRST to END - 1 that WHOM selects (NULL: all of them). */
 MST_CHECKED mst_status mst_server_send_values(mst_server *s, int32_t kind, int32_t first, int32_t end,
                                               bool (*whom)(const mst_server_worker *));
-/** Whether worker W, which was started again, wants to repeat step NUMBER - 1: this server has made the update with its
- *  gradients, and another server has not. mst_server_send_previous sends it the values before that update. */
+/** Whether worker W, which was started again, wants to repeat its last step. NUMBER: that of its HELLO, 1 + the
+ *  position of that step's batch. This server has made the update with the worker's gradients, and another server has
+ *  not. mst_server_send_previous then sends the values before that update. */
 bool mst_server_wants_previous(const mst_server *s, int32_t w, int64_t number);
 MST_CHECKED mst_status mst_server_send_previous(mst_server *s, int32_t w);
 /** These send worker TO the whole state, or the staleness counts. */

@@ -1,4 +1,5 @@
-/* For whom the server waits: it says so, warns of a step that waits for long, and ends the job in time. */
+/* For whom the server waits. It says so, warns of a step that waits for long, and ends the job if the wait is too
+ * long. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -89,7 +90,7 @@ void mst_server_note_waiting(mst_server *s, int64_t now) {
         note_whom(s, now);
 }
 
-/* A worker that is lost for too long ends a synchronous job; an asynchronous one goes on without it. */
+/* A worker that is lost for too long ends a synchronous job. An asynchronous job goes on without that worker. */
 mst_status mst_server_check_lost(mst_server *s, int64_t now) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         mst_server_worker *worker = &s->worker[w];

@@ -7,7 +7,7 @@
 #include "parameter_server/server_state.h"
 
 /* The machine of the worker that has sent MESSAGE differs from that of the first worker, as TEXT says. Only one server
- * tells them, once per process. */
+ * tells the workers so, once per process. */
 static mst_status warn_of_machine(mst_server *s, const mst_task_message *message, const char *text) {
     if (s->worker[message->from].instance == message->instance ||
         mst_cluster_task(s->options.cluster, s->self).index > 0)
@@ -17,7 +17,7 @@ static mst_status warn_of_machine(mst_server *s, const mst_task_message *message
     return mst_server_send_line(s, MST_PS_NOTICE, message->from, 0, text);
 }
 
-/* Fingerprints must be those of the first worker that came. */
+/* The fingerprints in MESSAGE must be those of the first worker that came. */
 static mst_status check_fingerprints(mst_server *s, const mst_task_message *message) {
     mst_fingerprint theirs[MST_FINGERPRINTS_MOST];
     const int32_t count = mst_fingerprints_take(message->body, message->bytes, theirs);
@@ -26,7 +26,8 @@ static mst_status check_fingerprints(mst_server *s, const mst_task_message *mess
         return MST_FAIL(MST_INVALID, "%s runs another version of Muster: run the same on all tasks",
                         mst_server_name(s, message->from));
     if (!s->first.num_fingerprints ||
-        (!s->round && s->first.worker == message->from)) { /* a new process of it may have other options */
+        /* before BEGIN a new process of the first worker may have other options */
+        (!s->round && s->first.worker == message->from)) {
         s->first.worker = message->from;
         s->first.num_fingerprints = count;
         memcpy(s->first.fingerprint, theirs, (size_t)count * sizeof *theirs);
@@ -58,7 +59,7 @@ mst_status mst_server_call_chief(mst_server *s) {
 mst_status mst_server_greet(mst_server *s, const mst_task_message *message) {
     mst_server_worker *w = &s->worker[message->from];
     const mst_status status = check_fingerprints(s, message);
-    if (status && s->round && w->instance) { /* it replaces a process that was accepted: the job goes on */
+    if (status && s->round && w->instance) { /* the process replaces one that was accepted: it alone is refused */
         mst_server_say(s, "refuses %s: %s", mst_server_name(s, message->from), mst_error()->message);
         return mst_server_send_line(s, MST_PS_FAILED, message->from, message->head.request, mst_error()->message);
     }
@@ -68,8 +69,10 @@ mst_status mst_server_greet(mst_server *s, const mst_task_message *message) {
         MST_TRY(mst_update_writer_add_again(&s->update_log, s->step, message->from));
     }
     mst_server_forget_listed(s, message->from);
-    if (!s->order.num_ps) mst_server_drop_gradients(s, message->from); /* else all servers have them */
-    if (message->from == s->chief && w->instance != message->instance) s->end.is_closed = false; /* its state is lost */
+    /* with one order all servers have these gradients, and keep them */
+    if (!s->order.num_ps) mst_server_drop_gradients(s, message->from);
+    /* the last state was in the chief's earlier process */
+    if (message->from == s->chief && w->instance != message->instance) s->end.is_closed = false;
     w->instance = message->instance;
     w->request = message->head.request;
     w->lost = s->end.all_left = 0;
@@ -78,7 +81,8 @@ mst_status mst_server_greet(mst_server *s, const mst_task_message *message) {
     w->left = w->gone = w->finished = w->has_state = w->agrees = false;
     if (status) return status;
     MST_TRY(mst_server_agree(s));
-    if (message->head.step > s->end.trainings) s->end.trainings = message->head.step; /* an earlier server knew it */
+    /* this server was started again, and the worker knows more */
+    if (message->head.step > s->end.trainings) s->end.trainings = message->head.step;
     if (mst_server_wants_previous(s, message->from, message->head.number))
         return mst_server_send_previous(s, message->from);
     if (s->round) return mst_server_answer(s, message->from);
@@ -90,7 +94,7 @@ void mst_server_lose_worker(mst_server *s, const mst_task_message *message) {
     mst_server_worker *w = &s->worker[message->from];
     if (!w->instance || w->left || w->lost || (message->instance && message->instance != w->instance)) return;
     w->lost = mst_clock_now();
-    w->computes = false; /* nobody waits for gradients of the values that it has read */
+    w->computes = false; /* it may never send gradients of the values that it has read */
     snprintf(w->why, sizeof w->why, "%s", (const char *)message->body);
     mst_server_say(s, "%s is lost: %s", mst_server_name(s, message->from), w->why);
 }
@@ -100,14 +104,14 @@ void mst_server_hear_cannot_join(mst_server *s, const mst_task_message *p) {
     mst_server_worker *w = &s->worker[is_another ? p->head.number - 2 : p->from];
     w->kept_out_since = mst_clock_now();
     snprintf(w->kept_out, sizeof w->kept_out, "%s", (const char *)p->body);
-    /* the connected process was this one, so the worker is not connected */
+    /* the sender has replaced the worker's connection, so the worker is not connected now */
     if (!is_another && p->instance && w->instance && w->instance != p->instance && !w->left)
         w->lost = w->kept_out_since;
 }
 
-/* Decides about processes that cannot join. If the worker has come before, the process may be one too many; or the
- * worker was lost, and is waited for until it can join. This server may itself have been started again: the chief has
- * some time to say so. */
+/* Decides about processes that cannot join. If the worker has come before, or the job has begun before, the job goes
+ * on: the process is one too many, or the worker was lost and is waited for. Otherwise the job ends. This server may
+ * itself have been started again, and know nothing of the job: the chief gets some time to begin a new round. */
 mst_status mst_server_check_kept_out(mst_server *s, int64_t now) {
     static const int64_t CHIEF_MAY_BE_LATE = INT64_C(2000000000); /* nanoseconds */
     for (int32_t i = 0; i < s->num_workers; i++) {

@@ -46,8 +46,9 @@ MST_CHECKED mst_status mst_server_greet(mst_server *s, const mst_task_message *m
 MST_CHECKED mst_status mst_server_call_chief(mst_server *s);
 /** Handles MESSAGE of kind LOST. */
 void mst_server_lose_worker(mst_server *s, const mst_task_message *message);
-/** Handles P of kind CANNOT_JOIN: a process of the worker cannot join; or the worker has heard that from another
- *  server, or about another worker. A message without an instance is about a process that has another list of tasks. */
+/** Handles P of kind CANNOT_JOIN: a process of the worker that sends it cannot join. Or the worker has heard that from
+ *  another server, or about another worker. A message without an instance is about a process that has another list of
+ *  tasks. */
 void mst_server_hear_cannot_join(mst_server *s, const mst_task_message *p);
 /** Ends the job if a process that cannot join is needed; else says that the job goes on. */
 MST_CHECKED mst_status mst_server_check_kept_out(mst_server *s, int64_t now);

@@ -24,7 +24,7 @@ static mst_status cannot_write(const mst_update_writer *w) {
     return MST_FAIL(MST_IO, "'%s': the log of updates cannot be written: %s", w->path, strerror(errno));
 }
 
-/* Ends a line, and writes it out: it must be in the file before others know of the update. */
+/* Ends a line, and writes it out: the line must be in the file before others know of the update. */
 static mst_status end_line(mst_update_writer *w) {
     return putc('\n', w->file) == EOF || fflush(w->file) != 0 ? cannot_write(w) : MST_OK;
 }
@@ -123,14 +123,15 @@ static mst_status make_room_for_entry(log_reader *r) {
     return MST_OK;
 }
 
-/* Whether G make a step together with the entry before them. */
+/* Whether gradients G make an update together with the entry before them. */
 static bool joins_update(const log_reader *r, const mst_logged_gradients *g) {
     const mst_logged_gradients *before = r->log->num_entries ? &r->log->entry[r->log->num_entries - 1] : NULL;
     return r->together && before && before->event == MST_LOGGED_UPDATE && g->event == MST_LOGGED_UPDATE &&
            g->step == before->step && g->worker > before->worker;
 }
 
-/* Whether G may follow: steps rise by one, a worker reads after its last update, and its batches are in order. */
+/* Whether G may be the next entry. Steps rise by one; a worker computes from values that it has read after its last
+ * update; and its batches are in order. */
 static bool follows(const log_reader *r, const mst_logged_gradients *g) {
     const mst_update_log *log = r->log;
     const int64_t i = r->last[g->worker];
@@ -150,7 +151,7 @@ static mst_status add_gradients(log_reader *r, const mst_logged_gradients *g) {
     if (g->worker < 0 || g->worker >= r->num_workers || !follows(r, g))
         return wrong_line(r, "does not follow from the lines before it");
     if (r->last[g->worker] >= 0 && log->entry[r->last[g->worker]].position == g->position)
-        return MST_OK; /* dropped, sent again, and dropped again */
+        return MST_OK; /* not a new entry: the gradients were dropped, sent again, and dropped again */
     MST_TRY(make_room_for_entry(r));
     log->num_updates += is_next_step;
     log->num_in_order += g->event != MST_LOGGED_LATE;

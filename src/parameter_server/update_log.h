@@ -69,7 +69,7 @@ typedef struct mst_update_log {
 } mst_update_log;
 
 /** Reads the file of server NUMBER in FOLDER, which must be of a job with the line HEAD. MST_NOT_FOUND or MST_IO if the
- *  file cannot be read; MST_CORRUPT, naming the line, if it is not such a file; MST_INVALID if it belongs to another
+ *  file cannot be read. MST_CORRUPT, naming the line, if it is not such a file. MST_INVALID if it belongs to another
  *  job, or to one in which a task was started again. Free OUT also after an error. */
 MST_CHECKED mst_status mst_update_log_read(const char *folder, int32_t number, const json_t *head, mst_update_log *out);
 void mst_update_log_free(mst_update_log *log);
