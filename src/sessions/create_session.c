@@ -1,4 +1,4 @@
-/* mst_session_create: a session of this process, or of the task servers at its target. */
+/* mst_session_create: makes a session on the devices of this process, or of the task servers at its target. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,7 +94,7 @@ static mst_status check_given(const mst_session_options *o) {
         wrong);
 }
 
-/* PLAN_PASS: the pass in O, as a string that lives as long as the session. */
+/* PLAN_PASS: `plan_pass` of O, as a string that lives as long as the session. */
 static mst_status make_remote(mst_graph *graph, const mst_session_options *o, const char *plan_pass,
                               mst_remote_session **out) {
     const double timeout = o->timeout > 0 ? o->timeout : MST_DEFAULT_TIMEOUT;
@@ -123,7 +123,7 @@ mst_status mst_session_create(mst_graph *graph, const mst_session_options *optio
     if (!options || !options->target || !*options->target) return mst_session_create_here(graph, options, out);
     mst_session_options own = *options;
     mst_remote_session *rs;
-    own.target = own.key_file = NULL; /* these strings belong to the caller */
+    own.target = own.key_file = NULL; /* these strings belong to the caller: not kept */
     MST_TRY(mst_session_create_in_other_tasks(graph, &own, &task_servers, NULL, out));
     const mst_status status = make_remote(graph, options, (*out)->plan_pass, &rs);
     if (status) {

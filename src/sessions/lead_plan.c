@@ -1,5 +1,5 @@
-/* Plans of sessions in the leader. A plan keeps its request, so that it can be repeated when a task has come back. It
- * says which task needs which feed and gives which fetch. */
+/* Plans of sessions in the leader. A plan keeps the client's request PLAN, so that the plan can be made again when a
+ * task has come back. It says which task needs which feed and gives which fetch. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static int32_t get_task(const mst_lead_session *s, mst_wire_reader *r) {
     return place < 0 ? -1 : mst_session_task_at(s->open.first, (int32_t)place);
 }
 
-/* Reads what all tasks report in the same way, and keeps it from the first task that answers. */
+/* Reads what is the same in the answers of all tasks, and keeps it from the first answer. */
 static mst_status keep_facts(mst_lead_session *s, mst_wire_reader *r) {
     mst_lead_plan *plan = s->plan;
     plan->num_runs_on = 0;
@@ -139,9 +139,9 @@ mst_status mst_lead_plan_take(mst_lead_session *s, int32_t task, mst_wire_reader
     return keep_facts(s, r);
 }
 
-/* TEXT is a task's plan log, with the plan after each pass; FIRST is the log of the first task. Returns the place in
- * TEXT where the section of the first pass begins whose result differs from FIRST; the end of TEXT if there is none.
- * The sections before it are the same in both logs. */
+/* Finds the part of a task's plan log that differs from that of the first task. TEXT and FIRST are the two logs: each
+ * has a section for each pass, with the plan after it. Returns the beginning of the first section of TEXT that differs;
+ * the end of TEXT if none does. */
 static const char *own_passes(const char *text, const char *first) {
     const char *pass = text, *at = text;
     for (; *at && *at == *first; at++, first++)

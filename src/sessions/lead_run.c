@@ -6,8 +6,8 @@
 #include "base/no_memory.h"
 #include "sessions/lead_inside.h"
 
-/* The leader ends a run LONGER times its time limit plus GRACE after its start. The tasks themselves end it after the
- * time limit, but a run that writes variables may take as long again. */
+/* The tasks end a run after its time limit, but a run that writes variables may take as long again. The leader itself
+ * ends a run when LONGER times the time limit plus GRACE have passed. */
 static const double LONGER = 2, GRACE = 5; /* factor; seconds */
 
 static bool runs_on(const mst_lead_session *s, int32_t task) {
@@ -24,7 +24,7 @@ typedef struct run_request {
 
 static mst_status read_request(mst_lead_session *s, run_request *out) {
     mst_wire_reader r = {.at = s->request->body, .left = s->request->bytes};
-    mst_wire_get_number(&r); /* the number of the plan */
+    mst_wire_get_number(&r); /* skips the number of the plan */
     out->initial = mst_wire_get_within(&r, 0, 1);
     s->run.counts = !mst_wire_get_within(&r, 0, 1) && !s->plan->has_step;
     out->feed = mst_tensors_get(&r, &out->num_feeds);

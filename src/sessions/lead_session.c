@@ -60,7 +60,7 @@ static void begin_opening(mst_lead_session *s) {
     mst_wire_free(&w);
 }
 
-/* Whether parts must be opened. That needs all tasks: a new session waits for them. */
+/* Whether the parts of session S must be opened. For that all tasks must be there: a new session waits for them. */
 static bool opens_parts(mst_lead_session *s) {
     char missing[500];
     if (mst_lead_has_all(s->lead)) {
@@ -136,7 +136,8 @@ static void begin_states(mst_lead_session *s) {
 void mst_lead_go_on(mst_lead_session *s) {
     const int32_t kind = s->request->head.kind;
     const mst_lead_stage was = s->stage;
-    if (was == MST_LEAD_OPENS) s->is_open = true; /* after a failure, only on some tasks */
+    /* also after a failure: some tasks may have opened their parts, which must be closed */
+    if (was == MST_LEAD_OPENS) s->is_open = true;
     if (was == MST_LEAD_OPENS && s->failure.code) s->is_broken = true;
     if (was == MST_LEAD_PLANS) s->plan->is_made = !s->failure.code;
     if (!s->failure.code && !s->is_open && opens_parts(s)) return;
@@ -159,7 +160,7 @@ void mst_lead_go_on(mst_lead_session *s) {
 void mst_lead_stop_waiting(mst_lead_session *s) {
     s->num_awaited = 0;
     memset(s->awaits, 0, (size_t)s->lead->num_tasks * sizeof *s->awaits);
-    s->ticket = 0; /* answers that still come are of no use */
+    s->ticket = 0; /* no ticket: answers that still come are not taken */
     mst_lead_go_on(s);
 }
 
@@ -218,7 +219,7 @@ static void refuse_client(mst_lead *lead, const mst_task_message *message, mst_s
     mst_service_send(lead->server, message->from, &head, &w);
 }
 
-/* If it succeeds, MESSAGE belongs to the session. */
+/* Makes a session as MESSAGE, a request OPEN, asks. After success MESSAGE belongs to the session. */
 static mst_status make_session(mst_lead *lead, mst_task_message *message, mst_lead_session **out) {
     mst_wire_reader r = {.at = message->body, .left = message->bytes};
     mst_open_message open;
@@ -246,7 +247,7 @@ static mst_status make_session(mst_lead *lead, mst_task_message *message, mst_le
     return MST_OK;
 }
 
-/* Copies MESSAGE without its body: the request, if the message itself belongs to the session. */
+/* Copies MESSAGE without its body. The copy is the request if MESSAGE itself is kept elsewhere in the session. */
 static mst_task_message *copy_head(const mst_task_message *message) {
     mst_task_message *copy = calloc(1, sizeof *copy);
     if (copy) *copy = (mst_task_message){.head = message->head, .from = message->from};
@@ -281,7 +282,7 @@ static void take_new(mst_lead *lead, mst_task_message *message) {
 void mst_lead_take_request(mst_lead *lead, mst_task_message *message) {
     const int32_t kind = message->head.kind;
     mst_lead_session *s = mst_lead_find_session(lead, message->head.number);
-    if (message->from < lead->num_tasks) { /* tasks have no requests */
+    if (message->from < lead->num_tasks) { /* only clients may send requests */
         mst_task_message_free(message);
         return;
     }
@@ -364,6 +365,6 @@ int64_t mst_lead_session_work(mst_lead_session *s, int64_t now) {
     s->is_broken = s->is_open || s->stage == MST_LEAD_OPENS;
     mst_lead_keep_error(s, too_long(s));
     if (s->stage == MST_LEAD_RUNS) mst_lead_run_refuse(s);
-    mst_lead_stop_waiting(s); /* S may have been freed */
+    mst_lead_stop_waiting(s); /* S may be freed in this call */
     return MST_NEVER;
 }

@@ -96,7 +96,7 @@ void mst_lead_lose(mst_lead *lead, int32_t peer, const char *why) {
     }
 }
 
-/* TASK has lost the connection with another task: runs on both cannot go on. */
+/* The sender of MESSAGE has lost its connection with another task: runs that use both tasks cannot go on. */
 static void take_misses(mst_lead *lead, const mst_task_message *message) {
     const int64_t other = message->head.number;
     char name[320], missed[320];
@@ -118,8 +118,8 @@ static void take_misses(mst_lead *lead, const mst_task_message *message) {
 
 /* ---- joining ---- */
 
-/* A task that joins before its HELLO has come joins again after HELLO: until then it could not be told the end of the
- * job. */
+/* JOINS may come before HELLO, and then does not count: the task could not be told the end of the job. It sends JOINS
+ * again after HELLO. */
 void mst_lead_take_join(mst_lead *lead, const mst_task_message *message) {
     if (message->from >= lead->num_tasks || !lead->task[message->from].is_there) return;
     lead->task[message->from].joins = true;
@@ -190,7 +190,7 @@ mst_status mst_lead_create(mst_task_server *server, mst_lead **out) {
         return MST_NO_MEMORY("for a task server");
     }
     *lead = (mst_lead){.server = server, .num_tasks = server->num_tasks, .task = task};
-    /* sessions of an earlier leader have other numbers */
+    /* begins with the time, so that sessions of an earlier leader have other numbers */
     lead->last_session = (uint64_t)(mst_clock_wall() * 1e6) << 8;
     *out = lead;
     return MST_OK;

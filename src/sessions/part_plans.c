@@ -62,13 +62,13 @@ static mst_status get_call(mst_wire_reader *r, const mst_graph *graph, int32_t n
     return mst_wire_check_read(r, "the leader");
 }
 
-/* Adds what the session has written since the last call. */
+/* Adds to OUT what the session has written to LOG since the last call. */
 static void put_log(mst_session_part_log *log, mst_wire_writer *out) {
     if (!log->file) {
         mst_wire_put_text(out, "");
         return;
     }
-    fputc('\0', log->file); /* ends the new text: the buffer may still have older text after it */
+    fputc('\0', log->file); /* ends the new text: older, longer text may still follow in the buffer */
     if (fflush(log->file)) out->failed = true;
     mst_wire_put_text(out, log->text);
     rewind(log->file);

@@ -8,7 +8,7 @@
 
 enum { EACH_ENTRY = 48 /* bytes of the shortest one in a message */ };
 
-/* *HAS: whether the entry has a value afterwards. */
+/* Reads an entry from R, and sets its value if R has one. *HAS: whether the entry has a value afterwards. */
 static mst_status take_entry(mst_task_server *server, int64_t deadline, mst_wire_reader *r, bool *has) {
     const int64_t task = mst_wire_get_within(r, 0, server->num_tasks - 1);
     const char *container = mst_wire_get_text(r), *name = mst_wire_get_text(r);

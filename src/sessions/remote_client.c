@@ -20,7 +20,7 @@ struct mst_remote_client {
     bool insecure;
     mst_cluster *cluster;
     int32_t target;
-    int32_t number; /* number among the clients */
+    int32_t number; /* the client's number among the clients */
     mst_mail *mail;
     uint64_t last_request, losses;
     bool connected;
@@ -146,7 +146,8 @@ static mst_status open_connection(mst_remote_client *client) {
     return mst_mail_open(&options, &client->mail);
 }
 
-/* Takes the next client number, since the present one is in use. Nothing that was sent has been read. */
+/* Connects again with the next client number, since the present one is in use. The leader has read nothing of what was
+ * sent, so nothing is done twice. */
 static mst_status change_number(mst_remote_client *client) {
     mst_mail_linger(client->mail, 0);
     mst_mail_close(client->mail);
@@ -189,8 +190,9 @@ int32_t mst_remote_client_target(const mst_remote_client *client) {
 
 /* ---- messages ---- */
 
-/* Whether the leader has refused what was sent without reading it (transport/zmq_peer.c). Then another process has this
- * client's number, or the end of an earlier connection was taken for the end of this one. */
+/* Whether the leader has refused the connection without reading what was sent (transport/zmq_peer.c). That is so if
+ * another process has this client's number. It also happens if the end of an earlier connection was taken for the end
+ * of this one. */
 static bool is_refused(const mst_task_message *message) {
     const bool taken = message->instance == 0 && strstr(message->body, "another process");
     return taken || strstr(message->body, "this connection was given up");
@@ -214,7 +216,7 @@ uint64_t mst_remote_client_losses(mst_remote_client *client) {
 void mst_remote_client_tell(mst_remote_client *client, int32_t kind, uint64_t session, uint64_t step) {
     const mst_task_message_head head = {.kind = kind, .number = (int64_t)session, .step = (int64_t)step};
     if (mst_mail_send(client->mail, MST_REMOTE_LEADER, &head, NULL, 0, NULL)) {
-        /* the leader forgets the session when the connection ends */
+        /* not sent: the connection has ended, and with it the leader forgets the session */
     }
 }
 

@@ -1,8 +1,8 @@
 /** The inside of a session whose devices belong to task servers: its state in the program.
  *
  *  The graph of the leader's session does not change. If the program's graph has grown, or the leader has been started
- *  again, the next call opens another session of the leader; variables stay where they are. Calls of several threads
- *  are made one after another. */
+ *  again, the next call opens another session of the leader. Variables stay in the stores of their tasks. Calls of
+ *  several threads are made one after another. */
 #ifndef MUSTER_SESSIONS_REMOTE_INSIDE_H
 #define MUSTER_SESSIONS_REMOTE_INSIDE_H
 

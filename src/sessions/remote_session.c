@@ -8,7 +8,8 @@
 #include "sessions/remote_inside.h"
 #include "tensor/string.h"
 
-static const double LONGER = 2, GRACE = 15; /* factor, seconds: the leader gives up before its client does */
+/* factor, seconds: so long that the leader gives up before its client does */
+static const double LONGER = 2, GRACE = 15;
 enum { MOST_PLANS = 64 };
 
 mst_status mst_remote_ask(mst_remote_session *rs, int32_t kind, mst_wire_writer *w, mst_task_message **message,
@@ -35,7 +36,7 @@ static mst_status read_devices(mst_remote_session *rs, mst_wire_reader *r) {
     bool whole = device;
     for (int32_t i = 0; i < count && device; i++) whole &= (device[i] = strdup(mst_wire_get_text(r))) != NULL;
     const mst_status status = whole ? mst_wire_check_read(r, "the leader") : MST_NO_MEMORY("for a session");
-    if (status || rs->device) { /* the first names stay: others may be reading them */
+    if (status || rs->device) { /* names of an earlier session stay: other threads may be reading them */
         for (int32_t i = 0; i < count && device; i++) free(device[i]);
         free(device);
         return status;
@@ -233,7 +234,8 @@ mst_status mst_remote_plan_get(mst_remote_session *rs, const mst_feed *feeds, in
 
 /* ---- runs ---- */
 
-/* As fill_feed, for strings. The feed's function still owns their bytes, so they are copied. */
+/* As fill_feed, for a feed of strings. The caller's function still owns the bytes of the strings, so they are
+ * copied. */
 static mst_status fill_strings(const mst_feed *feed, mst_tensor **out) {
     const uint64_t before = mst_error_count();
     mst_string *strings = calloc((size_t)mst_shape_count(feed->spec.shape) + 1, sizeof *strings);
@@ -328,7 +330,8 @@ mst_status mst_remote_run(mst_remote_session *rs, mst_remote_call *call, const m
         return status;
     }
     MST_TRY(mst_remote_ask(rs, MST_SESSION_RUN, &w, &message, &r, &failure));
-    if (message->head.number == 0) rs->is_open = false; /* the leader no longer knows the session */
+    /* the leader does not know the session any more: the next call opens another one */
+    if (message->head.number == 0) rs->is_open = false;
     status = take_result(rs, call, plan, &r, &failure, outputs);
     mst_task_message_free(message);
     return status;

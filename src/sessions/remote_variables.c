@@ -1,5 +1,5 @@
-/* Variables of a session with a target. Each is in the store of its task; a plan that fetches the variable says which
- * task that is. */
+/* Variables of a session with a target. Each variable is in the store of a task. To find out which, the session makes a
+ * plan that fetches the variable. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -104,7 +104,7 @@ static mst_status list_variables(const mst_graph *graph, variable_list *list) {
     return MST_OK;
 }
 
-/* *WANTED: how many variables were given values. */
+/* Runs the initial values of the variables that have none yet. *WANTED: how many variables that were. */
 static mst_status init_some(mst_remote_session *rs, int *wanted) {
     variable_list list = {0};
     mst_value *assigns = NULL;
@@ -130,8 +130,8 @@ mst_status mst_remote_init_variables(mst_remote_session *rs) {
     mst_status status;
     int wanted;
     pthread_mutex_lock(&rs->lock);
-    /* repeat for variables computed from the first ones, and for those that another session has given values
-     * meanwhile */
+    /* again until none is left: some initial values are computed from variables, and another session may give some
+     * variables values meanwhile */
     do {
         status = init_some(rs, &wanted);
     } while (!status && wanted);

@@ -43,7 +43,7 @@ struct mst_task_server {
     uint32_t taken;          /* number of messages taken from the leader since that HELLO */
     mst_task_message *early; /* messages of the leader that came before earlier ones */
     bool hears_leader;       /* the leader has sent a message since HELLO */
-    int64_t next_complaint;  /* when it says again for whom it waits */
+    int64_t next_complaint;  /* when the log is told again for whom the task waits */
     /* for mst_task_server_join */
     pthread_mutex_t lock;
     pthread_cond_t changed;

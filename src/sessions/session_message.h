@@ -19,8 +19,7 @@
  *
  *  The client chooses `request`, and the answer has the same. The leader numbers its messages to a task in `round`,
  *  from 0 on. The task takes them in that order, although large bodies arrive later. Their `request` is the number of
- *  the HELLO with which the task has come. The body of a request begins with its ticket, and the answer has the ticket
- *  as its `request`:
+ *  the task's last HELLO. The body of a request begins with its ticket, and the answer has the ticket as its `request`:
  *
  *      PART_OPEN     session   -      ticket, mst_open_message, the devices of each task
  *      PART_PLAN     session   plan   ticket, as PLAN

@@ -1,5 +1,5 @@
-/* A part has a thread, which opens it, makes its plans and waits until its runs end. The runs themselves begin on the
- * thread of the task server, in the leader's order.
+/* Each part of a session has a thread, which opens the part, makes its plans and waits until its runs end. Runs begin
+ * on the thread of the task server instead, in the order in which the leader sends them.
  *
  *     leader's message --> task server's thread --+--> RUN, DECIDE: at once
  *                                                 +--> all others: queue --> the part's thread --> answer */
@@ -29,7 +29,7 @@ typedef struct session_part {
     mst_task_server *server;
     mst_session_parts *owner;
     uint64_t id;
-    mst_open_message open; /* its graph and plan_pass are not valid any more */
+    mst_open_message open; /* `graph` and `plan_pass` in it are valid only during opening */
     mst_graph *graph;
     mst_session *_Atomic session; /* NULL: not open yet, or it could not be opened */
     mst_session_part_plans plans;
@@ -37,7 +37,7 @@ typedef struct session_part {
     pthread_mutex_t lock;   /* guards all members after it */
     pthread_cond_t changed; /* the thread has something to do */
     mst_task_message *first, **last;
-    bool finishes; /* the run was submitted, and the part's thread must wait until it ends */
+    bool finishes; /* a run was submitted: the part's thread must wait until it ends */
     bool closing;
     part_run run; /* used by the server's thread, and while `finishes` by the part's thread */
 } session_part;
@@ -154,7 +154,7 @@ static void finish_run(session_part *p) {
     bool derived = false, overtaken = false;
     const mst_status status = mst_session_part_finish(p->session, &derived, &overtaken);
     if (!status) mst_task_status_step(&p->server->status, (int64_t)p->run.number, 0);
-    /* the leader may send the next run as soon as it hears of the end of this one */
+    /* the run is cleared before the leader hears of its end: after that the leader may send the next one */
     part_run *run = &p->run;
     const part_run ended = *run;
     pthread_mutex_lock(&p->lock);
@@ -312,7 +312,7 @@ static void take_run(session_part *p, const mst_task_message *message) {
     const bool busy = p->run.is_on;
     if (!busy) p->run = (part_run){.is_on = true, .number = run.number, .ticket = mst_wire_get_number(&r)};
     pthread_mutex_unlock(&p->lock);
-    if (busy) return; /* a correct leader does not do this */
+    if (busy) return; /* dropped: a correct leader sends no run before the end of the last one */
     const mst_status status = p->session ? begin_run(p, &r, &run) : MST_FAIL(MST_INTERNAL, "the session is not open");
     if (status) {
         tell_done(p, status, false, false);

@@ -46,7 +46,7 @@ static void free_early(mst_task_server *server) {
     }
 }
 
-/* Says HELLO: the leader then starts anew with this task. */
+/* Says HELLO with a new number: the leader then treats this task as one that has just come. */
 static void say_hello(mst_task_server *server) {
     mst_wire_writer w = {0};
     free_early(server);
@@ -83,7 +83,8 @@ static void take_in_order(mst_task_server *server, mst_task_message *message) {
 
 static void take_of_leader(mst_task_server *server, mst_task_message *message) {
     if (message->from != MST_REMOTE_LEADER || message->head.request != server->hello) {
-        mst_task_message_free(message); /* it was sent before this task was lost, or by a task that does not lead */
+        /* dropped: it was sent before the leader had lost this task, or by a task that does not lead */
+        mst_task_message_free(message);
         return;
     }
     server->hears_leader = true;
@@ -106,7 +107,7 @@ static void lose(mst_task_server *server, const mst_task_message *message) {
     if (peer < server->num_tasks && (server->hears_leader || server->lead || message->instance))
         mst_service_log(server, "%s %s: %s", mst_service_name(server, peer, name, sizeof name),
                         message->instance ? "is lost" : "refuses this task", why);
-    if (!message->instance) return; /* there was no connection */
+    if (!message->instance) return; /* there was no connection, so nothing is lost */
     if (server->lead) mst_lead_lose(server->lead, peer, why);
     if (peer == MST_REMOTE_LEADER) {
         mst_session_parts_drop(server->parts, why);
@@ -131,7 +132,7 @@ static void take_message(mst_task_server *server, mst_task_message *message) {
     } else if (server->lead && kind >= MST_SESSION_OPEN && kind < MST_PART_VALUE) {
         mst_lead_take(server->lead, message);
         return;
-    } /* CONNECTED, and WAKE of this task itself: the loop looks around */
+    } /* nothing to do for CONNECTED, and for WAKE of this task itself: they only wake the loop */
     mst_task_message_free(message);
 }
 
@@ -307,7 +308,7 @@ void mst_task_server_stop(mst_task_server *server) {
 }
 
 void mst_task_server_destroy(mst_task_server *server) {
-    /* a child process has no threads to end; what they held is never freed */
+    /* a child process does not have the server's threads, and cannot free what they held */
     if (!server || mst_process_check(server->process, "task server")) return;
     mst_task_server_stop(server);
     if (server->has_thread) pthread_join(server->thread, NULL);

@@ -43,7 +43,7 @@ void mst_wire_put_real(mst_wire_writer *w, double number) {
     mst_wire_put_number(w, bits);
 }
 
-/* Writes bytes; ENDS zeros after them count as part of them. */
+/* Writes the number BYTES, then DATA and ENDS zeros, then zeros up to a multiple of 8. */
 static void put_padded(mst_wire_writer *w, const void *data, size_t bytes, size_t ends) {
     const size_t padding = -(bytes + ends) & (NUMBER - 1);
     mst_wire_put_number(w, bytes);
@@ -214,7 +214,7 @@ mst_tensor *mst_wire_get_optional(mst_wire_reader *r) {
 
 static void get_short(mst_wire_reader *r, char *text, size_t size) {
     snprintf(text, size, "%s", mst_wire_get_text(r));
-    mst_make_plain(text); /* it is for display */
+    mst_make_plain(text); /* the text is for display: control characters are removed */
 }
 
 void mst_wire_get_failure(mst_wire_reader *r, mst_failure *out) {
