@@ -58,7 +58,7 @@ static mst_key key_of(const call *c, int64_t number) {
     return key;
 }
 
-/* Posts memory for message NUMBER from MEMBER, which uses the same number for it. */
+/* Posts memory for message NUMBER from MEMBER. MEMBER sends the message with the same number. */
 static mst_status call_post(call *c, int64_t i, int64_t number, int32_t member, void *into, size_t bytes) {
     const mst_task_group *g = c->group;
     message *m = &c->message[i];
@@ -158,8 +158,8 @@ static mst_status gather_from_each(call *c, const size_t *bytes, char *data) {
     return call_wait_all(c);
 }
 
-/* The parts of COUNT consecutive members from FIRST on; member 0 follows the last member. The parts lie in one or two
- * places, and travel as one or two messages. */
+/* The parts of COUNT consecutive members from FIRST on, where member 0 follows the last member. They lie side by side
+ * in memory; or in two places, if member 0 is among them. They travel as one or two messages. */
 typedef struct parts {
     mst_iov place[2];
     int32_t num_places;
@@ -244,14 +244,15 @@ static mst_status sum_members(const mst_task_group *g, mst_dtype dtype, const ms
     return MST_OK;
 }
 
-/* MEMORY has room for the caller's part from all other members. */
+/* Each member gets its part of the data of all others, and adds them up. MEMORY has room for the parts that come from
+ * the other members. */
 static mst_status scatter_sums(call *c, mst_dtype dtype, const int64_t *count, const void *data, char *memory,
                                mst_array *value, void *out) {
     const mst_task_group *g = c->group;
     const size_t element = mst_dtype_size(dtype), bytes = (size_t)count[g->self] * element;
     const char *part = data;
     for (int32_t m = 0, i = 0; m < g->num_members; part += (size_t)count[m++] * element) {
-        value[m].data = m == g->self ? (char *)(uintptr_t)part : memory; /* read only */
+        value[m].data = m == g->self ? (char *)(uintptr_t)part : memory; /* the sum only reads it */
         if (m == g->self) continue;
         MST_TRY(call_post(c, i++, 0, m, memory, bytes));
         memory += bytes;
@@ -284,8 +285,8 @@ mst_status mst_group_reduce_scatter(mst_task_group *group, mst_dtype dtype, cons
 
 /* ---- all_reduce ---- */
 
-/* Every member gets the data of all members, and adds them up itself. That takes one message after another instead of
- * two. SIZE[m]: bytes of member m. */
+/* Every member gets the data of all members, and adds them up itself: one round of messages instead of two. SIZE[m]:
+ * bytes of member m. */
 static mst_status gather_and_sum(mst_task_group *g, mst_dtype dtype, int64_t count, size_t *size, mst_array *value,
                                  void *data, int64_t deadline) {
     const size_t bytes = (size_t)count * mst_dtype_size(dtype);

@@ -43,7 +43,8 @@ static mst_status lay_out(mst_exchange *x, const mst_exchange_spec *spec, int64_
         add_span(x, v->dtype, *size, bytes);
         *size += bytes;
     }
-    if (*size == 0) *size = MST_ALIGNMENT; /* an empty exchange, too, is done only when all members have sent */
+    /* an empty exchange sends something too, so that it is done only when all members have started it */
+    if (*size == 0) *size = MST_ALIGNMENT;
     return MST_OK;
 }
 
@@ -61,7 +62,7 @@ static mst_status cut_parts(mst_exchange *x, const mst_exchange_spec *spec, int6
         for (int32_t m = 1; m < members; m++)
             if (begin[m] < spec->value[i].count) x->cut[m] = x->offset[i] + begin[m] * element;
     }
-    for (int32_t i = 0; i < spec->num_values; i++) /* if the member has no part of a value: any valid place */
+    for (int32_t i = 0; i < spec->num_values; i++) /* if the member has no part of a value: any valid place will do */
         if (x->own[i] < x->cut[self] || x->own[i] > x->cut[self + 1]) x->own[i] = x->cut[self];
     return MST_OK;
 }
@@ -125,7 +126,8 @@ static void count_messages(mst_exchange *x) {
     x->due = (uint64_t)(r->num_ins - r->step[x->last - 1].ins + r->num_outs);
     if (x->last == 1) return;
     x->due++;
-    if (r->step[1].ins == 0) x->news++; /* the start of the exchange wakes the thread itself */
+    /* step 1 receives nothing: the start of the exchange wakes the thread instead of a message */
+    if (r->step[1].ins == 0) x->news++;
 }
 
 /* Allocates memory of the transport, if it has any: bytes sent from it need no copy. */
@@ -264,8 +266,8 @@ void mst_exchange_return(mst_exchange *x, int32_t first, int32_t end) {
     }
 }
 
-/* Posts memory again for message I, which cannot be added up. No such message will come: the post is done when the
- * generation ends. */
+/* Message I cannot be added up, because its sender's generation has ended. Posts memory for the message again: it never
+ * comes, so the post is done when the generation ends here. */
 static void await_end(mst_exchange *x, int32_t i) {
     mst_task_group *g = x->base.group;
     pthread_mutex_lock(&g->lock);
@@ -303,7 +305,7 @@ static void post_all(mst_exchange *x) {
 
 /* ---- a run ---- */
 
-/* Sets all timelines to 0, and connects them. Nobody uses them, since the previous run is over. */
+/* Sets all timelines to 0, and connects them for the next run. Nobody uses them now, since the previous run is over. */
 static void reset_timelines(mst_exchange *x) {
     const mst_routes *r = &x->routes;
     memset(x->arrived, 0, num_timelines(x) * sizeof *x->arrived);
@@ -345,8 +347,8 @@ void mst_exchange_start(mst_exchange *x, uint64_t run) {
     mst_exchange_send_step(x, 0);
 }
 
-/* The deadline has passed. Names the members for whose messages the earliest step waits: those that later steps need
- * may themselves wait for this member. */
+/* The error after the deadline. Names the members for whose messages the earliest unfinished step waits. Members that
+ * only later steps need may themselves wait for this member. */
 static mst_status too_late(const mst_exchange *x) {
     char list[256] = "";
     const mst_routes *r = &x->routes;

@@ -19,9 +19,9 @@
  *
  *  How it works: all values lie side by side as one array of elements, cut into as many pieces as there are members.
  *  Each member sends its leaves of a piece to the piece's owner. The owner adds them up and sends the sum to all
- *  (reduce_scatter, then all_gather). Small arrays are sent whole from every member to every other one, and each adds
- *  them up itself: that takes one message after another instead of two. In groups of more than a few members, the
- *  elements that a member handles are halved from stage to stage (collective/stages.h).
+ *  (reduce_scatter, then all_gather). Small arrays are sent whole from every member to every other one, and each member
+ *  adds them up itself. A member then waits for one round of messages instead of two. In groups of more than a few
+ *  members, the elements that a member handles are halved from stage to stage (collective/stages.h).
  *
  *  An exchange may also stop half-way (MST_EXCHANGE_SCATTER): each member gets the sum of its part; the caller says
  *  which elements a part has. Another exchange (MST_EXCHANGE_GATHER) sends what the members make of their parts to all.

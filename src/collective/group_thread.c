@@ -36,8 +36,9 @@ static void take_out(mst_task_group *g, mst_exchange *x) {
     if (g->last == &x->next) g->last = at;
 }
 
-/* The first exchange with a step that can be made now, and whether its generation is under way. If the generation is
- * over, an exchange is returned as soon as the transport no longer uses its memory. NULL: all wait. */
+/* The first exchange with a step that can be made now. *ON: whether the exchange's generation is under way. If it is
+ * over, the exchange is returned as soon as the transport no longer uses its memory. NULL: all exchanges wait for
+ * messages. */
 static mst_exchange *next_ready(mst_task_group *g, bool *on) {
     for (mst_exchange *x = g->first; x; x = x->next) {
         if (x->in_work) continue;
@@ -49,7 +50,8 @@ static mst_exchange *next_ready(mst_task_group *g, bool *on) {
 
 /* ---- the thread ---- */
 
-/* The thread has finished with X, which may be destroyed at once. NOT_SENT: messages that it should have sent. */
+/* The thread has finished with X; its caller may destroy X at once. NOT_SENT: how many messages of X were not sent,
+ * since the generation has ended. */
 static void leave(mst_exchange *x, int32_t not_sent) {
     mst_timeline_add(x->finished, (uint64_t)not_sent + 1);
 }
@@ -93,7 +95,8 @@ static void *group_run(void *context) {
             give_up(g, x);
         } else {
             pthread_mutex_unlock(&g->lock);
-            mst_timeline_wait(&g->news, seen + 1, MST_NEVER, false); /* idle until a message comes, or the end */
+            /* sleeps until a message comes, or the thread must end */
+            mst_timeline_wait(&g->news, seen + 1, MST_NEVER, false);
             pthread_mutex_lock(&g->lock);
         }
     }
@@ -104,9 +107,10 @@ static void *group_run(void *context) {
 /* ---- threads that wait help ---- */
 
 /* On an Intel Xeon under KVM, waking a thread on another core takes up to 50 microseconds. Two processes that spin
- * there add up 1.6 MB in two thirds of the time. A thread that finds nothing to do yields its core after each look,
- * and sleeps soon. If another thread has had the core for long, it sleeps at once, since a sleeping thread is woken
- * sooner than one that yields. From then on it rarely spins; so too after it has spun in vain several times. */
+ * there add up 1.6 MB in two thirds of the time. A thread that finds nothing to do yields its core after each look, and
+ * sleeps soon. If another thread has had the core for long meanwhile, the spinning thread sleeps at once: a sleeping
+ * thread is woken sooner than one that yields. After that the group's threads rarely spin. They also rarely spin after
+ * they have spun in vain several times. */
 static const int64_t MOST_IDLE = 200000, LONG_YIELD = 50000; /* nanoseconds */
 enum { TIMES_IN_VAIN = 4, RARELY = 32 };
 
@@ -114,8 +118,8 @@ typedef struct helper {
     mst_task_group *group;
     mst_timeline_due due;
     int64_t deadline;
-    bool spins, is_pushed_aside; /* is_pushed_aside: another thread uses the core too */
-    int64_t moved_at;            /* when there was last something to do */
+    bool spins, is_pushed_aside; /* is_pushed_aside: another thread has had the core for long */
+    int64_t moved_at;            /* time at which there was something to do last */
 } helper;
 
 static bool is_done(const helper *h) {
@@ -167,7 +171,8 @@ static bool helps_on(void *context, int fd) {
     helper *h = context;
     mst_timeline *news = &h->group->news;
     const uint64_t seen = mst_timeline_value(news);
-    mst_timeline_hush(news); /* the thread may sleep since the last look */
+    /* at each look: the group's thread may have fallen asleep since the last one, and need not be woken */
+    mst_timeline_hush(news);
     if (is_done(h)) return false;
     if (make_ready_steps(h->group)) {
         h->moved_at = mst_clock_now();

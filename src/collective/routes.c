@@ -8,7 +8,7 @@
 
 enum { UNIT = 64 }; /* bytes: messages are cut at cache lines */
 
-/* A slot of a node that this member has after a stage: its terms, and where their sum is. */
+/* A slot that this member owns after a stage, of one node: the terms of its sum, and where the sum is. */
 typedef struct held {
     int32_t node, slot;
     int64_t first, bytes, at;
@@ -28,7 +28,7 @@ typedef struct builder {
     mst_routes *r;
     int64_t ins, outs, pieces, sums, terms; /* capacities */
     held_list before, now;
-    int32_t first_in, first_out; /* of the stage */
+    int32_t first_in, first_out; /* the first messages of the present stage */
 } builder;
 
 /* ---- growing lists ---- */
@@ -91,7 +91,7 @@ static void end_outs(builder *b, int32_t s) {
     b->r->step[s].outs = b->r->num_outs;
 }
 
-/* Sorts the pieces by message; they were added for several messages at a time. */
+/* Sorts the pieces by their messages: pieces of several messages were added in turn. */
 static mst_status sort_pieces(mst_routes *r) {
     if (r->num_pieces == 0) return MST_OK;
     mst_route_piece *sorted = malloc((size_t)r->num_pieces * sizeof *sorted);
@@ -167,7 +167,7 @@ static int64_t take_memory(builder *b, int64_t bytes) {
     return at;
 }
 
-/* Gives the messages of the stage their memory, and with it the terms in them. */
+/* Gives the messages that are received in this stage their memory. Thereby the terms in them get their places. */
 static void place_terms(builder *b, int32_t first_term) {
     mst_routes *r = b->r;
     for (int32_t i = b->first_in; i < r->num_ins; i++) r->in[i].at = take_memory(b, r->in[i].bytes);

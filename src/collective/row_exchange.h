@@ -47,7 +47,7 @@ void *mst_row_exchange_sum(const mst_row_exchange *exchange, int32_t array);
 /** As mst_exchange_start. */
 void mst_row_exchange_start(mst_row_exchange *exchange, uint64_t run);
 /** As mst_exchange_wait. The data of other members are checked: MST_INVALID if they are not a sparse gradient of the
- *  variable, MST_OUT_OF_MEMORY if there is no memory for them. Both errors end the generation. */
+ *  variable. MST_OUT_OF_MEMORY if there is no memory for them. Both errors end the generation. */
 MST_CHECKED mst_status mst_row_exchange_wait(mst_row_exchange *exchange, int64_t deadline);
 
 #endif

@@ -93,7 +93,8 @@ void mst_stages_free(mst_stages *stages) {
 
 int32_t mst_stage_owner(const mst_stage *stage, const mst_stage_node *node, int32_t slot) {
     const int32_t slots = stage->num_slots, first = node->first_owner;
-    if (stage->num_owners < slots) return slot < stage->num_owners ? slot : slot - slots / 2; /* the last one */
+    /* the last stage, in which some slots have no member of their number */
+    if (stage->num_owners < slots) return slot < stage->num_owners ? slot : slot - slots / 2;
     return first + (slot - first % slots + slots) % slots;
 }
 
@@ -102,7 +103,8 @@ int32_t mst_stage_slot_before(const mst_stages *stages, int32_t s, int32_t slot)
 }
 
 void mst_stage_range(const mst_stages *stages, int32_t s, int32_t slot, int64_t units, int64_t *first, int64_t *count) {
-    const int32_t pieces = stages->stage[stages->num_stages].num_slots; /* the smallest ones */
+    /* pieces are the slots of the last stage, the smallest ones */
+    const int32_t pieces = stages->stage[stages->num_stages].num_slots;
     int32_t piece = 0, num_pieces = pieces;
     for (int32_t t = 1; t <= s; t++) {
         const int32_t slots = stages->stage[t].num_slots, before = stages->stage[t - 1].num_slots;

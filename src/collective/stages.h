@@ -62,8 +62,8 @@ int32_t mst_stage_slot_before(const mst_stages *stages, int32_t s, int32_t slot)
 /** Divides UNITS among the slots of stage S: SLOT has *COUNT of them, from *FIRST on. *COUNT is 0 for some slots if
  *  there are more slots than units. */
 void mst_stage_range(const mst_stages *stages, int32_t s, int32_t slot, int64_t units, int64_t *first, int64_t *count);
-/** The member that sends the sum in SLOT of stage S to MEMBER on the way back; -1: nobody, because MEMBER has it or
- *  gets it in another stage. */
+/** The member that sends the sum in SLOT of stage S to MEMBER on the way back. -1: nobody, because MEMBER has the sum
+ *  already, or gets it in another stage. */
 int32_t mst_stage_giver(const mst_stages *stages, int32_t s, int32_t slot, int32_t member);
 
 /** Most leaves of a window: from left to right they grow, and then shrink. */
