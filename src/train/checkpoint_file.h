@@ -34,13 +34,14 @@ typedef struct mst_checkpoint_list {
     double last_preserved; /**< in the state file: time of the last checkpoint that is kept for ever */
 } mst_checkpoint_list;
 
-/** Lists the checkpoints of FOLDER: those that its state file names, in that order, and the others in the folder, by
- *  number and then by step. Times of files are not used, since a copied folder has other times. Instead the state file
- *  has the number of the last save, and each checkpoint has its own number.
+/** Lists the checkpoints of FOLDER. Those that its state file names are in the order of that file. The other
+ *  checkpoints in the folder are in the order of their numbers, and then of their steps. Times of files are not used,
+ *  since a copied folder has other times. Instead the state file has the number of the last save, and each checkpoint
+ *  has its own number.
  *
- *  Others with a larger number than the state file's come after those that it names: the process was killed before it
- *  could write the state file again. All others come before. A state file written by hand or by TensorFlow has no
- *  number: all others come before then. Without a state file, all checkpoints are others. */
+ *  Others with a larger number than the state file's come after those that it names. The process that saved them was
+ *  killed before it could write the state file again. All others come before. A state file written by hand or by
+ *  TensorFlow has no number: all others come before then. Without a state file, all checkpoints are others. */
 MST_CHECKED mst_status mst_checkpoint_list_read(const mst_folder *folder, mst_checkpoint_list *out);
 /** Writes the state file, with the items of the list that are in_state. */
 MST_CHECKED mst_status mst_checkpoint_list_write(const mst_folder *folder, const mst_checkpoint_list *list);

@@ -1,7 +1,7 @@
-/* The checkpoints of a folder, and its state file, `checkpoint`: a CheckpointState in protobuf's text form, which lists
- * the checkpoints by name, the newest last. checkpoint_file.h says how the list is made if the state file is missing or
- * older than the checkpoints. Only the last part of a path in the state file is used, so a folder can be moved. Source:
- * tensorflow/python/checkpoint/checkpoint_management.py. */
+/* The checkpoints of a folder, and its state file, `checkpoint`. That file is a CheckpointState in protobuf's text
+ * form; it lists the checkpoints by name, the newest last. How the list is made if the state file is missing or older
+ * than the checkpoints: checkpoint_file.h. Only the last part of a path in the state file is used, so a folder can be
+ * moved. Source: tensorflow/python/checkpoint/checkpoint_management.py. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -98,8 +98,8 @@ static char *field_of(char *line, const char *name) {
     return strncmp(line, name, size) == 0 && line[size] == ':' ? line + size + 1 : NULL;
 }
 
-/* Adds a path of the state file, unless the list has it already. Only its last part is used, as the name of a
- * checkpoint of this folder: the folder may have been moved, or a stranger's file may name any path. */
+/* Adds a path of the state file, unless the list has it already. Only the last part of the path is used, as the name of
+ * a checkpoint of this folder. The folder may have been moved, and a stranger's file may name any path. */
 static mst_status add_path(mst_checkpoint_list *list, const mst_folder *folder, const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     if (!*name) return MST_OK;
@@ -245,8 +245,8 @@ static mst_status read_folder(const mst_folder *folder, const mst_checkpoint_lis
     return status;
 }
 
-/* Merges the checkpoints of the state file with the others. LAST: save number of the last one in the state file; 0: not
- * known. */
+/* Merges STATE, the checkpoints of the state file, with OTHERS, which are only in the folder. LAST: save number of the
+ * last one in the state file; 0: not known. */
 static mst_status merge(const mst_checkpoint_list *state, const mst_checkpoint_list *others, int64_t last,
                         mst_checkpoint_list *out) {
     for (int64_t i = 0; i < others->count; i++)

@@ -100,7 +100,7 @@ static void remove_old(mst_checkpoint_manager *m) {
         mst_checkpoint_item *item = &m->list.item[i];
         const bool listed = item->in_state;
         const bool stays = listed && hours > 0 && item->time - 3600 * hours >= m->list.last_preserved;
-        if (stays) m->list.last_preserved = item->time; /* it is kept for ever */
+        if (stays) m->list.last_preserved = item->time; /* this checkpoint is kept for ever */
         if (stays || (listed && mst_bundle_remove(&m->folder, item->name) == MST_OK))
             mst_checkpoint_list_drop(&m->list, i);
         else
@@ -219,7 +219,8 @@ static mst_status remove_if_litter(const mst_checkpoint_manager *m, const char *
     const int lock = status || !litter ? -1 : mst_file_claim(&m->folder, name);
     if (lock < 0) return status;
     status = is_litter(m, name, &litter);
-    if (!status && litter) (void)!mst_file_remove_in(&m->folder, name); /* the next call tries again */
+    /* if it cannot be removed, the next call tries again */
+    if (!status && litter) (void)!mst_file_remove_in(&m->folder, name);
     close(lock);
     return status;
 }
@@ -351,8 +352,8 @@ mst_status mst_checkpoint_manager_close(mst_checkpoint_manager *m) {
 
 /* ---- saving and restoring ---- */
 
-/* A number that rises with each update. The position in the data is not included: a fit that is resumed after the last
- * step of an epoch changes only that position, by ending the epoch. */
+/* A number that rises with each update. The position in the data is not included. A fit that is resumed after the last
+ * step of an epoch changes only that position, by ending the epoch: no new checkpoint is needed for that. */
 static mst_status version_of(mst_store *store, uint64_t *out) {
     mst_state_info *list;
     int64_t count;
@@ -394,7 +395,8 @@ static mst_status copy_store(mst_checkpoint_manager *m, mst_store *store, bool w
 }
 
 static mst_status save_store(mst_checkpoint_manager *manager, mst_store *store, bool wholes) {
-    if (manager->best) MST_TRY(mst_checkpoint_manager_wait(manager->best)); /* the store refers to its checkpoint */
+    /* first the checkpoint of the best epoch must be whole, since the store refers to it */
+    if (manager->best) MST_TRY(mst_checkpoint_manager_wait(manager->best));
     MST_TRY(mst_checkpoint_manager_wait(manager));
     MST_TRY(version_of(store, &manager->saved_version));
     MST_TRY(copy_store(manager, store, wholes));
@@ -480,8 +482,8 @@ static mst_status checkpoint_begin(void *context, mst_train_state *state) {
     return mst_store_snapshot_again(mst_model_store(state->model), &m->spare);
 }
 
-/* Saves the state of a model in training. Other tasks may have parts of the state. If they cannot be collected after
- * this step, nothing is saved, and the previous checkpoint stays the last one. */
+/* Saves the state of a model in training. Other tasks may have parts of the state. If these parts cannot be collected
+ * after this step, nothing is saved, and the previous checkpoint stays the last one. */
 static mst_status save(mst_checkpoint_manager *m, mst_model *model) {
     mst_trainer *trainer;
     bool may_save = true;
@@ -515,7 +517,8 @@ static mst_status save_if_due(void *context, mst_train_state *state) {
     const mst_trainer *trainer = state->model->trainer;
     if (o->every_steps && state->step % o->every_steps == 0) m->due = true;
     if (o->every_seconds > 0 && mst_clock_seconds() - m->saved_time >= o->every_seconds) m->due = true;
-    if (MST_COOPERATION_SAYS(trainer, must_save, trainer)) m->due = true; /* only this task has the state then */
+    /* saves even if it is not time: those that keep the state are about to leave */
+    if (MST_COOPERATION_SAYS(trainer, must_save, trainer)) m->due = true;
     if (m->due && !is_busy(m) && !(m->best && is_busy(m->best))) MST_TRY(save(m, state->model));
     ask_ahead(m, state);
     return MST_OK;

@@ -9,7 +9,8 @@
 #include "rule/accumulate.h"
 
 /* A slot is named SLOT in the store and FILE in the file. A row fits if the variable also has the slot WITH, and has no
- * slot WITHOUT; each of them is given by its names in the store and in the file. The first row that fits is used. */
+ * slot WITHOUT. WITH and WITHOUT are given by their names in the store and in the file. The first row that fits is
+ * used. */
 static const struct row {
     const char *slot, *file, *with[2], *without[2]; /* [0]: in the store, [1]: in the file */
 } rows[] = {
@@ -77,7 +78,8 @@ static bool file_has(mst_checkpoint_has has, const void *file, const char *base,
     return has(file, name);
 }
 
-/* Values that only TensorFlow has. They follow from global_step, or nobody needs them. */
+/* Whether PART is the name of a value that only TensorFlow has. Such values are not read: they follow from global_step,
+ * or nobody needs them. */
 static bool is_unused(const char *part) {
     return strcmp(part, "beta1_power") == 0 || strcmp(part, "beta2_power") == 0 || strcmp(part, "save_counter") == 0;
 }

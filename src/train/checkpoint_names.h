@@ -8,8 +8,8 @@
 /** The name of entry I of SNAPSHOT in a file: "layer1/weights/m" becomes "layer1/weights/Adam". NULL if memory is
  *  out. */
 const char *mst_checkpoint_file_name(mst_arena *arena, const mst_snapshot *snapshot, int64_t i);
-/** The name in the file of a slot of zeros that TensorFlow 1 has beside entry I but the store does not: TensorFlow's
- *  RMSProp has a momentum slot even if the momentum is 0. "": none; NULL: no memory. */
+/** TensorFlow 1 may have a slot of zeros beside entry I that the store does not have. Example: its RMSProp has a
+ *  momentum slot even if the momentum is 0. Returns the name of that slot in the file. "": none; NULL: no memory. */
 const char *mst_checkpoint_zero_slot(mst_arena *arena, const mst_snapshot *snapshot, int64_t i);
 
 /** Whether the file has a tensor with this name. */

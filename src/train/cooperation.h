@@ -1,10 +1,10 @@
 /** How the tasks of one training work together. There are three ways. A task trains alone; workers average their
  *  gradients, and may share the optimizer's slots; or parameter servers keep the variables of workers.
  *
- *  Each way is one table of functions in a file of its own: cooperation.c for a task alone, cooperation_workers.c and
- *  cooperation_servers.c for the others. mst_fit, the trainer and the callbacks call the functions of the trainer's
- *  table and read its rules. They never ask which way it is. To add a way, add a file with its table, and a line in
- *  mst_cooperation_of.
+ *  Each way is one table of functions in a file of its own. cooperation.c is for a task alone; cooperation_workers.c
+ *  and cooperation_servers.c are for the other two ways. mst_fit, the trainer and the callbacks call the functions of
+ *  the trainer's table, and read its rules. They never ask which way it is. To add a way, add a file with its table,
+ *  and a line in mst_cooperation_of.
  *
  *  The order of the calls, from compile to the end of a fit:
  *
@@ -65,8 +65,8 @@ typedef struct mst_cooperation {
     /** Whether this task makes a step with BATCH. NULL: always. */
     bool (*takes_part)(const struct mst_fit_run *run, const mst_batch *batch);
     mst_status (*before_step)(struct mst_fit_run *run);
-    /** The step is computed. Makes the update, if that is not part of the step; sets step, loss, sums and stop of
-     *  the state from the results of all workers. */
+    /** The step is computed. Makes the update, if that is not part of the step. Sets step, loss, sums and stop of the
+     *  state from the results of all workers. */
     mst_status (*after_step)(struct mst_fit_run *run, const mst_batch *batch);
     /** The state has changed, by a step or by the beginning of an epoch. run->position.number counts the changes. */
     void (*committed)(struct mst_fit_run *run);

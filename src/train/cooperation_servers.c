@@ -118,8 +118,8 @@ static mst_status servers_join(mst_fit_run *run) {
 
 /* ---- the learning rate ---- */
 
-/* Reads the rate of the servers, whose updates have no schedule. If a server has lost its values, that is no error
- * here: the next request notices it too, and its error is handled. */
+/* Reads the rate of the servers, whose updates have no schedule. A server may have lost its values. That is no error
+ * here: the next request notices it too, and handles the error. */
 static mst_status servers_read_rate(mst_fit_run *run) {
     const mst_trainer *trainer = run->trainer;
     float is = (float)trainer->optimizer.learning_rate;
@@ -129,8 +129,8 @@ static mst_status servers_read_rate(mst_fit_run *run) {
     return MST_OK;
 }
 
-/* If this worker is the chief, the servers get its rate (mst_ps_client_rate); a rate set on another worker
- * is only seen by its own callbacks. */
+/* If this worker is the chief, the servers get its rate (mst_ps_client_rate). A rate that is set on another worker is
+ * only seen by that worker's callbacks. */
 static mst_status send_rate(mst_fit_run *run) {
     const float to = (float)run->state.learning_rate;
     float is;
@@ -159,7 +159,8 @@ static mst_status collect_state(mst_trainer *trainer) {
     return end_sums(trainer);
 }
 
-/* While the servers are at different steps, the checkpoint before stays the last one. */
+/* Collects the state of the servers. If the servers are at different steps, nothing is saved now: the previous
+ * checkpoint stays the last one. */
 static mst_status servers_collect(mst_trainer *trainer, bool *may_save) {
     *may_save = !mst_ps_client_is_between(client_of(trainer));
     return *may_save ? collect_state(trainer) : MST_OK;
@@ -205,12 +206,12 @@ static mst_status servers_begin_epoch(mst_fit_run *run) {
     return MST_OK;
 }
 
-/* A worker without rows takes part if the others wait for its gradients. */
+/* A worker that has no rows of BATCH takes part all the same if the others wait for its gradients. */
 static bool servers_takes_part(const mst_fit_run *run, const mst_batch *batch) {
     return run->trainer->train.strategy.synchronous || mst_fit_rows_here(run, batch) > 0;
 }
 
-/* Undoes the changes of variables by collect_state. */
+/* Gives the variables the values that came last again: collect_state() may have brought newer ones. */
 static mst_status servers_before_evaluation(mst_trainer *trainer) {
     return mst_ps_client_use_values(client_of(trainer));
 }
@@ -245,8 +246,8 @@ static mst_status servers_after_epoch_end(mst_fit_run *run) {
 
 /* ---- the end ---- */
 
-/* All have made their last step: the store of each worker gets the moving averages, if there are any. The chief already
- * has the whole state of the servers. */
+/* All workers have made their last step: the store of each worker gets the moving averages, if there are any. The chief
+ * already has them, with the whole state of the servers. */
 static mst_status take_averages(mst_trainer *trainer) {
     return trainer->optimizer.ema_decay <= 0 || is_chief(trainer) ? MST_OK : collect_state(trainer);
 }
@@ -283,11 +284,13 @@ static mst_status return_to_servers(mst_fit_run *run) {
     return mst_fit_store_position(run, NULL);
 }
 
-/* A worker that callbacks have stopped still waits for the others. */
+/* Goes on after a failure with STATUS if a server was started again. A worker that its callbacks have stopped still
+ * waits for the others. */
 static mst_status servers_recover(mst_fit_run *run, mst_status status) {
     const mst_ps_client *client = client_of(run->trainer);
     if (mst_ps_client_must_join(client)) status = return_to_servers(run);
-    if (status == MST_CANCELLED && mst_ps_client_was_stopped(client)) run->state.stop = true; /* as after any step */
+    /* this process must end: the fit ends as if a callback had asked for it */
+    if (status == MST_CANCELLED && mst_ps_client_was_stopped(client)) run->state.stop = true;
     run->trainer->is_left = mst_ps_client_is_left(client);
     return run->state.stop && (status == MST_CANCELLED || is_asked_to_stop(run)) ? MST_OK : status;
 }

@@ -17,7 +17,8 @@ static void take_window(mst_strategy *strategy, const mst_task_group *group) {
     strategy->num_shards_here = window.count;
 }
 
-/* The parts of sharded state are cut once, for the workers that are there from the beginning. */
+/* Chooses this worker's part of sharded state. The parts are cut once, for the workers that are there from the
+ * beginning. */
 static mst_status take_part(mst_strategy *strategy, const mst_task *task, const mst_task_group *group) {
     if (mst_task_elastic_min(task))
         return MST_FAIL(MST_INVALID, "compile: sharded_state needs a fixed number of workers: leave out elastic_min");
@@ -51,8 +52,8 @@ static mst_status workers_build(mst_trainer *trainer, bool training) {
     return mst_sharded_declare(trainer);
 }
 
-/* If the workers are no longer those for which the trainer was made: gives this task its new part of the shards, in a
- * new graph. */
+/* The workers that train may have changed since the trainer was made. If so, gives this task its new part of the
+ * shards, in a new graph. */
 static mst_status share_anew(mst_trainer *trainer) {
     mst_strategy *strategy = &trainer->strategy;
     mst_task *task = trainer->options.task;
@@ -91,7 +92,7 @@ static mst_status come_together(mst_fit_run *run, mst_task_joined *joined) {
     return share_anew(trainer);
 }
 
-/* A training that is resumed goes on after a callback has ended it. */
+/* Joins the other workers. A training that a callback has ended, and that is resumed now, goes on. */
 static mst_status workers_join(mst_fit_run *run) {
     mst_task_joined joined;
     if (run->options->resume) mst_task_goes_on(run->trainer->options.task);
@@ -103,8 +104,8 @@ static mst_status workers_join(mst_fit_run *run) {
 
 /* ---- epochs and steps ---- */
 
-/* Keeps the state to which sharded state goes back if a worker is lost. If training stops, the epoch only ends here, as
- * it has on the others, and nothing is kept. */
+/* With sharded state: keeps the state to which all go back if a worker is lost. If training stops, nothing is kept: the
+ * epoch only ends here, as it has already ended on the other workers. */
 static mst_status workers_begin_epoch(mst_fit_run *run) {
     if (run->state.stop) return MST_OK;
     if (!run->collected) MST_TRY(mst_sharded_collect(run->trainer));
@@ -112,8 +113,8 @@ static mst_status workers_begin_epoch(mst_fit_run *run) {
     return mst_sharded_keep(run->trainer);
 }
 
-/* MST_UNAVAILABLE if the workers must come together again: a step that an elastic worker makes alone does not notice
- * it. */
+/* MST_UNAVAILABLE if the workers must come together again. This check is needed for an elastic worker that trains
+ * alone: its steps wait for nobody, and so do not notice it. */
 static mst_status workers_before_step(mst_fit_run *run) {
     const mst_task *task = run->trainer->options.task;
     return mst_task_elastic_min(task) ? mst_group_check(mst_task_shards(task)) : MST_OK;
@@ -127,7 +128,7 @@ static mst_status workers_before_step_end(mst_fit_run *run) {
     return mst_sharded_after_step(run->trainer);
 }
 
-/* Callbacks may save the state, which needs the slots. */
+/* With sharded state: the chief gets the slots, since callbacks may save the state. */
 static mst_status workers_before_epoch_end(mst_fit_run *run) {
     if (run->state.stop) return MST_OK;
     MST_TRY(mst_sharded_collect(run->trainer));
@@ -137,7 +138,8 @@ static mst_status workers_before_epoch_end(mst_fit_run *run) {
 
 /* ---- the end ---- */
 
-/* A process that is asked to end does not end the training: it counts as lost, and the others wait for it. */
+/* Whether a stop here ends the training on all workers. A process that is asked to end does not end the training: it
+ * counts as lost, and the others wait for it. */
 static bool workers_stop_together(const mst_trainer *trainer) {
     return !mst_task_must_end(trainer->options.task);
 }
@@ -146,8 +148,8 @@ static bool are_stopped(const mst_fit_run *run) {
     return mst_task_is_stopped(run->trainer->options.task, run->first_number);
 }
 
-/* Takes a stop from another worker. This includes a worker that only begins now, because it has come back or was slower
- * than the others. */
+/* Sets the stop if another worker has ended the training. This also reaches a worker that only begins now, because it
+ * has come back or was slower than the others. */
 static void workers_take_stop(mst_fit_run *run) {
     if (are_stopped(run)) run->told_to_stop = run->state.stop = true;
 }
@@ -167,7 +169,8 @@ static bool workers_is_lost(const mst_trainer *trainer, mst_status status) {
 /* Turns STATUS, from coming together after a loss, into the status of the fit. If training ends here: sets
  * run->state.stop, and returns MST_OK. */
 static mst_status after_loss(mst_fit_run *run, mst_status status) {
-    if (status == MST_CANCELLED) run->state.stop = true; /* like a stop after any other step */
+    /* this process must end: the fit ends as if a callback had asked for it */
+    if (status == MST_CANCELLED) run->state.stop = true;
     return run->state.stop ? MST_OK : status;
 }
 
@@ -205,10 +208,10 @@ static mst_status workers_recover(mst_fit_run *run, mst_status status) {
     run->state.step = run->position.step;
     const int64_t epoch = run->position.epoch - run->position.first_epoch;
     if (run->in_epoch && epoch > run->state.epoch) {
-        run->state.epoch = epoch - 1; /* may be a later epoch, if the others have gone on without this worker */
+        run->state.epoch = epoch - 1; /* not that of before the loss, if the others have gone on without this worker */
         MST_TRY(mst_fit_tell_ended_epoch(run));
     }
-    /* a callback here stops */
+    /* whether a callback here has ended the training within an epoch */
     const bool has_ended_within = run->state.stop && !run->in_epoch && run->position.batch > 0;
     run->state.epoch = epoch + has_ended_within;
     workers_take_stop(run);
@@ -221,7 +224,8 @@ static void workers_want(mst_trainer *trainer) {
     if (trainer->rules.cuts_slots) mst_sharded_want(trainer);
 }
 
-/* If workers have not given their parts after this step, they are asked to give them after the next one. */
+/* Brings the whole state to the store, if the workers have given their parts after this step. If not, asks them to give
+ * them after the next one. */
 static mst_status workers_collect(mst_trainer *trainer, bool *may_save) {
     *may_save = !trainer->rules.cuts_slots || mst_store_has_wholes(trainer->model->store);
     if (!*may_save) mst_sharded_want(trainer);

@@ -3,9 +3,9 @@
  *      epoch,loss,accuracy,val_loss,val_accuracy,learning_rate,seconds
  *      0,0.58,0.79,0.44,0.84,0.001,1.25
  *
- * The file is written under a temporary name when the first epoch ends: with its head and, if training was resumed, the
- * rows of the epochs before. Then each epoch appends a line. If a crash has cut a line off, the line is removed when
- * training goes on. */
+ * The file is written when the first epoch ends, under a temporary name at first. It then has its head and, if training
+ * was resumed, the rows of the epochs before. Each further epoch appends a line. If a crash has cut a line off, the
+ * line is removed when training goes on. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -61,8 +61,8 @@ static mst_status keep_weights(mst_early_stopping *e, mst_store *store) {
     return mst_monitor_keep(store, who, e->monitor, "has_weights", 1);
 }
 
-/* Swaps the weights and the best ones. STEP is noted: the step at which the model got the best ones, or 0 if it has its
- * own again. */
+/* Swaps the weights and the best ones. STEP is stored with them: the step at which the model got the best weights; 0 if
+ * it has its own again. */
 static mst_status exchange_weights(const mst_early_stopping *e, mst_store *store, int64_t step) {
     MST_TRY(move_weights(e, store, true));
     return mst_monitor_keep(store, who, e->monitor, "restored", (double)step);
@@ -123,8 +123,8 @@ static mst_status early_begin(void *context, mst_train_state *state) {
     return state->epoch > 0 ? go_on(e, state) : MST_OK;
 }
 
-/* Training goes on with the weights that it ended with, not with the best ones. But if a fit without this callback has
- * trained the best ones since, training goes on with those: the kept weights are too old. */
+/* Training goes on with the weights that it ended with, not with the best ones. But a fit without this callback may
+ * have trained the best weights since. Then training goes on with those, since the kept weights are too old. */
 static mst_status early_epoch_begin(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
     mst_store *store = mst_model_store(state->model);
@@ -144,7 +144,7 @@ static mst_status early_epoch_end(void *context, mst_train_state *state) {
     mst_store *store = mst_model_store(state->model);
     double value;
     if (mst_monitor_is_cut_off(state) || state->follows) return MST_OK;
-    if (state->epoch < e->counted) { /* this epoch ends once more, after a recovery */
+    if (state->epoch < e->counted) { /* this epoch was counted before: it ends once more, after a recovery */
         state->stop |= state->epoch + 1 == e->counted && has_waited(e);
         return MST_OK;
     }
@@ -164,7 +164,8 @@ static mst_status early_epoch_end(void *context, mst_train_state *state) {
     return keep_numbers(e, store);
 }
 
-/* A worker may have got the state of another one that has already exchanged the weights. */
+/* Puts the best weights back at the end, if that was asked for. A worker may have got the state of another one that has
+ * already done so. */
 static mst_status early_end(void *context, mst_train_state *state) {
     const mst_early_stopping *e = context;
     double restored = 0;
@@ -186,7 +187,8 @@ static void stopping_settings(const void *context, char *text, size_t size) {
 
 mst_callback mst_early_stopping_callback(mst_early_stopping *state) {
     if (MST_IS_NULL(state)) return (mst_callback){0};
-    state->has_best_weights = state->has_trained = false; /* its end may come without its begin */
+    /* if the next fit fails early, its end comes without its beginning */
+    state->has_best_weights = state->has_trained = false;
     return (mst_callback){.context = state,
                           .train_begin = early_begin,
                           .epoch_begin = early_epoch_begin,

@@ -16,7 +16,8 @@ static void add(row *r, const char *prefix, const char *name, double value) {
     r->value[r->count++] = value;
 }
 
-/* The names of metrics end in a number, like the names of their sums: two outputs may have the same metric. */
+/* The names of metrics get a number at their end, as the names of their sums do: two outputs may have the same
+ * metric. */
 static void add_values(row *r, const mst_train_state *s, const char *prefix, double loss, const double *metric) {
     char name[NAME];
     add(r, prefix, "loss", loss);
@@ -52,7 +53,7 @@ mst_status mst_ended_epoch_add(mst_snapshot *changes, int64_t epoch, const mst_t
 
 mst_status mst_ended_epoch_read(mst_store *store, int64_t epoch, mst_train_state *state) {
     row r;
-    fill(&r, epoch, state); /* for the names only */
+    fill(&r, epoch, state); /* fills in the names; the values are overwritten below */
     for (int i = 0; i < r.count; i++) {
         mst_tensor *value;
         MST_TRY(mst_store_get(store, NULL, r.name[i], &value));

@@ -15,7 +15,7 @@
 #include "train/position.h"
 #include "train/trainer_data.h"
 
-/* Begins one pass over DATA, converted to the dtypes of the model. */
+/* Begins one pass over DATA, whose components are converted to the dtypes of the model. */
 static mst_status open_pass(const mst_trainer *trainer, const mst_dataset *data, bool with_labels, int64_t batch_size,
                             mst_iterator **out) {
     mst_dataset *converted;
@@ -157,8 +157,8 @@ static mst_status check_room(const mst_spec *spec, int count, int64_t rows) {
     return mst_host_check(all, "predict: the predictions for all rows", "predict fewer rows at a time");
 }
 
-/* Refuses predictions of all ROWS that would not fit into memory, before the first batch takes any. Sizes that are not
- * known beforehand are left to check_outputs; nearly all are known. */
+/* Refuses predictions of all ROWS that would not fit into memory, before the first batch takes any. Nearly all sizes
+ * are known beforehand. The others are checked by check_outputs. */
 static mst_status check_predictions(const mst_trainer *trainer, int64_t rows) {
     mst_spec spec[MST_MAX_OUTPUTS];
     for (int o = 0; o < trainer->num_outputs; o++) spec[o] = mst_value_spec(trainer->predict[trainer->num_inputs + o]);

@@ -5,13 +5,13 @@
  *      step         run, read its results, check that the loss is finite, callbacks
  *
  * The place of training (epoch, batch, running sums) is state of the store, and the step itself counts it (position.c).
- * A fit can therefore be resumed from a checkpoint of any step, and the sums of the epoch go on. The position moves to
- * the next epoch after the callbacks of the epoch that ends; a fit that is resumed before that ends the epoch again.
- * Each callback's train_end is called even if training failed.
+ * A fit can therefore be resumed from a checkpoint of any step, and the sums of the epoch go on. At the end of an epoch
+ * the position moves to the next one after the callbacks. A fit that is resumed from a state before that ends the epoch
+ * again. Each callback's train_end is called even if training failed.
  *
  * In a cluster a step happens on all workers or on none. A worker that was cut off before it knew of a step gets the
- * state of the others (recover). If these have ended the epoch by then, its row in the state (ended_epoch.h) is given
- * to the callbacks here: each worker's callbacks therefore see each epoch end once. */
+ * state of the others (recover). The others may have ended the epoch by then. The callbacks here are then given the
+ * epoch's row in that state (ended_epoch.h). Each worker's callbacks therefore see each epoch end once. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ typedef mst_fit_run fit;
 
 typedef mst_status (*hook)(void *context, mst_train_state *state);
 
-/* Sets a callback's new learning rate. As in Keras, the value in the store, an f32, is what counts from now on: a
+/* Sets a callback's new learning rate. As in Keras, it is stored as an f32, and the rounded value counts from now on. A
  * worker that comes back, and a training that is resumed, know only that value. */
 static mst_status set_learning_rate(fit *f) {
     mst_value variable = f->trainer->train.values.learning_rate;
@@ -75,7 +75,7 @@ static mst_status call(fit *f, size_t offset) {
 #define CALL(f, name) call((f), offsetof(mst_callback, name))
 
 static mst_status bad_loss(const fit *f, double loss) {
-    if (isnan(loss)) loss = NAN; /* a NaN without a sign */
+    if (isnan(loss)) loss = NAN; /* one kind of NaN: the sign would be printed */
     if (!f->any_step)
         return MST_FAIL(MST_NUMERICS,
                         "the loss is %g at the first step: check the data, or run with .check_numerics of the "
@@ -112,7 +112,7 @@ int64_t mst_fit_rows_here(const fit *f, const mst_batch *batch) {
     return mst_shard_window_rows(mst_trainer_window(&f->trainer->train), mst_batch_size(batch)).count;
 }
 
-/* The state has changed. */
+/* Call it after each change of the state: counts the change in the position, and tells the other tasks. */
 static void committed(fit *f) {
     f->position.number++;
     if (f->trainer->cooperation->committed) f->trainer->cooperation->committed(f);
@@ -192,8 +192,9 @@ static mst_status next_batch(fit *f, mst_iterator *iterator, const mst_batch **o
     return status;
 }
 
-/* After a callback has stopped this worker in an epoch of unknown length: whether other workers may need to know if the
- * last step also ended the epoch. Not for a process that must end: it counts as lost. */
+/* A callback has stopped this worker in an epoch of unknown length. Returns whether the data must be read on, because
+ * other workers need to know if the last step also ended the epoch. False for a process that must end: it counts as
+ * lost. */
 static bool must_look_behind_stop(const fit *f) {
     return f->state.stop && !f->told_to_stop && f->state.steps_per_epoch == MST_UNKNOWN_CARDINALITY &&
            (f->state.num_steps < 0 || f->state.step < f->state.num_steps) &&
@@ -211,7 +212,7 @@ static mst_status run_batches(fit *f, mst_iterator *iterator, bool *done) {
         *done = !batch || s->step_in_epoch == s->steps_per_epoch;
     }
     if (!*done && must_look_behind_stop(f)) {
-        const mst_batch *batch; /* if it cannot be read, only a training that goes on fails */
+        const mst_batch *batch; /* an error of reading it fails only a training that goes on */
         if (next_batch(f, iterator, &batch) == MST_OK) *done = !batch;
     }
     return MST_OK;
@@ -265,7 +266,7 @@ static void forget_late_stop(fit *f, bool whole) {
 static mst_status end_epoch(fit *f, bool whole) {
     double paused = mst_clock_seconds();
     forget_late_stop(f, whole);
-    /* a worker may stop alone, but a comparison needs all workers */
+    /* not after a stop: a worker may stop alone, but a comparison needs all workers */
     if (f->options->check_replicas == MST_CHECK_EACH_EPOCH && !f->state.stop)
         MST_TRY(mst_replicas_check(f->trainer, f->state.step));
     MST_TRY(validate(f));
@@ -304,7 +305,7 @@ mst_status mst_fit_tell_ended_epoch(fit *f) {
 static bool is_done(const fit *f) {
     const mst_train_state *s = &f->state;
     if (s->num_steps < 0 || f->options->steps == 0) return s->epoch >= s->num_epochs;
-    /* the last step may have been made, but the end of its epoch may still be missing */
+    /* no steps are left: but if the last one has completed an epoch, the end of that epoch is still to come */
     return s->step >= s->num_steps && (f->position.batch == 0 || f->position.batch != s->steps_per_epoch);
 }
 
@@ -330,7 +331,8 @@ static bool must_end_epoch(const fit *f, bool in_epoch) {
 /* Callbacks see the end of each epoch that they have seen begin. This holds even if this worker got the last step of
  * the epoch with the state of the others. */
 static mst_status run_epochs(fit *f) {
-    bool in_epoch = f->returns && f->position.batch > 0; /* callbacks of the earlier process have seen it begin */
+    /* true in a process started again within an epoch: callbacks of the earlier one have seen it begin */
+    bool in_epoch = f->returns && f->position.batch > 0;
     while ((!f->state.stop && (in_epoch || !is_done(f))) || must_end_epoch(f, in_epoch)) {
         const mst_status status = run_epoch(f);
         if (status) MST_TRY(recover(f, status));
@@ -345,7 +347,8 @@ static mst_status stop_together(fit *f) {
     return f->state.stop && !f->told_to_stop ? MST_COOPERATE(f->trainer, stop, f) : MST_OK;
 }
 
-/* While other workers still make steps, tasks may be lost, and with them steps of this worker. */
+/* Trains until all workers have made their last step. While others still make steps, tasks may be lost, and with them
+ * steps of this worker, which it then repeats. */
 static mst_status run_until_all_finish(fit *f) {
     for (;;) {
         MST_TRY(run_epochs(f));
@@ -353,7 +356,8 @@ static mst_status run_until_all_finish(fit *f) {
         if (status && status != MST_CANCELLED && !MST_COOPERATION_SAYS(f->trainer, is_lost, f->trainer, status))
             return status;
         if (!status) status = MST_COOPERATE(f->trainer, finish, f);
-        if (status == MST_CANCELLED) f->state.stop = true; /* like a stop after any other step */
+        /* this process must end: the fit ends as if a callback had asked for it */
+        if (status == MST_CANCELLED) f->state.stop = true;
         if (!status || status == MST_CANCELLED) return MST_OK;
         MST_TRY(recover(f, status));
     }
@@ -429,12 +433,13 @@ mst_status mst_fit_find_position(fit *f) {
     return MST_OK;
 }
 
-/* If callbacks may not have seen the end of the epoch before the position, training goes on from that end. */
+/* The epoch before the position has ended, but callbacks here may not have seen that. If so, sets the state to the end
+ * of that epoch: training goes on by calling the callbacks for it. */
 static mst_status prepare_to_tell(fit *f) {
     const mst_position *p = &f->position;
     if (!f->returns || p->batch > 0 || p->epoch == p->first_epoch) return MST_OK;
     const mst_status status = mst_ended_epoch_read(f->trainer->model->store, p->epoch - 1, &f->state);
-    if (status == MST_NOT_FOUND) return MST_OK; /* that epoch ended before the job had a cluster */
+    if (status == MST_NOT_FOUND) return MST_OK; /* no row: that epoch ended before the job had a cluster */
     MST_TRY(status);
     f->tells = true;
     f->state.epoch--;
@@ -481,7 +486,7 @@ static mst_status prepare_state(fit *f) {
     bool known = steps > 0 || (per_epoch > 0 && !__builtin_mul_overflow(per_epoch, s->num_epochs, &steps));
     if (!known || __builtin_add_overflow(f->position.first_step, steps, &s->num_steps)) s->num_steps = -1;
     if (trainer->rules.counts_others && o->steps == 0)
-        s->num_steps = -1; /* updates of all workers count, so their number is not known */
+        s->num_steps = -1; /* updates of all workers count as steps, so their number is not known */
     if (o->steps > 0 && per_epoch > 0) s->num_epochs = (o->steps + per_epoch - 1) / per_epoch;
     MST_TRY(mst_fit_read_rate(f));
     return prepare_to_tell(f);

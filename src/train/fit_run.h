@@ -41,11 +41,11 @@ typedef struct mst_fit_run {
 MST_CHECKED mst_status mst_fit_find_position(mst_fit_run *run);
 /** Stores the position, at the beginning of an epoch. ENDED: the state at the end of the epoch before; NULL: none. */
 MST_CHECKED mst_status mst_fit_store_position(mst_fit_run *run, const mst_train_state *ended);
-/** Reads the learning rate: that of the schedule; or the rate with which the variables are trained, which a callback of
- *  an earlier fit may have set. */
+/** Reads the learning rate: that of the schedule, if there is one. Otherwise it is the rate with which the variables
+ *  are trained; a callback of an earlier fit may have set it. */
 MST_CHECKED mst_status mst_fit_read_rate(mst_fit_run *run);
-/** Takes the learning rate of the other workers. If the epoch has not begun here, it takes the rate before the first
- *  callbacks of the epoch: these will change it here as they have changed it there. */
+/** Takes the learning rate of the other workers. If the epoch has not begun here, takes the rate from before the first
+ *  callbacks of the epoch. These callbacks will change it here as they have changed it there. */
 MST_CHECKED mst_status mst_fit_take_rate(mst_fit_run *run);
 /** The other workers have ended the epoch before the position: this worker's callbacks see its end too. The state is
  *  that of the others, so callbacks here do not change its learning rate. */

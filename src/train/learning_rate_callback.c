@@ -8,12 +8,13 @@ static mst_status schedule_epoch_begin(void *context, mst_train_state *state) {
     const mst_learning_rate_scheduler *scheduler = context;
     if (!scheduler->schedule) return MST_FAIL(MST_INVALID, "learning rate scheduler: no schedule is given");
     if (state->step_in_epoch > 0)
-        return MST_OK; /* resumed in the middle of an epoch, whose rate was set at its begin */
+        return MST_OK; /* training was resumed within an epoch: its rate was set when it began */
     state->learning_rate = scheduler->schedule(scheduler->context, state->epoch, state->learning_rate);
     return MST_OK;
 }
 
-/* The schedule is a function of the program, which cannot be compared: workers compare that there is one. */
+/* Workers compare the settings of callbacks. The schedule is a function of the program, which cannot be compared: they
+ * only compare that there is one. */
 static void schedule_settings(const void *context, char *text, size_t size) {
     (void)context;
     snprintf(text, size, "learning_rate_callback");

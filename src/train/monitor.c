@@ -68,7 +68,7 @@ bool mst_monitor_is_cut_off(const mst_train_state *state) {
     return state->stop && state->step_in_epoch != state->steps_per_epoch;
 }
 
-/* Whether a larger value is better. A metric of the user's is judged by its name. */
+/* Whether a larger value is better. A metric that the user has defined is judged by its name. */
 static bool is_to_grow(const mst_measure *measure) {
     if (measure->is_loss) return false;
     if (!measure->custom) return mst_metric_table[measure->metric]->larger_is_better;

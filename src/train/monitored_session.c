@@ -150,7 +150,8 @@ static mst_status make_ready(mst_monitored_session *s) {
         mst_status status = try_ready(s, &ready, why, sizeof why);
         if (status && status != MST_UNAVAILABLE) return status;
         if (!status && ready) return MST_OK;
-        if (!status && !s->options.waits_for_chief) continue; /* this client has given them values: checks again */
+        /* this client has given the variables values: checks again */
+        if (!status && !s->options.waits_for_chief) continue;
         if (status) snprintf(why, sizeof why, "waiting: %s", mst_error()->message);
         if (mst_clock_now() >= deadline) return too_late(s, status, why);
         if (strcmp(why, before) != 0 || mst_clock_seconds() - told >= TELL_AGAIN) {
@@ -162,8 +163,9 @@ static mst_status make_ready(mst_monitored_session *s) {
     }
 }
 
-/* Whether STATUS, the calling thread's error, is due to the loss of a task. If the task was started again between two
- * runs, no run fails because the task is away. But its variables then have no values, which is MST_INVALID. */
+/* Whether STATUS, the calling thread's error, is due to the loss of a task. If a task is started again between two
+ * runs, no run notices that it was away. But its variables have no values then, and the next run fails with
+ * MST_INVALID. */
 static bool has_lost(mst_monitored_session *s, mst_status status) {
     mst_failure failure;
     const char *first;
@@ -247,7 +249,8 @@ static int count_increments(const mst_monitored_session *s, const mst_value *fet
             mst_node *next = i < node->num_src ? node->src[i].node : node->control[i - node->num_src];
             if (!met[next->id]) met[next->id] = 1, stack[depth++] = next;
             if (i >= node->num_src || !node->op->writes || !node->op->writes(node->options, node->num_src, i)) continue;
-            while (!(next->op->flags & MST_OP_VARIABLE)) next = next->src[0].node; /* a writer before this one */
+            /* the source is an earlier writer: goes on to its variable */
+            while (!(next->op->flags & MST_OP_VARIABLE)) next = next->src[0].node;
             count += next == s->values.step.node;
         }
     }

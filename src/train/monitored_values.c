@@ -119,7 +119,7 @@ mst_status mst_monitored_values_set(const mst_monitored_values *values, mst_sess
     for (int i = 0; i < values->count && !status; i++) {
         const mst_variable_options *o = options_of(values->variable[i]);
         status = mst_store_get(values->kept, o->container, values->variable[i].node->name, &feed[count].tensor);
-        if (status == MST_NOT_FOUND) { /* the checkpoint does not have it */
+        if (status == MST_NOT_FOUND) { /* the copy has no value of this variable */
             status = MST_OK;
             continue;
         }

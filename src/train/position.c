@@ -15,8 +15,8 @@
 #define BATCH "fit/batch"
 #define NUMBER "fit/number"
 #define RATE "fit/learning_rate"
-/* Names of sums begin with OWN for this task's epoch, and with SERVED for all workers since their job began. STEP_LOSS
- * is the sum of the losses of the last step of all workers. */
+/* Names of sums begin with OWN or SERVED. OWN: sums of this task over its epoch. SERVED: sums of all workers since
+ * their job began. STEP_LOSS is the sum of the losses of all workers in their last step. */
 #define OWN "fit/"
 #define SERVED "served/"
 #define STEP_LOSS OWN "step_loss_sum"
@@ -94,8 +94,7 @@ static const char *folder_of(const mst_trainer *trainer) {
     return trainer->rules.counts_others && !keeps_sums_of_epoch(trainer) ? SERVED : OWN;
 }
 
-/* Appends COUNT variables to those of the step's values. The update of variable V by leaf L is the leaf's reported sum
- * FROM[V]. */
+/* Appends COUNT variables to those of the step's values. Variable V rises by the sum FROM[V] that each leaf reports. */
 static void append_variables(mst_graph *graph, mst_step_values *values, const mst_value *variable,
                              const mst_join_kind *how, const int *from, int count, int num_sums) {
     const int before = values->num_variables, each = values->num_gradients / values->num_leaves;
@@ -231,8 +230,8 @@ static mst_status add_number(mst_snapshot *changes, const char *name, mst_dtype 
     return status;
 }
 
-/* Adds what only a cluster has: the number of changes of the state, the rate of the epoch, the row of the epoch
- * before. */
+/* Adds the entries that only tasks of a cluster have: the number of changes of the state, the rate of the epoch, the
+ * row of the epoch before. */
 static mst_status add_of_cluster(mst_snapshot *changes, mst_store *store, const mst_position *position,
                                  const mst_train_state *ended) {
     int64_t number = 0;
@@ -284,7 +283,7 @@ mst_status mst_position_begin_epoch(mst_trainer *trainer, const mst_position *po
         status =
             add_number(changes, places[i].name, MST_I64, places[i].kind, (const char *)position + places[i].offset);
     if (trainer->options.task && !status) status = add_of_cluster(changes, trainer->model->store, position, ended);
-    /* all at once: no snapshot sees only some of the changes */
+    /* restored in one turn, so that no snapshot has only some of the changes */
     if (!status) status = mst_store_restore(trainer->model->store, changes);
     mst_snapshot_release(changes);
     return status;

@@ -22,8 +22,8 @@ typedef struct mst_position {
 mst_value mst_position_build(mst_trainer *trainer, mst_sharded_step *step);
 /** Reads the position. Before the first fit all members except `step` are 0. */
 MST_CHECKED mst_status mst_position_read(mst_trainer *trainer, mst_position *out);
-/** In a cluster: sets `number` to 1 for a state that was trained without a cluster, so that it differs from the 0 of a
- *  state without any step. */
+/** In a cluster: sets `number` to 1 for a state that was trained without a cluster. It thereby differs from a state
+ *  without any step, whose number is 0. */
 MST_CHECKED mst_status mst_position_adopt(mst_trainer *trainer, mst_position *position);
 /** Gets the sums of the epoch so far. OUT has MST_NUM_SUMS tensors, which belong to the caller. If parameter servers
  *  keep the variables, the sums came with these and are over all workers. They are then of the epoch if all workers are

@@ -24,7 +24,7 @@ struct mst_progress_state {
     mst_progress kind;
     bool terminal;
     int64_t every;
-    bool in_epoch; /* its first line has been printed */
+    bool in_epoch; /* the first line of this epoch has been printed */
     double drawn;  /* state->seconds when last drawn */
     double epoch_began;
     double seconds_at_line;
@@ -149,8 +149,8 @@ static void progress_draw(mst_progress_state *p, const mst_train_state *s, bool 
 }
 
 /* Prints "step 100, loss = 0.52, accuracy = 0.8123 (91000.0 examples/sec; 0.002 sec/batch)". The loss is that of this
- * step, the metrics those of the epoch so far, and the rate is over the steps since the last line. A batch is that of
- * one replica, as in TensorFlow's example of towers. */
+ * step, and the metrics are those of the epoch so far. The rate is over the steps since the last line. A batch is that
+ * of one replica, as in TensorFlow's example of towers. */
 static void print_line(mst_progress_state *p, const mst_train_state *s) {
     int64_t examples = p->examples_before + s->examples, steps = s->step - p->step_at_line;
     double seconds = s->seconds - p->seconds_at_line;
@@ -205,7 +205,8 @@ static mst_status step_end(void *context, mst_train_state *state) {
 
 static mst_status epoch_end(void *context, mst_train_state *state) {
     mst_progress_state *p = context;
-    if (!p->in_epoch) MST_TRY(epoch_begin(context, state)); /* an earlier process has begun this epoch */
+    /* an earlier process has begun this epoch, so this callback has not seen it begin */
+    if (!p->in_epoch) MST_TRY(epoch_begin(context, state));
     p->in_epoch = false;
     p->examples_before += state->examples;
     if (p->kind != MST_PROGRESS_LINES) {
@@ -220,7 +221,7 @@ static mst_status epoch_end(void *context, mst_train_state *state) {
     if (!ferror(p->file)) return MST_OK;
     if (fileno(p->file) < 0 || !mst_file_reader_left(fileno(p->file)))
         return MST_FAIL(MST_IO, "progress cannot be written: the disk is full, or writing failed");
-    state->stop = true; /* the reader is gone: not an error, and the weights are kept */
+    state->stop = true; /* nobody reads the output any more: training stops without an error, and keeps its weights */
     return MST_OK;
 }
 

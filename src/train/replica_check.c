@@ -13,7 +13,7 @@
 #include "task/task.h"
 #include "train/trainer.h"
 
-/* The weights of the graph, which all workers have in the same order. */
+/* The weights of the graph. All workers have them in the same order. */
 typedef struct weight_list {
     const mst_node **node;
     int64_t count;
@@ -53,7 +53,8 @@ static mst_status hash_weights(const mst_trainer *trainer, const weight_list *we
         const mst_variable_options *o = node->options;
         mst_replica_hash replicas;
         const mst_status status = mst_store_hash_replicas(trainer->model->store, o->container, node->name, &replicas);
-        if (status && status != MST_NOT_FOUND) return status; /* a weight may have no value yet, on any worker */
+        /* MST_NOT_FOUND: the weight has no value yet on this worker */
+        if (status && status != MST_NOT_FOUND) return status;
         if (replicas.differs) return devices_differ(trainer, node, &replicas, step);
         hash[i] = replicas.hash;
     }
@@ -88,8 +89,8 @@ static mst_status workers_differ(const mst_task *task, const mst_node *node, int
     return mst_error_at(node->name, NULL);
 }
 
-/* The value that most workers have is considered right. All workers come to the same result. ALL: [number of
- * workers][number of weights]. */
+/* Compares weight I of all workers. The value that most of them have is taken to be right. All workers come to the same
+ * result. ALL: [number of workers][number of weights]. */
 static mst_status compare_weight(const mst_task *task, const weight_list *weights, const uint64_t *all, int64_t i,
                                  int64_t step) {
     const int32_t n = mst_group_size(mst_task_shards(task));

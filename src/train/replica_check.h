@@ -1,5 +1,5 @@
-/** Compares the replicas of the weights: every device of a mirrored training and every worker of a cluster has its own,
- *  and all must have the same bits. */
+/** Compares the replicas of the weights. Every device of a mirrored training, and every worker of a cluster, has its
+ *  own replica. All must have the same bits. */
 #ifndef MUSTER_TRAIN_REPLICA_CHECK_H
 #define MUSTER_TRAIN_REPLICA_CHECK_H
 

@@ -1,9 +1,10 @@
 /* Brings the entries of a file into a store.
  *
- * Each entry of the store gets its value from the file, by its own name or by the name in a map. In the map, the
- * longest matching part of the name is used. Then come entries that only the file has. Those that are state of the
- * training are made in the store; if no model has been built, all of them are. A weight that is missing or has another
- * shape is an error, which is found before anything is written. All values are set in one turn of the store. */
+ * Each entry of the store gets its value from the file: by its own name, or by the name that a map gives for it. In the
+ * map, the longest matching part of the name is used. Then come entries that only the file has. Those that are state of
+ * the training are made in the store. If no model has been built, all others are made, too. A weight that is missing or
+ * has another shape is an error, which is found before anything is written. All values are set in one turn of the
+ * store. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,7 +198,7 @@ static mst_status check_names(const restore *r) {
 }
 
 static bool store_has(const restore *r, const char *container, const char *name) {
-    int64_t low = 0, high = r->count; /* sorted by (container, name) */
+    int64_t low = 0, high = r->count; /* the entries are sorted by (container, name) */
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
         int order = strcmp(container, r->entry[middle].container);
@@ -219,7 +220,8 @@ static mst_status choose_others(restore *r) {
         char text[NAME_SIZE];
         if (!wants(r, info.kind) || is_used(r, mst_snapshot_value(r->file, i))) continue;
         const bool stored = store_has(r, info.container, info.name);
-        if (stored && name_in_file(r, info.name, text) == info.name) continue; /* its average was used instead */
+        /* the value was not used: the weight got its average instead */
+        if (stored && name_in_file(r, info.name, text) == info.name) continue;
         if (stored || (r->is_built && !belongs_to_training(info.kind) && info.kind != MST_STATE_STEP)) {
             MST_TRY(list_name(&r->out->left_over, &r->num_left_over, info.name));
             continue;

@@ -8,8 +8,8 @@
 #include "strategy/update_graph.h"
 #include "task/task.h"
 
-/* Whether the variable is a sum over the epoch that workers report. The first server keeps all of these, uncut, and
- * they do not count as its variables. */
+/* Whether the variable is a sum over the epoch that workers report. The first server keeps all such sums, uncut. They
+ * do not count when variables are divided among the servers. */
 static bool is_reported(const mst_ps_variable *variable) {
     return variable->kind == MST_STATE_METRIC;
 }
@@ -128,7 +128,8 @@ mst_status mst_server_updates_make(mst_trainer *trainer, const mst_ps_variable *
     return status;
 }
 
-/* Reads the values of the trained variables that have averages or masters, which begin with these values. */
+/* Reads the values of the trained variables that have averages or masters: averages and masters begin with these
+ * values. */
 static mst_status read_values(const mst_trainer *trainer, mst_tensor **value) {
     const mst_step_values *values = &trainer->train.values;
     for (int v = 0; v < values->num_variables; v++) {

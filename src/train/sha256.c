@@ -13,7 +13,8 @@ static mst_status add_weight(crypto_hash_sha256_state *hash, mst_store *store, c
     MST_TRY(mst_store_get(store, weight->container, weight->name, &value));
     const int size = snprintf(spec, sizeof spec, " %s %s\n", mst_dtype_name(weight->spec.dtype),
                               mst_shape_print(weight->spec.shape, shape, sizeof shape));
-    crypto_hash_sha256_update(hash, (const unsigned char *)weight->name, strlen(weight->name)); /* of any length */
+    /* names may have any length */
+    crypto_hash_sha256_update(hash, (const unsigned char *)weight->name, strlen(weight->name));
     crypto_hash_sha256_update(hash, (const unsigned char *)spec, (unsigned long long)size);
     crypto_hash_sha256_update(hash, mst_tensor_data(value), mst_tensor_bytes(value));
     mst_tensor_release(value);

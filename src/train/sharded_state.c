@@ -227,7 +227,8 @@ mst_status mst_sharded_prepare(mst_trainer *trainer, int64_t number) {
     return each_slot(trainer, fill_slot);
 }
 
-/* Clears entries that training adds to the store once it has begun, since an earlier state may not have them. */
+/* Clears the entries that training adds to the store once it has begun. The earlier state that will be restored may not
+ * have them, and would leave them as they are. */
 static mst_status forget_position(mst_trainer *trainer) {
     const unsigned kinds = 1u << MST_STATE_CURSOR | 1u << MST_STATE_METRIC | 1u << MST_STATE_RANDOM;
     return mst_store_clear(trainer->model->store, kinds);
@@ -239,7 +240,7 @@ mst_status mst_sharded_go_back(mst_trainer *trainer) {
     trainer->sharded.lost = !mst_task_is_chief(trainer->options.task);
     trainer->sharded.wants_next = false;
     if (trainer->sharded.lost) return forget_position(trainer);
-    if (!trainer->sharded.has_kept) { /* no step was made since the workers came together */
+    if (!trainer->sharded.has_kept) { /* the chief keeps no state: no step was made since the workers came together */
         if (mst_store_has_wholes(trainer->model->store)) return MST_OK;
         return MST_FAIL(MST_UNAVAILABLE,
                         "fit: a worker was lost with its part of the optimizer's state, and no earlier state was kept: "

@@ -73,8 +73,8 @@ static mst_status open_writer(const mst_tensorboard *t, const char *name, mst_su
     return status;
 }
 
-/* The first epoch whose staleness must be written. An epoch whose last step was made before ends once more, but its
- * gradients were counted then. */
+/* The first epoch whose staleness must be written. An epoch whose last step was made before the fit was resumed ends
+ * once more here. Its gradients were counted earlier, so it is left out. */
 static int64_t first_stale_epoch(const mst_train_state *state) {
     return state->epoch + (state->step_in_epoch > 0 && state->step_in_epoch == state->steps_per_epoch);
 }
@@ -87,7 +87,8 @@ static bool is_before(void *context, const char *tag, int64_t step) {
     const bool by_epoch = strncmp(tag, "epoch_", 6) == 0 || (end && strcmp(end, "/histogram") == 0);
     if (strcmp(tag, STALENESS) == 0) return step < first_stale_epoch(state);
     if (by_epoch) return step < state->epoch;
-    const bool at_end = strncmp(tag, "evaluation_", 11) == 0; /* of an epoch, whose end is still to come */
+    /* points of the end of an epoch are written again, since that end is still to come */
+    const bool at_end = strncmp(tag, "evaluation_", 11) == 0;
     return at_end && state->step_in_epoch > 0 ? step < state->step : step <= state->step;
 }
 
@@ -128,7 +129,8 @@ static mst_status stop_trace(const mst_tensorboard *t, const mst_train_state *st
     if (asprintf(&path, "%s/trace-%lld-%lld.json", t->folder, (long long)t->profile_first, (long long)t->profile_last) <
         0)
         return MST_NO_MEMORY("for a log");
-    mst_status status = mst_file_remove(path); /* writing to a link would change its target */
+    /* first removed: if it is a link, writing would change the link's target */
+    mst_status status = mst_file_remove(path);
     if (!status) status = mst_trace_write(log->trace, path);
     free(path);
     return status;
@@ -279,7 +281,7 @@ static mst_status epoch_end(void *context, mst_train_state *state) {
 static mst_status train_end(void *context, mst_train_state *state) {
     mst_tensorboard *t = context;
     log_state *log = t->log;
-    if (!log) return MST_OK; /* the fit failed before train_begin */
+    if (!log) return MST_OK; /* NULL: the fit has failed before train_begin */
     mst_failure first;
     mst_failure_keep(&first, stop_trace(t, state));
     if (log->root && state->failed) mst_summary_hparams_failed(log->root);

@@ -94,7 +94,8 @@ static mst_status trainer_make(mst_trainer *trainer) {
                         "of this process, and with others as tasks of a cluster (.task)");
     MST_TRY(mst_session_create(trainer->graph, &trainer->options.session, &trainer->session));
     mst_session_options *session = &trainer->options.session;
-    session->devices = session->visible_devices = session->job_name = NULL; /* the strings belong to the caller */
+    /* these strings belong to the caller: not kept */
+    session->devices = session->visible_devices = session->job_name = NULL;
     trainer->strategy = trainer->options.strategy;
     trainer->strategy.num_devices =
         trainer->strategy.kind == MST_STRATEGY_ONE ? 1 : mst_session_num_devices(trainer->session);
@@ -375,7 +376,7 @@ static bool find_wrong_label(const mst_trainer *trainer, const mst_batch *batch,
     return found;
 }
 
-/* Names the row of the data that has a wrong label. A kernel only knows the row within its shard. */
+/* Names the row of the data that has a wrong label. The kernel that found it knows only the row within its shard. */
 static mst_status explain(const mst_sharded_step *step, const mst_batch *batch, mst_status status) {
     const mst_trainer *trainer = step->trainer;
     const mst_row_range rows = mst_shard_window_rows(mst_trainer_window(step), mst_batch_size(batch));
@@ -400,7 +401,7 @@ static void take_batch(mst_sharded_step *step, const mst_batch *batch) {
             rows->batch = batch;
             rows->first = range.first;
             mst_feed *feed = &step->feed[components * s + c];
-            feed->spec.shape = mst_batch_shape(batch, c); /* lengths differ from one padded batch to the next */
+            feed->spec.shape = mst_batch_shape(batch, c); /* with padded batches, lengths differ from batch to batch */
             feed->spec.shape.dim[0] = range.count;
             feed->grain = mst_batch_grain(batch, c);
         }

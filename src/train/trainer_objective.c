@@ -1,6 +1,6 @@
-/* What a model is trained for: the loss of each output, its weight, and the metrics that are reported.
- * mst_objective_make checks the options when the model is compiled. mst_objective_build adds losses and metrics to the
- * graph of each replica. They are sums and counts over its rows, which are added up over the shards. */
+/* What a model is trained for: the loss of each output, its weight, and the metrics that are reported. When the model
+ * is compiled, mst_objective_make checks the options. Then mst_objective_build adds losses and metrics to the graph of
+ * each replica. They are sums and counts over the rows of the replica; a step adds them up over the shards. */
 #include "train/trainer_objective.h"
 
 #include <math.h>
@@ -38,7 +38,8 @@ static mst_status make_targets(mst_trainer *trainer) {
         if (output < 0 || output >= trainer->num_outputs)
             return MST_FAIL(MST_INVALID, "compile: target %d is for output '%s', which the model does not have", i,
                             name ? name : "of that place");
-        if (!is_all_zero(&o->target[i])) trainer->target[output] = o->target[i]; /* else the common loss */
+        /* an output without a loss of its own has the common loss */
+        if (!is_all_zero(&o->target[i])) trainer->target[output] = o->target[i];
         trainer->target[output].class_weight = o->target[i].class_weight;
         trainer->target[output].num_class_weights = o->target[i].num_class_weights;
     }
@@ -47,7 +48,8 @@ static mst_status make_targets(mst_trainer *trainer) {
         if (!mst_loss_name(target->loss))
             return MST_FAIL(MST_INVALID, "compile: there is no loss number %d: take one of enum mst_loss",
                             (int)target->loss);
-        if (target->weight == 0 && !signbit(target->weight)) target->weight = 1; /* MST_ZERO is 0 */
+        /* 0 means the default; MST_ZERO, which is -0.0, means a weight of 0 */
+        if (target->weight == 0 && !signbit(target->weight)) target->weight = 1;
     }
     return MST_OK;
 }
@@ -259,7 +261,7 @@ mst_value mst_objective_confusion(const mst_trainer *trainer, int output, mst_va
             predictions = mst_argmax(predictions, .axis = -1);
             break;
         case MST_LOSS_BINARY_CROSSENTROPY:
-            if (classes != 1) return MST_NONE; /* several labels that do not exclude each other */
+            if (classes != 1) return MST_NONE; /* not for several labels that do not exclude each other */
             classes = 2;
             labels = above(mst_cast(labels, mst_value_spec(predictions).dtype), 0.5);
             predictions = above(predictions, is_logits(target, predictions) ? 0 : 0.5);

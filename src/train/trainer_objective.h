@@ -13,8 +13,8 @@ const char *mst_objective_component(const mst_trainer *trainer, int component, c
 MST_CHECKED mst_status mst_objective_check_labels(const mst_trainer *trainer, const mst_dataset *data);
 /** Whether the labels of OUTPUT are numbers of classes. */
 bool mst_objective_has_classes(const mst_trainer *trainer, int output);
-/** The component of the data that has the class of each example, as a number or a one-hot row. 0: the loss of the first
- *  output takes no classes. */
+/** The component of the data that has the class of each example, as a number or a one-hot row. 0: there is none,
+ *  because the loss of the first output takes no classes. */
 int mst_objective_class_component(const mst_trainer *trainer);
 /** Sets the losses and metrics of a replica, from its components VALUES and the model's OUTPUTS. Weights of classes are
  *  used only if TRAINING. */

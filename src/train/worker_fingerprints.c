@@ -202,7 +202,8 @@ static void add_machine(fingerprint_list *list) {
     add_part(list, "oneDNN", m.onednn_isa, m.onednn_isa_bits);
     add_option(list, "processor", m.cpu);
     const mst_library *library;
-    if (mst_libraries(&library) > 0) add_option(list, "oneDNN version", library->version); /* oneDNN is first */
+    /* oneDNN is the first in the list */
+    if (mst_libraries(&library) > 0) add_option(list, "oneDNN version", library->version);
 }
 
 /* ---- the weights ---- */
@@ -246,8 +247,8 @@ static void add_trainable(fingerprint_list *list, const mst_graph *graph) {
 
 /* ---- the data ---- */
 
-/* A visit of the stages of the data. ALIKE: workers must have the same data; false: asynchronous workers, whose data
- * may differ but come from the same stages. */
+/* A visit of the stages of the data. ALIKE: workers must have the same data. False: workers are asynchronous, and their
+ * data may differ, but must come from the same stages. */
 typedef struct data_visit {
     fingerprint_list *list; /* NULL: only the hash is wanted */
     bool alike;
@@ -261,7 +262,7 @@ static void visit_stage(void *context, const mst_dataset *stage, const char *set
     uint64_t hash = add_text(add_text(0, stage->type->name), settings);
     for (int i = 0; i < stage->num_components; i++) hash = add_spec(hash, &stage->row[i]);
     v->hash = add_number(v->hash, (int64_t)hash);
-    if (!v->list || !stage->upstream) return; /* a source is compared by its rows */
+    if (!v->list || !stage->upstream) return; /* not for a source: it is compared by its rows */
     name_one_more(v->list, stage->type->name, name, sizeof name);
     add_part(v->list, name, *settings ? settings : "there", hash);
 }
@@ -326,7 +327,7 @@ static void add_validation(fingerprint_list *list, const mst_dataset *data) {
     add_hash(list, "validation", add_number(v.hash, (int64_t)hash_rows(source)));
 }
 
-/* Options come before the program: a difference in the program may be due to them. */
+/* Options come before the program in the list: a difference in the program may be due to them. */
 int32_t mst_worker_fingerprints(const mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
                                 mst_fingerprint out[MST_FINGERPRINTS_MOST]) {
     fingerprint_list list = {.out = out};
