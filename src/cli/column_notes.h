@@ -1,5 +1,5 @@
-/** Notes for the user about the columns of a table: columns of numbers in an unusual notation, and columns of texts
- *  that are unlikely to be categories. For data without a schema (NULL), nothing is printed. */
+/** Notes for the user about the columns of a table. They tell columns of numbers in an unusual notation, and columns of
+ *  texts that are unlikely to be categories. For data without a schema (NULL), nothing is printed. */
 #ifndef MUSTER_CLI_COLUMN_NOTES_H
 #define MUSTER_CLI_COLUMN_NOTES_H
 

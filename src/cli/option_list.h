@@ -1,7 +1,7 @@
 /** Options of commands: one table drives parsing, checks, help and shell completion.
  *
- *  A command lists sections; a section is a table of options, a table of mst_field (members of a library struct inside
- *  the command's options), or both. They are made into one list when the command starts.
+ *  A command lists sections. A section is a table of options, a table of mst_field, or both. (A mst_field is a member
+ *  of a library struct inside the command's options.) All sections are made into one list when the command starts.
  */
 #ifndef MUSTER_CLI_OPTION_LIST_H
 #define MUSTER_CLI_OPTION_LIST_H

@@ -5,13 +5,14 @@
  *  For the values, mst_row_fetch collects the scales, maps and changes between the source and the end of the chain. It
  *  turns row numbers into values only where the values are wanted.
  *
- *  A source has one of three kinds of rows: rows in memory (the slot `memory`); records of any length, which it reads
- *  by their number (`read`); or rows that it makes, from picture files or from the rows of other datasets (`values`).
- *  If a source can only read forward, its cursor keeps the records whose numbers it has given out until they are
- *  forgotten. The iterator forgets rows when it moves on, and a cursor forgets the rows that it drops.
+ *  A source has one of three kinds of rows. They are in memory (the slot `memory`); or records of any length, which it
+ *  reads by their number (`read`); or rows that it makes from picture files or from the rows of other datasets
+ *  (`values`). If a source can only read forward, its cursor keeps the records whose numbers it has given out until
+ *  they are forgotten. The iterator forgets rows when it moves on, and a cursor forgets the rows that it drops.
  *
  *  A new transform is one file here. The file has its struct (an mst_dataset first), its mst_dataset_type, its cursor
- *  if it changes the order, and its public function, whose declaration the build copies into muster/transforms.h. */
+ *  if it changes the order, and its public function. The build copies the declaration of that function into
+ *  muster/transforms.h. */
 #ifndef MUSTER_DATA_DATASET_H
 #define MUSTER_DATA_DATASET_H
 
@@ -27,8 +28,8 @@
 
 typedef struct mst_cursor mst_cursor;
 
-/** What a dataset does with the values of a row. One of four functions is set: `map` works on all components; `change`,
- *  `make` and `convert` work on component COMPONENT only, and are skipped where that component is not wanted. */
+/** What a dataset does with the values of a row. One of four functions is set. `map` works on all components. `change`,
+ *  `make` and `convert` work on component COMPONENT only, and are skipped if that component is not wanted. */
 typedef struct mst_row_stage {
     mst_map_function map;
     void *context;
@@ -62,13 +63,13 @@ typedef struct mst_dataset_type {
      *  time, each with its own buffer. NULL for other sources. */
     mst_status (*read)(const mst_dataset *source, mst_cursor *base, const int64_t *rows, int64_t count,
                        mst_record_buffer *buffer, mst_record *record);
-    /** For a source of records: prefixes the message of the calling thread's error with the place of record ROW, and
-     *  returns the code of the error. */
+    /** For a source of records: puts the place of record ROW before the message of the calling thread's error. Returns
+     *  the code of the error. */
     mst_status (*explain)(const mst_dataset *source, mst_cursor *base, int64_t row);
     /** For a source that makes its rows: makes row ROW, which BASE gave out and still holds. Writes component i to
-     *  DST[i] unless that is NULL. A component whose length is not known has no place in DST; if OUT is not NULL, it is
-     *  stored in OUT[i]: its data, from mst_map_alloc, its count and its shape. Several threads may call at the same
-     *  time. NULL for other sources. */
+     *  DST[i] unless that is NULL. A component whose length is not known has no place in DST. If OUT is not NULL,
+     *  OUT[i] gets its data, from mst_map_alloc, its count and its shape. Several threads may call at the same time.
+     *  NULL for other sources. */
     mst_status (*values)(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst, mst_array *out);
     /** For a source whose row numbers depend on the order: a number for the record of ROW that does not depend on it.
      *  BASE still holds the record. NULL: that number is ROW itself. */
@@ -138,8 +139,8 @@ int64_t mst_dataset_most_rows(const mst_dataset *dataset);
 /** The size of a row of component I in bytes; 0 if its shape is not known. A string counts as its mst_string. */
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
 
-/** Whether the values of a row take more work than copying and scaling each time they are asked for: the row is read,
- *  decoded, mapped or changed. */
+/** Whether the values of a row take more work than copying and scaling each time they are asked for. That is so if the
+ *  row is read, decoded, mapped or changed. */
 bool mst_dataset_makes_rows(const mst_dataset *dataset);
 
 /** Names of the classes that the numbers of component I stand for, *N of them; NULL if there are none. */

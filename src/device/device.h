@@ -123,8 +123,8 @@ void *mst_save_binding(void);
 void mst_restore_binding(void *binding, bool restore);
 /** Binds the calling thread to COUNT cores from FIRST on. Both count physical cores that this process may use. */
 MST_CHECKED mst_status mst_bind_thread(int first, int count);
-/** For a thread that does not work for a device: lets it run on all cores of this process, even if the thread that
- *  started it was bound by mst_bind_thread. */
+/** For a thread that does not work for a device: lets it run on all cores of this process. The thread that started it
+ *  may have been bound by mst_bind_thread. */
 void mst_unbind_thread(void);
 
 #endif

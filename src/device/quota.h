@@ -6,13 +6,13 @@
 
 /** The processor time that this process may use, in cores: 0.5 is half a core; 0: there is no limit.
  *
- *  It is the least limit of its control group and all groups that contain it: cpu.max of version 2, cpu.cfs_quota_us
- *  and cpu.cfs_period_us of version 1 (Linux, Documentation/admin-guide/cgroup-v2.rst and scheduler/sched-bwc.rst).
- *  GROUPS is the folder of control groups, "/sys/fs/cgroup"; MEMBERSHIP is the file with those of the process,
- *  "/proc/self/cgroup". */
+ *  It is the least limit of its control group and all groups that contain it. Version 2 has the limit in cpu.max,
+ *  version 1 in cpu.cfs_quota_us and cpu.cfs_period_us. Sources: Linux, Documentation/admin-guide/cgroup-v2.rst and
+ *  scheduler/sched-bwc.rst. GROUPS is the folder of control groups, "/sys/fs/cgroup"; MEMBERSHIP is the file with those
+ *  of the process, "/proc/self/cgroup". */
 double mst_cpu_quota(const char *groups, const char *membership);
-/** Bytes of memory that the processes of its control group may use together, with the same arguments; 0 if there is no
- *  limit. memory.max of version 2, memory.limit_in_bytes of version 1. */
+/** Bytes of memory that the processes of its control group may use together; 0 if there is no limit. Arguments as
+ *  above. Version 2 has the limit in memory.max, version 1 in memory.limit_in_bytes. */
 int64_t mst_memory_quota(const char *groups, const char *membership);
 
 #endif

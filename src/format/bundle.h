@@ -1,10 +1,10 @@
 /** TensorFlow's checkpoints, version 2 ("tensor bundles"). PREFIX.index is a table that says what each tensor is and
  *  where its bytes are; PREFIX.data-00000-of-0000N have the bytes.
  *
- *  The first key of the index is empty, and its value a BundleHeader. Every other key is a tensor's name, and its value
- *  a BundleEntry (src/format/bundle.proto) with the masked CRC-32C of the tensor's bytes. tf.train.Checkpoint names its
- *  tensors by paths of Python objects; a string tensor, "_CHECKPOINTABLE_OBJECT_GRAPH", says which variables they are.
- *  Source: tensorflow/core/util/tensor_bundle/tensor_bundle.cc.
+ *  The first key of the index is empty, and its value a BundleHeader. Every other key is a tensor's name. Its value is
+ *  a BundleEntry (src/format/bundle.proto) with the masked CRC-32C of the tensor's bytes. In files of
+ *  tf.train.Checkpoint, tensors have paths of Python objects as names. A string tensor, "_CHECKPOINTABLE_OBJECT_GRAPH",
+ *  says which variables they are. Source: tensorflow/core/util/tensor_bundle/tensor_bundle.cc.
  */
 #ifndef MUSTER_FORMAT_BUNDLE_H
 #define MUSTER_FORMAT_BUNDLE_H
@@ -50,8 +50,9 @@ void mst_bundle_close(mst_bundle *bundle);
 int64_t mst_bundle_count(const mst_bundle *bundle);
 /** Entry I in the order of keys. */
 const mst_bundle_entry *mst_bundle_at(const mst_bundle *bundle, int64_t i);
-/** The index of the entry with key NAME; else of the entry that the object graph calls NAME: by a variable's full name,
- *  by the path of its object ("model/dense/kernel"), or as a slot ("dense/kernel/m"). -1: there is none. */
+/** The index of the entry with key NAME; else of the entry that the object graph calls NAME. -1: there is none. The
+ *  object graph may have a variable's full name, the path of its object ("model/dense/kernel"), or the name of a slot
+ *  ("dense/kernel/m"). */
 int64_t mst_bundle_find(const mst_bundle *bundle, const char *name);
 /** The name of entry I in the object graph: a variable's full name, or the name of a slot. NULL: it has none. */
 const char *mst_bundle_object_name(const mst_bundle *bundle, int64_t i);

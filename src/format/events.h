@@ -25,8 +25,8 @@ typedef struct mst_event_file mst_event_file;
 MST_CHECKED mst_status mst_event_file_create(const char *folder, mst_event_file **out);
 /** The path of the file; valid as long as FILE. */
 const char *mst_event_file_path(const mst_event_file *file);
-/** Appends an event; it is in the file after the next flush. Once a write has failed, nothing more is written and each
- *  call fails: after half a record, a reader could not find the records that follow. */
+/** Appends an event; it is in the file after the next flush. Once a write has failed, nothing more is written, and each
+ *  call fails. After half a record, a reader could not find the records that follow. */
 MST_CHECKED mst_status mst_event_file_append(mst_event_file *file, const Muster__Event *event);
 MST_CHECKED mst_status mst_event_file_flush(mst_event_file *file);
 /** Flushes, closes and frees FILE. NULL is allowed. */

@@ -1,8 +1,8 @@
 /** HDF5 files. The module `hdf5` (module/module.h) reads and writes them in memory, so names in a file cannot reach
  *  anything outside of it.
  *
- *  Not supported are links that are not hard, external and virtual data, arrays that are much larger than their stored
- *  bytes, strings as data, and other features that Keras does not write. */
+ *  Features that Keras does not write are not supported. Among them are links that are not hard, external and virtual
+ *  data, arrays much larger than their stored bytes, and strings as data. */
 #ifndef MUSTER_FORMAT_HDF5_H
 #define MUSTER_FORMAT_HDF5_H
 

@@ -12,8 +12,8 @@
 /** The most bytes that the pixels of one picture may have. */
 #define MST_IMAGE_MOST_BYTES ((int64_t)1 << 29)
 
-/** The most pixels that one byte of a file can stand for: a PNG with one bit per pixel, compressed as far as deflate
- *  can (8 * 1032). */
+/** The most pixels that one byte of a file can stand for. A PNG has at least one bit per pixel, and deflate compresses
+ *  to 1/1032 at best: 8 * 1032. */
 enum { MST_IMAGE_PIXELS_OF_BYTE = 8256 };
 
 /** One of the planes of a picture: brightness, or difference to blue or to red (Y, Cb and Cr in JFIF). */

@@ -18,9 +18,9 @@ typedef struct mst_kernel {
     /** Makes the state that the function finds in args->state, and sets the bytes of workspace that it needs. NULL: the
      *  kernel needs neither. */
     mst_status (*prepare)(const mst_infer *c, int num_threads, void **state, size_t *workspace);
-    /** Puts a constant source into the layout that the kernel reads fastest. *PACKED is a u8 tensor for the caller,
-     *  which the kernel reads from now on in place of source SRC; NULL if the source stays as it is. The function may
-     *  be NULL: then all sources stay. */
+    /** Puts a constant source into the layout that the kernel reads fastest. *PACKED is a u8 tensor that belongs to the
+     *  caller; the kernel reads it from now on in place of source SRC. NULL: the source stays as it is. The function
+     *  may be NULL: then all sources stay. */
     mst_status (*pack)(void *state, int src, const mst_tensor *constant, mst_tensor **packed, size_t *workspace);
     /** Frees the state that `prepare` made. NULL: there is nothing to free. */
     void (*release)(void *state);

@@ -8,8 +8,8 @@
  *      s + num_others + place     a token of the vocabulary
  *
  *  A token is found by its key, an i64. The key of an integer is the integer, and the key of a string is its hash. Two
- *  tensors have the keys, in rising order, and the place of each: i64 [k], or [k + 1] with the masked token, whose
- *  place is k. */
+ *  tensors have the keys, in rising order, and the place of each. They are i64 [k], or [k + 1] with the masked token,
+ *  whose place is k. */
 #ifndef MUSTER_LAYER_TOKEN_LOOKUP_H
 #define MUSTER_LAYER_TOKEN_LOOKUP_H
 

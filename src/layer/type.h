@@ -84,7 +84,7 @@ mst_value mst_layer_build(mst_layer_call *call, mst_reuse reuse);
  *  channels]". */
 MST_CHECKED mst_status mst_layer_want_ndim(const mst_layer_call *call, int ndim, const char *form);
 /** Sets *CHANNELS to the last dimension of the source. It must be known and at least 1, and the source must have LEAST
- *  to MOST dimensions; else an error says that the layer needs FORM, such as "[n, steps, channels]". */
+ *  to MOST dimensions. Otherwise an error says that the layer needs FORM, such as "[n, steps, channels]". */
 MST_CHECKED mst_status mst_layer_channels(const mst_layer_call *call, const char *form, int least, int most,
                                           int64_t *channels);
 /** The mask of the first source; MST_NONE: it has none. */

@@ -1,5 +1,5 @@
-/** The labels and predictions that precision, recall, f1 and the areas under curves count: all columns together, as in
- *  Keras, or, if .positive is set, the examples of that class. */
+/** The labels and predictions that precision, recall, f1 and the areas under curves count. As in Keras, these are all
+ *  columns together. If .positive is set, the metrics count the examples of that class. */
 #ifndef MUSTER_METRIC_POSITIVES_H
 #define MUSTER_METRIC_POSITIVES_H
 

@@ -4,8 +4,8 @@
 
 #include "model/model.h"
 
-/** The layers that the outputs need, and all inputs. Those farthest from the outputs come first; layers at the same
- *  distance are in the order in which a search from the outputs back to the inputs meets them. */
+/** The layers that the outputs need, and all inputs. Those farthest from the outputs come first. Layers at the same
+ *  distance are in the order of a search from the outputs back to the inputs. */
 typedef struct mst_model_order {
     int64_t *layer; /**< [num_layers] */
     int64_t num_layers;

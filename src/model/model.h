@@ -71,7 +71,7 @@ struct mst_model {
 MST_API mst_outputs mst_model_get_outputs(const mst_model *model);
 /** Keeps the calling thread's error on MODEL, unless MODEL already has one. */
 void mst_model_stick(mst_model *model);
-/** VALUE, or an error if an output of the last build has a mask: Keras leaves masked steps out of losses and metrics,
+/** VALUE, or an error if an output of the last build has a mask. Keras leaves masked steps out of losses and metrics,
  *  and Muster does not. */
 mst_value mst_model_for_loss(const mst_model *model, mst_value value);
 /** Builds the nodes that the outputs need, in the graph of INPUTS[0], which must be a value. INPUTS has one element for

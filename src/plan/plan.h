@@ -204,8 +204,8 @@ MST_CHECKED mst_status mst_plan_add_state(mst_plan *plan, const mst_node *variab
 MST_CHECKED mst_status mst_plan_add_group(mst_plan *plan, const int32_t *devices, int32_t count, int32_t *out);
 /** Makes NODE run whether or not a fetch needs it. */
 MST_CHECKED mst_status mst_plan_add_effect(mst_plan *plan, int32_t node);
-/** Sets `phase` of all live nodes: the largest number of writers on any path of sources and control sources to the
- *  node, and at least `earliest`. The nodes must have been sorted. */
+/** Sets `phase` of all live nodes. It is the largest number of writers on any path of sources and control sources to
+ *  the node, and at least `earliest`. The nodes must have been sorted. */
 void mst_plan_phases(mst_plan *plan);
 /** Makes NODE come after AFTER: appends a control source, unless it has this one already. */
 MST_CHECKED mst_status mst_plan_add_control(mst_plan *plan, int32_t node, int32_t after);

@@ -1,8 +1,8 @@
 /** The threads of a session's devices, and the order in which each device works on frames.
  *
  *  Every device has a queue. A frame is put on the queues of all its devices at once, under the session's lock. So two
- *  frames never wait for each other in a circle. The thread that asks for a step runs device 0's part itself, when the
- *  frames before it are done there; the other devices have threads of their own. */
+ *  frames never wait for each other in a circle. The thread that asks for a step runs device 0's part itself, once
+ *  device 0 has done the frames before it. The other devices have threads of their own. */
 #ifndef MUSTER_RUN_EXECUTOR_H
 #define MUSTER_RUN_EXECUTOR_H
 

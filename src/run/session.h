@@ -237,8 +237,9 @@ mst_status mst_session_tell_torn(mst_store *store, const mst_cached_plan *cached
  *  memory (mst_host_memory). The error names the largest values of PLAN, which may be NULL. */
 MST_CHECKED mst_status mst_session_check_limit(const mst_session *session, const mst_plan *plan, int device,
                                                int64_t more);
-/** Fails if the host's memory has no room for what a first run of CACHED touches in addition to what the process has
- *  now: FRESH bytes of arenas, and new copies. Call it after kernels were bound, so that their code is included. */
+/** Fails if the host's memory has no room for a first run of CACHED. Such a run touches FRESH bytes of arenas and new
+ *  copies, in addition to what the process has now. Call it after kernels were bound, so that their code is
+ *  included. */
 MST_CHECKED mst_status mst_session_check_room(const mst_cached_plan *cached, int64_t fresh);
 /** Fails if the host's memory has no room for BYTES of new outputs of CACHED in addition to the arenas of its run. Call
  *  it before memory is allocated for any of them. */

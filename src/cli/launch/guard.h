@@ -1,8 +1,8 @@
 /** A process that kills the tasks when the launcher is gone without having ended them (SIGKILL, out of memory).
  *
- *  In that case the kernel kills the process of a task (PR_SET_PDEATHSIG), but not the processes that it has started,
- *  such as the programs of a shell script. The launcher tells the guard the process group of each task through a pipe.
- *  When the pipe ends, the guard kills the groups.
+ *  In that case the kernel kills the process of a task (PR_SET_PDEATHSIG). It does not kill the processes that the task
+ *  has started, such as the programs of a shell script. The launcher tells the guard the process group of each task
+ *  through a pipe. When the pipe ends, the guard kills the groups.
  */
 #ifndef MUSTER_CLI_LAUNCH_GUARD_H
 #define MUSTER_CLI_LAUNCH_GUARD_H

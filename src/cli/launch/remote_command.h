@@ -15,10 +15,10 @@ typedef struct remote_process {
                                    the text of --ssh may have arguments. MST_RESTARTED is passed on before COMMAND */
 } remote_process;
 
-/** Makes the process that stands for TASK; free it with remote_process_free. ssh does not pass on signals, and a remote
- *  program continues if the connection is cut. So the remote command reads the names of signals ("TERM"), one per line,
- *  from its standard input. It sends them to the program and all that it has started, and kills these at the end of the
- *  input. */
+/** Makes the process that stands for TASK; free it with remote_process_free. ssh does not pass on signals. If the
+ *  connection is cut, the remote program continues. So the remote command reads the names of signals ("TERM"), one per
+ *  line, from its standard input. It sends them to the program and all that it has started, and kills these at the end
+ *  of the input. */
 MST_CHECKED mst_status remote_process_make(const char *ssh, const char *folder, const job_task *task,
                                            remote_process *out);
 /** Frees a process that was made or is zero-initialised. */

@@ -1,5 +1,6 @@
-/** Supervision of the processes of one job: starts them, passes on their output and the signals that come, restarts
- *  lost processes, and ends all when one has failed for good. It has one thread with one poll loop (supervisor.c).
+/** Supervision of the processes of one job: starts them, and passes on their output and the signals that come. It
+ *  restarts lost processes, and ends all when one has failed for good. It has one thread with one poll loop
+ *  (supervisor.c).
  */
 #ifndef MUSTER_CLI_LAUNCH_SUPERVISOR_H
 #define MUSTER_CLI_LAUNCH_SUPERVISOR_H

@@ -6,8 +6,8 @@
 #include "muster/model.h"
 
 /** Each Normalization of MODEL that is applied to an input learns from the component of DATA for that input. MODEL is
- *  not compiled yet. *LEFT is the name of the first Normalization that is applied to something else, and so begins with
- *  a mean of 0 and a variance of 1. NULL if there is none. */
+ *  not compiled yet. *LEFT is the name of the first Normalization that is applied to something else. Such a layer
+ *  begins with a mean of 0 and a variance of 1. NULL if there is none. */
 MST_CHECKED mst_status network_adapt(mst_model *model, mst_dataset *data, const char **left);
 
 #endif

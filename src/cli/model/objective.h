@@ -35,8 +35,8 @@ MST_CHECKED mst_status objective_loss_named(const char *word, mst_loss *out);
  *  each element instead. MST_INVALID if loss, labels and outputs do not fit. */
 MST_CHECKED mst_status objective_choose(mst_loss loss, mst_dataset *data, int component, int64_t classes, bool free,
                                         objective *out);
-/** Whether the output has two or more dimensions per example, as a picture has, and is compared element by element with
- *  labels of the same shape. */
+/** Whether the output has two or more dimensions per example, as a picture has. Then it is compared element by element
+ *  with labels of the same shape. */
 bool objective_is_of_shape(const objective *objective);
 /** For such an objective: MST_INVALID if the labels in DATA have another shape, or the loss does not take them. */
 MST_CHECKED mst_status objective_check_shape(const objective *objective, mst_dataset *data);

@@ -12,8 +12,8 @@ bool scale_inputs_divides(bool raw_pixels, mst_dtype dtype, const network_input 
  *  so. Integers stay unchanged if INPUT uses them as indices. Replaces *DATASET and takes its reference. */
 MST_CHECKED mst_status scale_inputs(bool raw_pixels, int component, const network_input *input, mst_dataset **dataset);
 
-/** For a model that was trained on pixels divided by 255: warns if component COMPONENT of DATA, whose spec is SPEC, is
- *  not stored as u8 and its numbers are not from 0 to 1. Looks at the first rows. */
+/** For a model that was trained on pixels divided by 255. Warns if component COMPONENT of DATA, whose spec is SPEC, is
+ *  not stored as u8 and has numbers outside 0 to 1. Looks at the first rows. */
 MST_CHECKED mst_status scale_inputs_warn(const char *spec, int component, mst_dataset *data);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "muster/dataset.h"
 
-/** Warns of each column of categories in which DATA has none of the categories of the training: for the model, all rows
- *  of that column are alike. TEXT is the schema of the training; NULL: none. Stops reading DATA as soon as each column
- *  has had a known category. */
+/** Warns of each column of categories in which DATA has none of the categories of the training. For the model, all rows
+ *  are then alike in that column. TEXT is the schema of the training; NULL: none. Stops reading DATA as soon as each
+ *  column has had a known category. */
 MST_CHECKED mst_status unknown_categories_warn(mst_dataset *data, const char *text);
 
 #endif

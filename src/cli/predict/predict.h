@@ -8,9 +8,9 @@
  *  [n, ...], owned by the caller: class probabilities, or other values that the loss compares with labels. */
 MST_CHECKED mst_status predict_rows(mst_model *model, const objective *list, int n, const mst_dataset *data,
                                     int64_t batch_size, mst_tensor **out);
-/** Writes the predictions to PATH: as CSV if PATH ends with .csv, as arrays with the names of the outputs if it ends
- *  with .npz, else as NumPy's .npy. They are first written to a temporary file beside PATH, which is renamed when
- *  complete. So PATH is never incomplete. */
+/** Writes the predictions to PATH. The end of PATH decides the format: .csv: CSV; .npz: arrays with the names of the
+ *  outputs; else NumPy's .npy. They are first written to a temporary file beside PATH, which is renamed when complete.
+ *  So PATH is never incomplete. */
 MST_CHECKED mst_status predict_to_file(mst_model *model, const objective *list, int n, const mst_dataset *data,
                                        int64_t batch_size, const char *path);
 /** MST_INVALID if the format of PATH, the value of OPTION, cannot hold N outputs. */

@@ -23,7 +23,7 @@ void top_row_lost(top_row *row, const char *why);
 /** Notes that the task has answered with REPORT. If REPORT is not from task NUMBER, ROW notes that as an error. */
 void top_row_hear(top_row *row, const mst_task_report *report, int number);
 /** The share of the time of COUNT tasks that workers spend waiting for the network. It is the waiting time of the
- *  worker that waits least, since that one waits for no slower worker. -1: not known, for example if a worker does not
+ *  worker that waits least: that worker waits for no slower one. -1: not known, for example if a worker does not
  *  train. */
 double top_rows_network(const top_row *row, int count);
 void top_row_print_head(int name_width);

@@ -4,9 +4,9 @@
 
 #include "cli/train/training.h"
 
-/** Finds the cluster of which this process is a task: from --worker_hosts and related options, else from TF_CONFIG or
- *  the environment that a launcher has set. Without a cluster, `cluster` of T stays NULL. Sets `evaluates` of T. Like
- *  the functions below that return a status, prints errors and returns an exit status. */
+/** Finds the cluster of which this process is a task. It comes from --worker_hosts and related options, else from
+ *  TF_CONFIG or the environment that a launcher has set. Without a cluster, `cluster` of T stays NULL. Sets `evaluates`
+ *  of T. Like the functions below that return a status, prints errors and returns an exit status. */
 int train_cluster_find(training *t);
 /** Whether parameter servers keep the variables, and whether this process is one of them. */
 bool train_cluster_is_served(const training *t);

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** "GIF", "BMP", "TIFF" or "WebP": the kind of a picture file of WHOLE bytes that begins with the SIZE bytes at DATA;
- *  NULL: none of these. */
+/** The kind of a picture file: "GIF", "BMP", "TIFF" or "WebP"; NULL: none of these. The file has WHOLE bytes, and
+ *  begins with the SIZE bytes at DATA. */
 const char *mst_other_picture(const void *data, size_t size, uint64_t whole);
 
 #endif

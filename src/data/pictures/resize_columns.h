@@ -1,8 +1,8 @@
 /** The columns of a bilinear resize: makes a row of f32 with other columns from a row of pixels. Each element is
  *  first + (second - first) * weight, where first and second are two neighbours.
  *
- *  If every eight elements come from two runs of 16 bytes, as for up to four times as many columns, AVX2 takes them
- *  with byte shuffles. Otherwise a plain loop does. Both give the same bits. */
+ *  AVX2 takes elements with byte shuffles if every eight come from two runs of 16 bytes. That is so for up to four
+ *  times as many columns. Otherwise a plain loop does. Both give the same bits. */
 #ifndef MUSTER_DATA_PICTURES_RESIZE_COLUMNS_H
 #define MUSTER_DATA_PICTURES_RESIZE_COLUMNS_H
 

@@ -45,9 +45,9 @@ typedef struct mst_csv_reading {
  *  a cell among dates is not a date. Free OUT also after a failure. */
 MST_CHECKED mst_status mst_csv_column_find(const mst_csv *csv, int column, const mst_csv_reading *as,
                                            mst_csv_column *out);
-/** MST_INVALID, naming a cell, if one of the N COLUMNS of CSV has a decimal comma, and the points of another one may
- *  stand between thousands: 167.942 beside 3,5. IS_NEW: the columns were found in another file. A column whose numbers
- *  had points in that file is not doubtful. */
+/** MST_INVALID, naming a cell, if the notation of numbers in the N COLUMNS of CSV is not clear. That is so if one has a
+ *  decimal comma, and the points of another may stand between thousands: 167.942 beside 3,5. IS_NEW: the columns were
+ *  found in another file. A column whose numbers had points in that file is not doubtful. */
 MST_CHECKED mst_status mst_csv_columns_check(const mst_csv *csv, const mst_csv_column *columns, int n, bool is_new);
 void mst_csv_column_free(mst_csv_column *column);
 

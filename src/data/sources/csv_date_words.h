@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The number of the month, 1 to 12, if the letters at the beginning of TEXT are its English name, in full or in short;
- *  else 0. *SIZE is the number of these letters; 0: they are not a month. */
+/** The number, 1 to 12, of the month whose English name, in full or in short, is at the beginning of TEXT; 0: none is.
+ *  *SIZE is the number of these letters; 0: they are not a month. */
 int64_t mst_csv_month_named(const char *text, size_t *size);
 /** How much a text looks like a date or a time. */
 typedef enum mst_csv_date_look {

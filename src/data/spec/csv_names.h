@@ -10,7 +10,7 @@
 
 /** The rows of the table at PATH. Components are the inputs of OPTIONS, f32 [columns], then its outputs, i64 or f32, or
  *  f32 [columns] for several columns. Either all outputs have labels or none. If there is a schema, it defines the
- *  types of columns and the categories of labels; else the file LIKE does, or if LIKE is NULL the file at PATH.
+ *  types of columns and the categories of labels. Otherwise the file LIKE does; or, if LIKE is NULL, the file at PATH.
  *  MST_NOT_FOUND, naming the columns that there are, if some are missing. *HAS_LABELS says whether there are labels. */
 MST_CHECKED mst_status mst_csv_names_open(const char *path, const char *like, const mst_data_options *options,
                                           mst_dataset **out, bool *has_labels);

@@ -1,5 +1,5 @@
-/** Writes datasets. Each kind of data spec that can be written has one file in this folder, write_NAME.c, which defines
- *  its mst_data_writer; the build makes a table of all writers. */
+/** Writes datasets. Each kind of data spec that can be written has one file in this folder, write_NAME.c. The file
+ *  defines its mst_data_writer. The build makes a table of all writers. */
 #ifndef MUSTER_DATA_WRITERS_WRITE_H
 #define MUSTER_DATA_WRITERS_WRITE_H
 

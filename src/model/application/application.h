@@ -22,8 +22,8 @@ const char *mst_application_name(mst_application_layer_name *name, const char *f
 bool mst_application_begin(mst_model *model, const char *name, const mst_application_options *given,
                            mst_application_options *options, mst_output *input);
 
-/** Adds the classifier of Keras' networks to X: the mean over rows and columns, a layer called AVERAGE_NAME, and a
- *  dense layer called "predictions" with the number of classes in OPTIONS. */
+/** Adds the classifier of Keras' networks to X. It has a layer called AVERAGE_NAME, the mean over rows and columns, and
+ *  then a dense layer called "predictions". OPTIONS have the number of classes. */
 mst_output mst_application_top(mst_output x, const mst_application_options *options, const char *average_name);
 
 #endif

@@ -11,8 +11,9 @@
 #define MST_KERAS_INPUT_KEYS "muster_input_keys"
 #define MST_KERAS_OUTPUT_KEYS "muster_output_keys"
 
-/** In CONFIG, the network or any part of it, each input_layers and output_layers becomes a list of references to layers
- *  in Keras' order: lists in their own order, dicts by their sorted keys, which are kept under the names above. */
+/** In CONFIG, the network or any part of it, each input_layers and output_layers becomes a list of references to
+ *  layers, in Keras' order. A list keeps its order. A dict is ordered by its sorted keys, which are kept under the
+ *  names above. */
 MST_CHECKED mst_status mst_keras_flatten_ends(json_t *config);
 
 #endif

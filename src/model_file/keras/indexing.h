@@ -7,7 +7,7 @@
 #include "graph/options.h"
 #include "muster/layers.h"
 
-/** The configuration for CALL of keras.ops.take, the LAYER of a file; NULL if its indices are not whole numbers of at
+/** The configuration for CALL of keras.ops.take, the LAYER of a file. NULL: its indices are not whole numbers of at
  *  least 0 along an axis. */
 json_t *mst_keras_take_config(const json_t *layer, const json_t *call);
 /** The configuration for CALL of an index such as x[:, 1:3] or x[.., 2], where x is TENSOR. NULL if it indexes more

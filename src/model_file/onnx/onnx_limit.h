@@ -1,5 +1,5 @@
-/** Limits of the memory that nodes of an ONNX file may need, since a file of a few bytes can ask for a tensor of any
- *  size. */
+/** Limits of the memory that nodes of an ONNX file may need. They are needed because a file of a few bytes can ask for
+ *  a tensor of any size. */
 #ifndef MUSTER_MODEL_FILE_ONNX_ONNX_LIMIT_H
 #define MUSTER_MODEL_FILE_ONNX_ONNX_LIMIT_H
 

@@ -5,8 +5,9 @@
 #include "model_file/onnx/onnx_file.h"
 #include "muster/model.h"
 
-/** Adds the contents of the file at PATH to MODEL, which is empty: its inputs, one layer `onnx`, whose weights are the
- *  initializers, and a layer for each output, with the name of the output. Fails as mst_model_load does. */
+/** Adds the contents of the file at PATH to MODEL, which is empty. MODEL gets the file's inputs, and one layer `onnx`,
+ *  whose weights are the initializers. It also gets a layer for each output, with the name of the output. Fails as
+ *  mst_model_load does. */
 MST_CHECKED mst_status mst_onnx_load(const char *path, mst_model *model);
 /** The graph of FILE, as mst_onnx_read returns it. */
 MST_CHECKED mst_status mst_onnx_graph(const mst_onnx_file *file, mst_graph **out);

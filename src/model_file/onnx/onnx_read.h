@@ -19,7 +19,7 @@ static inline bool mst_onnx_is_open(int64_t item) {
 }
 
 /** The rate of a value with one open size (onnx_rate.c). This size is TIMES / PARTS, a reduced fraction, of the open
- *  size number ORIGIN, which belongs to an input of the model or was made by a node. TIMES 0: not known. */
+ *  size number ORIGIN. An open size belongs to an input of the model, or was made by a node. TIMES 0: not known. */
 typedef struct mst_onnx_rate {
     int64_t times, parts, origin;
 } mst_onnx_rate;
@@ -152,7 +152,7 @@ MST_CHECKED mst_status mst_onnx_put_tensor(mst_onnx_call *c, mst_tensor *tensor)
 bool mst_onnx_is_zero(const mst_onnx_call *c, size_t i);
 /** Sets output 0 to the constant V, unchanged. */
 MST_CHECKED mst_status mst_onnx_put_constant(mst_onnx_call *c, const mst_onnx_value *v);
-/** The value that was set as output I, and its dtype and shape in ONNX's order; MST_NONE if it is not a value of the
+/** The value that was set as output I, with its dtype and shape in ONNX's order. MST_NONE: it is not a value of the
  *  graph. */
 mst_value mst_onnx_result(const mst_onnx_call *c, size_t i, mst_spec *spec);
 /** Whether output I is used. */

@@ -1,9 +1,9 @@
-/** A depthwise convolution with windows of 3x3, one row of a picture after the other, so that the sources of a row stay
- *  in the cache of a core.
+/** A depthwise convolution with windows of 3x3. It takes one row of a picture after the other, so that the sources of a
+ *  row stay in the cache of a core.
  *
  *  Each channel is a convolution of its own: dst[o] = sum over k of src[o stride - before + k] weights[k]. A thread
- *  keeps the last three rows that it reads in a ring, with zeros before and after them, and computes each of these rows
- *  once. If the source is the output of a batch norm, rows are normalized as they are read. Arrays are f32, except
+ *  keeps the last three rows that it has read in a ring, with zeros before and after them. It computes each of these
+ *  rows once. If the source is the output of a batch norm, rows are normalized as they are read. Arrays are f32, except
  *  those that may be kept in bf16. A row is [width, channels], weights are [3, 3, channels]. */
 #ifndef MUSTER_KERNEL_CPU_BASE_DEPTHWISE_H
 #define MUSTER_KERNEL_CPU_BASE_DEPTHWISE_H
@@ -28,8 +28,8 @@ typedef struct mst_row_ring {
     int64_t height, width, channels, before, after;
     float *rows; /**< room for four rows; the last is all zeros */
 } mst_row_ring;
-/** The ring for the array that the convolution reads, and the ring for the gradient of its output, from which the
- *  gradient of the source is computed. Both have no `rows` yet. */
+/** The ring for the array that the convolution reads, and the ring for the gradient of its output. The gradient of the
+ *  source is computed from the latter. Both have no `rows` yet. */
 mst_row_ring mst_depthwise_source(const mst_conv *conv);
 mst_row_ring mst_depthwise_gradient(const mst_conv *conv);
 /** Bytes of the ring's rows. */
