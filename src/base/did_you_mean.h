@@ -12,8 +12,8 @@
  *  name is more than 1 + length / 4 slips away: then WORD is probably another word. */
 const char *mst_nearest(const char *word, const char *const *names);
 
-/** Writes ": did you mean 'epochs'?", with the name of NAMES nearest to WORD, to TEXT of SIZE bytes, or "" if no
- *  name is near; returns TEXT. It ends the message of an error:
+/** Writes ": did you mean 'epochs'?", with the name of NAMES nearest to WORD, to TEXT of SIZE bytes. Writes "" if no
+ *  name is near. Returns TEXT. It ends the message of an error:
  *
  *      char guess[MST_DID_YOU_MEAN_TEXT];
  *      return MST_FAIL(MST_INVALID, "there is no loss '%s'%s", name,

@@ -23,8 +23,8 @@ mst_status mst_error_set_list(mst_status code, const char *file, int line, const
 /** The number of errors that the calling thread has recorded so far. */
 uint64_t mst_error_count(void);
 /** Call it after a user function (a kernel, a feed, a callback) has failed with CODE. If the function recorded no error
- *  of this code (the count is still BEFORE), records one "without a message", so that mst_error() does not show an
- *  older one. Returns CODE. */
+ *  of this code (the count is still BEFORE), records one "without a message". mst_error() then does not show an older
+ *  error. Returns CODE. */
 mst_status mst_error_complete(mst_status code, uint64_t before);
 
 /** Copies the calling thread's error, whose code is CODE, to FAILURE, and sets `derived` to false. MST_OK: there is no

@@ -9,11 +9,11 @@
 #include "base/folder.h"
 #include "muster/status.h"
 
-/** Makes the file at PATH hold SIZE bytes of DATA. They are written to a side file, synced and renamed: at any
- *  time, even after a crash, PATH is the complete old file or the complete new one. If PATH is a symbolic link, it
- *  stays one, and the file to which it leads is replaced. A link that another user has made in a folder like /tmp is
- *  not followed, as under Linux' fs.protected_symlinks. MST_IO, naming the path, if the file cannot be written; the old
- *  file stays then. */
+/** Makes the file at PATH hold SIZE bytes of DATA. They are written to a side file, synced and renamed. At any time,
+ *  even after a crash, PATH is the complete old file or the complete new one. If PATH is a symbolic link, it stays one,
+ *  and the file to which it leads is replaced. A link that another user has made in a folder like /tmp is not followed,
+ *  as under Linux' fs.protected_symlinks. MST_IO, naming the path, if the file cannot be written; the old file stays
+ *  then. */
 MST_CHECKED mst_status mst_file_write(const char *path, const void *data, size_t size);
 /** Writes the file NAME of FOLDER in the same way. If it is a symbolic link, the link itself is replaced. */
 MST_CHECKED mst_status mst_file_write_in(const mst_folder *folder, const char *name, const void *data, size_t size);
@@ -79,8 +79,8 @@ typedef enum mst_file_call {
     MST_FILE_RENAME,
     MST_FILE_UNLINK
 } mst_file_call;
-/** Called before each such call. Returns 0 to let it happen, an errno to make it fail, or, for a sync, a number below 0
- *  to skip it without an error. For a write it may reduce *SIZE: only that many bytes are written, even if the write is
+/** Called before each such call. Returns 0 to let it happen, or an errno to make it fail. For a sync, a number below 0
+ *  skips it without an error. For a write it may reduce *SIZE: only that many bytes are written, even if the write is
  *  then made to fail. A write that is made to fail with *SIZE unchanged writes nothing. */
 typedef int (*mst_file_fault)(mst_file_call call, size_t *size);
 /** Sets the function that makes calls fail, for tests of a full or missing disk; NULL removes it. */

@@ -15,7 +15,7 @@ json_t *mst_json_read_string(const char *text, json_error_t *error);
 json_t *mst_json_read_value(const char *text, json_error_t *error);
 
 /** The text of VALUE on one line, to be freed. FLAGS are those of json_dumps. Characters with an effect on a terminal
- *  or on the direction of text (base/escape.h) are written in the form \u009b: a program reads the same text, but a
+ *  or on the direction of text (base/escape.h) are written in the form \u009b. A program reads the same text, but a
  *  terminal does not obey it. NULL if memory runs out, or VALUE is NULL. */
 char *mst_json_line(const json_t *value, size_t flags);
 

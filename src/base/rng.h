@@ -45,8 +45,8 @@ static inline double mst_rng_unit_f64(uint32_t high, uint32_t low) {
     return (double)((((uint64_t)high << 32) | low) >> 11) * 0x1p-53;
 }
 
-/** Computes two independent standard normals from four words, which give u in (0, 1] and v in [0, 1) (Box and Muller
- *  1958): sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v). Normals in f32 take two words. */
+/** Computes two independent standard normals from four words (Box and Muller 1958). The words give u in (0, 1] and v in
+ *  [0, 1). The normals are sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v). Normals in f32 take two words. */
 void mst_rng_normal_f64(const uint32_t word[4], double out[2]);
 
 /** The next functions write elements FIRST to FIRST + N - 1 of a sequence to OUT[0], OUT[1], ... FIRST must be a
@@ -68,7 +68,7 @@ uint64_t mst_rng_integer(const mst_rng *rng, uint64_t index, uint64_t range);
 /** Element INDEX of the sequence of SEED and STREAM in step 0: an integer, uniform in [0, N); N > 0. */
 uint64_t mst_rng_below(uint64_t seed, uint64_t stream, uint64_t index, uint64_t n);
 
-/** Puts the N elements of INDEX in an order that depends on SEED and STREAM only; each of the n! orders is as likely
+/** Puts the N elements of INDEX in an order that depends on SEED and STREAM only. Each of the n! orders is as likely
  *  (Fisher and Yates). */
 void mst_rng_shuffle(int64_t *index, int64_t n, uint64_t seed, uint64_t stream);
 

@@ -4,7 +4,7 @@
  *  system writes the frame of a signal handler below that register: a handler that runs at that time overwrites the
  *  heap. So threads of the library never handle signals (base/thread.h), and a thread of the program handles them only
  *  after the step that it computes. Signals of faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT) are
- *  never blocked: if they were, the operating system would end the process without calling its handler. */
+ *  never blocked. If they were, the operating system would end the process without calling its handler. */
 #ifndef MUSTER_BASE_SIGNAL_MASK_H
 #define MUSTER_BASE_SIGNAL_MASK_H
 

@@ -4,15 +4,16 @@
  *  Their error is at most 4 units in the last place. Infinities, NaN and denormal numbers are handled like in the plain
  *  functions. <math.h> declares them only under -ffast-math, which would make results depend on the compiler. So they
  *  are declared again here. In a function marked MST_SIMD a loop of them is vectorised. Compared with the plain
- *  functions this gives 8 to 35 times as many elements per second on AVX-512, 5 to 20 times on AVX2 (AMD EPYC, family
- *  26). For other compilers, libraries and processors nothing is declared, and the loops call the plain functions.
+ *  functions this gives 8 to 35 times as many elements per second on AVX-512. On AVX2 it is 5 to 20 times as many (AMD
+ *  EPYC, family 26). For other compilers, libraries and processors nothing is declared, and the loops call the plain
+ *  functions.
  *
  *  A vector function may differ from the plain one in the last bits. If this matters, all elements must go through the
- *  same function in whole blocks, also those at the end of a loop. mst_block_of fills up the last block.
+ *  same function in whole blocks. That includes those at the end of a loop: mst_block_of fills up the last block.
  *
- *  Two alternatives were rejected. oneDNN's eltwise primitives have no cos, tan, erfc, log1p and others, need a state
- *  for each node, and do not help softmax and random numbers. SLEEF is one more library for the same speed. f64 uses
- *  the plain functions, because finite differences need all its digits. */
+ *  Two alternatives were rejected. oneDNN's eltwise primitives have no cos, tan, erfc, log1p and others, and need a
+ *  state for each node. They do not help softmax and random numbers either. SLEEF is one more library for the same
+ *  speed. f64 uses the plain functions, because finite differences need all its digits. */
 #ifndef MUSTER_BASE_SIMD_MATH_H
 #define MUSTER_BASE_SIMD_MATH_H
 

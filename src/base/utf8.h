@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/** The number of bytes, 1 to 4, of the character that begins at DATA, of which LENGTH > 0 bytes are left; 0 if there is
- *  no valid character. A form longer than the shortest one, or half of a UTF-16 pair, is not valid. */
+/** The number of bytes, 1 to 4, of the character that begins at DATA; 0 if there is no valid character. LENGTH > 0
+ *  bytes are left at DATA. A form longer than the shortest one, or half of a UTF-16 pair, is not valid. */
 size_t mst_utf8_size(const char *data, size_t length);
 
 #endif

@@ -12,8 +12,8 @@
 #include "muster/op.h"
 #include "muster/ops.h"
 
-/* Tests and benchmarks need the examples, the library does not. Where MST_OP_EXAMPLES is not defined, as in the build
- * of the library, an op has no examples: the compiler drops the list, which is named but not used. */
+/* Tests and benchmarks need the examples, the library does not. If MST_OP_EXAMPLES is not defined, as in the build of
+ * the library, an op has no examples. The list is named but not used, so the compiler drops it. */
 #ifndef MST_OP_EXAMPLES
 #undef MST_EXAMPLES
 #define MST_EXAMPLES(list) .examples = false ? (list) : NULL, .num_examples = 0

@@ -11,8 +11,8 @@ enum {
     MST_ELEMENT_BYTES = sizeof(float), /**< bytes that are copied in the time of one element */
 };
 
-/** The grain of mst_parallel over N items, each of which takes as long as ELEMENTS simple elements; all N if
- *  there is too little to share. */
+/** The grain of mst_parallel over N items; N if there is too little to share. Each item takes as long as ELEMENTS
+ *  simple elements. */
 static inline int64_t mst_grain(int64_t n, int64_t elements) {
     if (elements < 1) elements = 1;
     if (n <= MST_SHARED_ELEMENTS / elements) return n > 0 ? n : 1;

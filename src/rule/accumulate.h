@@ -1,5 +1,5 @@
-/** Gradient accumulation (gradient_accumulation_steps), before any rule: the gradients of several steps are added up,
- *  and the last of these steps makes the update, from their mean. docs/the-update.md shows its place in a step. */
+/** Gradient accumulation (gradient_accumulation_steps), before any rule. The gradients of several steps are added up.
+ *  The last of these steps makes the update, from their mean. docs/the-update.md shows its place in a step. */
 #ifndef MUSTER_RULE_ACCUMULATE_H
 #define MUSTER_RULE_ACCUMULATE_H
 

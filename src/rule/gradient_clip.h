@@ -1,6 +1,6 @@
-/** Clipping of gradients, before any rule: clip_value limits each element. clip_norm and clip_global_norm multiply a
- *  gradient by a factor, which depends on the norm of that gradient or on the norm of all gradients together.
- *  docs/the-update.md shows its place in a step. */
+/** Clipping of gradients, before any rule. The option clip_value limits each element. The options clip_norm and
+ *  clip_global_norm multiply a gradient by a factor. The factor depends on the norm of that gradient, or on the norm of
+ *  all gradients together. docs/the-update.md shows its place in a step. */
 #ifndef MUSTER_RULE_GRADIENT_CLIP_H
 #define MUSTER_RULE_GRADIENT_CLIP_H
 

@@ -45,9 +45,9 @@ typedef struct mst_rule {
     void (*scalars)(const mst_optimizer *optimizer, double learning_rate, int64_t t, double state, double *scalar);
     bool squares; /**< the rule reads `root` */
     /** How the rule treats a gradient that has only some rows of a variable, such as the gradient of gather. True: the
-     *  other rows of weight and slots stay as they are, because a gradient of 0 changes nothing, or because
-     *  TensorFlow's kernels ResourceSparseApply... do so (core/kernels/training_ops.cc). False, or NULL: the other rows
-     *  are updated with a gradient of 0; Adam's means decay in all rows. */
+     *  other rows of weight and slots stay as they are. Either a gradient of 0 changes nothing, or TensorFlow's kernels
+     *  ResourceSparseApply... do so (core/kernels/training_ops.cc). False, or NULL: the other rows are updated with a
+     *  gradient of 0; Adam's means decay in all rows. */
     bool (*rows_only)(const mst_optimizer *optimizer);
     /** Whether TensorFlow's kernel keeps beta_1^t and beta_2^t in variables: checkpoints then hold them too. */
     bool keeps_powers;

@@ -7,8 +7,8 @@
 
 /** Whether TENSOR can be set: false if its elements are strings that it does not own. */
 bool mst_tensor_owns(const mst_tensor *tensor);
-/** Sets element I of TENSOR, which owns its strings, to LENGTH bytes at DATA, a block of malloc() that TENSOR takes
- *  over (NULL if LENGTH is 0). */
+/** Sets element I of TENSOR, which owns its strings, to LENGTH bytes at DATA. TENSOR takes over DATA, a block of
+ *  malloc() (NULL if LENGTH is 0). */
 void mst_tensor_take_string(mst_tensor *tensor, int64_t i, char *data, size_t length);
 /** Sets all elements of TENSOR, which owns its strings, to copies of those at VALUE. */
 MST_CHECKED mst_status mst_tensor_copy_strings(mst_tensor *tensor, const mst_string *value);

@@ -4,8 +4,8 @@
 
 #include "muster/tensor.h"
 
-/** Fails unless a tensor can have DTYPE and SHAPE: a valid dtype, at most MST_MAX_NDIM dimensions, none of them
- *  negative, and no more elements than can be addressed. *COUNT is the number of elements. */
+/** Fails unless a tensor can have DTYPE and SHAPE. The dtype must be valid. There may be at most MST_MAX_NDIM
+ *  dimensions, none of them negative, and no more elements than can be addressed. *COUNT is the number of elements. */
 MST_CHECKED mst_status mst_tensor_check(mst_dtype dtype, mst_shape shape, int64_t *count);
 /** Makes a tensor of zeros like mst_tensor_create. A large tensor is in memory that no thread has touched, for a reader
  *  that fills it at once. */

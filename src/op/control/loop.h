@@ -46,7 +46,7 @@ struct mst_bound_body {
 typedef mst_bound_body *const *mst_bound_bodies;
 
 /** The state of a kernel between steps. `src` and `dst` are the data of the next step's inputs and outputs.
- *  mst_loop_advance sets those of the carry, the kernel those of x and y. */
+ *  mst_loop_advance sets those of the carry. The kernel sets those of x and y. */
 typedef struct mst_loop_run {
     const mst_kernel_args *args;
     int num_carry;

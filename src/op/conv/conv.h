@@ -1,5 +1,5 @@
-/** What convolutions over two and three axes and their gradients share: one table of options, shapes, and the loops of
- *  the references. conv2d and conv3d have the same gradient ops:
+/** What convolutions over two and three axes and their gradients share. That is one table of options, shapes, and the
+ *  loops of the references. conv2d and conv3d have the same gradient ops:
  *
  *      dst       = conv2d(src, weights) or conv3d(src, weights)
  *      d src     = conv2d_src_grad(src, weights, gradient)       of src only the shape is read
@@ -24,8 +24,8 @@ extern const mst_field mst_conv_fields[];
                        "of a convolution of f32; default the session's")
 
 enum { MST_CONV2D_NDIM = 4, MST_CONV3D_NDIM = 5 };
-/** How many dimensions the sources of a convolution or a pooling must have: those for three axes if SRC has as many,
- *  else those for two axes. */
+/** The number of dimensions that the sources of a convolution or a pooling must have. It is that for three axes if SRC
+ *  has as many, else that for two axes. */
 static inline int mst_conv_ndim(const mst_shape *src) {
     return src->ndim == MST_CONV3D_NDIM ? MST_CONV3D_NDIM : MST_CONV2D_NDIM;
 }

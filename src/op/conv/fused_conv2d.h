@@ -1,5 +1,5 @@
-/** Options of the op fused_conv2d, which the plan makes out of conv2d, ops that scale and shift its channels, an
- *  addition to its output, and an activation. */
+/** Options of the op fused_conv2d. The plan makes it out of conv2d, ops that scale and shift its channels, an addition
+ *  to its output, and an activation. */
 #ifndef MUSTER_OP_CONV_FUSED_CONV2D_H
 #define MUSTER_OP_CONV_FUSED_CONV2D_H
 

@@ -67,7 +67,7 @@ mst_broadcast mst_broadcast_make(const mst_kernel_args *a);
 bool mst_broadcast_next(mst_broadcast *b);
 
 /** Computes a row of an op of two sources: COUNT elements of dst. A source that does not vary along the row stays at
- *  its first element; at least one of them varies, unless the row has one element. */
+ *  its first element. At least one source varies, unless the row has one element. */
 typedef void (*mst_binary_row)(const void *xs, bool x_varies, const void *ys, bool y_varies, void *dst, int64_t count);
 
 /** Computes output 0 row by row from sources 0 and 1, which broadcast. */

@@ -12,8 +12,8 @@ typedef struct mst_sum_replicas_options {
     int64_t number;                /**< of the sum: nodes of all shards with one number belong together */
 } mst_sum_replicas_options;
 
-/** The sum of SRC over all shards of the step that a strategy is building; SRC itself if there is no strategy or only
- *  one shard. All shards must ask for the same sums in the same order. */
+/** The sum of SRC over all shards of the step that a strategy is building. If there is no strategy or only one shard,
+ *  it is SRC itself. All shards must ask for the same sums in the same order. */
 mst_value mst_sum_replicas(mst_value src);
 
 #endif

@@ -1,12 +1,12 @@
-/** Indices into rows, which are the last dimension: gather_last and scatter_last, which are internal to the library
- *  (the gradient of top_k is made of them), and what they share. */
+/** Indices into rows, which are the last dimension: gather_last, scatter_last, and what they share. Both are internal
+ *  to the library; the gradient of top_k is made of them. */
 #ifndef MUSTER_OP_ROW_INDEX_H
 #define MUSTER_OP_ROW_INDEX_H
 
 #include "muster/op.h"
 
-/** Checks that the dtype of source 0 is listed, that source INDICES is i32 or i64, and that sources ROWS and INDICES
- *  have the same leading dimensions. */
+/** Checks that the dtype of source 0 is listed, and that source INDICES is i32 or i64. Also checks that sources ROWS
+ *  and INDICES have the same leading dimensions. */
 MST_CHECKED mst_status mst_row_index_infer(mst_infer *c, int rows, int indices);
 /** Element I of the indices. */
 static inline int64_t mst_row_index_at(const mst_array *indices, int64_t i) {

@@ -24,7 +24,7 @@ static inline double mst_drop_f64(double x, int drop) {
     return x;
 }
 
-/** Prefetches the bytes 4 KB after those of ROW. The processor's own prefetching ends with a page: if rows come from
+/** Prefetches the bytes 4 KB after those of ROW. The processor's own prefetching ends with a page. If rows come from
  *  memory and two arrays are read at once, it leaves half of the memory bandwidth unused. The address may be
  *  invalid. */
 static inline void mst_ask_ahead(const void *row, size_t bytes) {

@@ -40,8 +40,8 @@ static inline int64_t mst_pool_num_windows(const mst_pool *pool) {
 static inline int64_t mst_pool_size(const mst_pool *pool) {
     return pool->depth.in * pool->window[0].in * pool->window[1].in;
 }
-/** Whether windows are two neighbours in a row, and neither overlap nor reach beyond the source, as those of a pooling
- *  over one axis do by default. */
+/** Whether windows are two neighbours in a row, and neither overlap nor reach beyond the source. The windows of a
+ *  pooling over one axis are so by default. */
 static inline bool mst_pool_is_of_pairs(const mst_pool *pool) {
     const mst_window *h = &pool->window[0], *w = &pool->window[1];
     return !mst_window_is_deep(&pool->depth) && h->size == 1 && h->stride == 1 && h->before == 0 && h->out == h->in &&

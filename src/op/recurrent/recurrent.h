@@ -33,8 +33,8 @@ extern const mst_field mst_simple_rnn_fields[]; /**< without recurrent_activatio
 /** Names of mst_cell_activation, ended by NULL. */
 extern const char *const mst_cell_activation_names[];
 
-/** One row of the batch at one step. In the backward pass, PRODUCT is the gradient that the next step gives to h, [u],
- *  and CARRY is what the cell keeps from step to step, [u]. */
+/** One row of the batch at one step. In the backward pass, PRODUCT is the gradient that the next step gives to h, [u].
+ *  CARRY is what the cell keeps from step to step, [u]. */
 typedef struct mst_cell_row {
     const void *src, *product, *bias, *h_before, *memory_before, *dh, *dmemory; /* dmemory: NULL if there is none */
     void *h, *memory, *dsrc, *dproduct, *carry;

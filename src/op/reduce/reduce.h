@@ -1,12 +1,12 @@
 /** Reductions: which elements go into which output, and how the work is cut.
  *
  *  A reduction sees its source as groups of neighbouring dimensions that are all kept or all reduced. The innermost
- *  group is contiguous: if it is reduced, rows are folded into single values; if it is kept, rows are folded into
- *  an accumulator row (column sums).
+ *  group is contiguous. If it is reduced, rows are folded into single values. If it is kept, rows are folded into an
+ *  accumulator row (column sums).
  *
  *  If many elements go into one output they are folded in segments, whose accumulators are then combined in their
- *  order. How many segments there are, and which elements meet in which order, depends on the shape alone, so that the
- *  result is the same on every machine and for every number of threads.
+ *  order. The shape alone decides how many segments there are, and which elements meet in which order. The result is
+ *  therefore the same on every machine and for every number of threads.
  */
 #ifndef MUSTER_OP_REDUCE_H
 #define MUSTER_OP_REDUCE_H
@@ -30,7 +30,7 @@ typedef struct mst_reduce_loops {
 } mst_reduce_loops;
 
 /** The functions of a reduction for elements and accumulators of one type. reduce_loops.inc makes them. SRC is the
- *  place of the first element that goes into the output, or into the first of the outputs; elements BEGIN to END - 1
+ *  place of the first element that goes into the output, or into the first of the outputs. Elements BEGIN to END - 1
  *  are counted in the order of the reduced loops. */
 typedef struct mst_reducer {
     size_t accumulator; /**< bytes of one, at most MST_MOST_ACCUMULATOR */

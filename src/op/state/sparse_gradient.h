@@ -30,8 +30,8 @@ mst_row_values mst_leaf_rows(const mst_value *src, int num_src, const mst_leaf_r
 /** The op sparse_gradient. */
 mst_value mst_sparse_gradient(mst_row_values from, mst_value like, const mst_sparse_gradient_options *options);
 
-/** Fails unless NUMBERS (i64 [1 + n]: how many rows there are, then their numbers) has at most MOST rows, with
- *  ascending numbers from 0 to NUM_ROWS - 1. */
+/** Fails unless NUMBERS has at most MOST rows, with ascending numbers from 0 to NUM_ROWS - 1. NUMBERS is i64 [1 + n]:
+ *  how many rows there are, then their numbers. */
 MST_CHECKED mst_status mst_row_numbers_check(const mst_kernel_args *a, const mst_array *numbers, int64_t most,
                                              int64_t num_rows);
 

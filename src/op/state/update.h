@@ -1,8 +1,8 @@
-/** Options of the op update, which the plan makes out of apply_gradients: one optimizer step for the variables that
- *  some devices of one memory domain keep, each device doing its part.
+/** Options of the op update, which the plan makes out of apply_gradients. It is one optimizer step for the variables
+ *  that some devices of one memory domain keep. Each device does its part.
  *
  *  Each variable is cut into units, runs of elements that depend on its shape alone. One device does all the work on a
- *  unit, from the gradients of all shards to the new weight in all copies, while the unit is in a cache:
+ *  unit while the unit is in a cache, from the gradients of all shards to the new weight in all copies:
  *
  *    gradient   summed over the shards in the fixed tree (base/shard_tree.h)
  *    + penalty  l1 * sign(w) + l2 * w
@@ -113,8 +113,9 @@ int64_t mst_unit_elements(mst_shape shape);
 /** The number of units of a variable. */
 int64_t mst_num_units(mst_shape shape);
 
-/** The numbers of update_scalars: those of the rule, then 1 - decay of the moving average, the learning rate, and the
- *  number of gradients whose mean makes the update; 0: this step only adds its gradient to those before. */
+/** The numbers of update_scalars. Those of the rule come first; then 1 - decay of the moving average, the learning
+ *  rate, and the number of gradients whose mean makes the update. If that number is 0, this step only adds its gradient
+ *  to those before. */
 enum { MST_SCALAR_AVERAGE = 8 /* MST_RULE_SCALARS */, MST_SCALAR_LEARNING_RATE, MST_SCALAR_GRADIENTS, MST_NUM_SCALARS };
 
 #endif

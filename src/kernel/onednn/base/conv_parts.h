@@ -3,8 +3,8 @@
  *  The examples are cut into parts in the same way on any number of threads, so that they give the same bits. Each part
  *  is a call of its own, on one thread. The gradient of the weights is a sum over the examples. Each part writes its
  *  sum to a separate place, and these sums are added up in the order of the parts. A convolution of one example is cut
- *  into bands of rows of its output; each band reads the rows that its windows reach. A part can also be some rows of
- *  an example: if windows are 1 x 1, and an example does not fit into the cache of a core.
+ *  into bands of rows of its output; each band reads the rows that its windows reach. If windows are 1 x 1, a part can
+ *  also be some rows of an example. It is so if an example does not fit into the cache of a core.
  *
  *  If the convolution is in bf16, a part's operands are rounded before it reads them, unless they are given in bf16.
  *  The result is bf16 too if `made_bf16` is set. If oneDNN has no fast code for bf16, the convolution is computed in

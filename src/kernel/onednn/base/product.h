@@ -11,8 +11,8 @@
 
 enum { MST_PRODUCT_A, MST_PRODUCT_B, MST_PRODUCT_BIAS, MST_PRODUCT_C, MST_PRODUCT_OPERANDS };
 
-/** The operands as strided views with NDIM dimensions: A [..., m, k], B [..., k, n], bias [1, ..., n], C [..., m, n];
- *  dimensions of A and B before the last two are those of C, or 1. */
+/** The operands as strided views with NDIM dimensions: A [..., m, k], B [..., k, n], bias [1, ..., n], C [..., m, n].
+ *  The dimensions of A and B before the last two are those of C, or 1. */
 typedef struct mst_product_shape {
     int ndim;
     int64_t dim[MST_PRODUCT_OPERANDS][MST_MAX_NDIM], stride[MST_PRODUCT_OPERANDS][MST_MAX_NDIM]; /* in elements */
