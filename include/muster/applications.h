@@ -40,13 +40,13 @@ MST_API mst_output mst_resnet50_with(mst_model *model, const mst_application_opt
 #define mst_resnet50(...) MST_APPLICATION_(resnet50, __VA_ARGS__, .end_ = 0)
 
 /** LeNet-5 (LeCun et al., 1998) as it is built today: two convolutions of 5x5 with tanh and average pooling, then three
- *  dense layers: 61,706 parameters for pictures of 28x28. */
+ *  dense layers. It has 61,706 parameters for pictures of 28x28. */
 MST_API mst_output mst_lenet_with(mst_model *model, const mst_application_options *options);
 #define mst_lenet(...) MST_APPLICATION_(lenet, __VA_ARGS__, .end_ = 0)
 
 /** A convolutional network for texts, whose tokens are numbers (mst_dataset_vectorize_text). It has an embedding of 7
- *  numbers for each token, convolutions of 64 channels over 5 positions and of 32 over 3, and a dense layer. Each
- *  convolution has relu and a max pooling of 2. With the defaults it has 332,856 parameters. */
+ *  numbers for each token. Then come convolutions of 64 channels over 5 positions and of 32 over 3, and a dense layer.
+ *  Each convolution has relu and a max pooling of 2. With the defaults it has 332,856 parameters. */
 MST_API mst_output mst_text_cnn_with(mst_model *model, const mst_application_options *options);
 #define mst_text_cnn(...) MST_APPLICATION_(text_cnn, __VA_ARGS__, .end_ = 0)
 

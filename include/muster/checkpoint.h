@@ -2,8 +2,8 @@
  *
  *  The files are TensorFlow's: PREFIX.index, PREFIX.data-00000-of-00001, and in the folder a file `checkpoint` that
  *  names the newest. Weights, slots, averages and global_step have the names that TensorFlow 1 gives them, so that
- *  tf.train.load_checkpoint and tf.train.Saver read them; the position in the data and the seed are stored as
- *  further entries.
+ *  tf.train.load_checkpoint and tf.train.Saver read them. The position in the data and the seed are stored as further
+ *  entries.
  *
  *      mst_checkpoint_manager *manager;
  *      const mst_checkpoint_options options = {.directory = "run", .every_steps = 1000};
@@ -113,8 +113,8 @@ MST_API MST_CHECKED mst_status mst_checkpoint_manager_wait(mst_checkpoint_manage
 MST_API const char *mst_checkpoint_manager_latest(mst_checkpoint_manager *manager);
 /** Waits until all is written, and releases the folder. NULL is allowed. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_close(mst_checkpoint_manager *manager);
-/** Saves as the options say, and at the end of a training that did not fail. If a save is due while the
- *  previous one is still being written, it is made as soon as that has ended: training does not wait. */
+/** Saves as the options say, and at the end of a training that did not fail. Training does not wait for writing. If a
+ *  save is due while the previous one is still being written, it is made as soon as that has ended. */
 MST_API mst_callback mst_checkpoint_callback(mst_checkpoint_manager *manager);
 
 #ifdef __cplusplus

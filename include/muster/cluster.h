@@ -4,9 +4,9 @@
  *      MST_TRY(mst_cluster_from_environment(NULL, &cluster));
  *      puts(mst_cluster_print(cluster, text, sizeof text));     worker 0 of 2 at a:2222, with worker 1 at b:2222
  *
- *  A task is one process. Tasks form jobs, in which they are counted from 0: "chief" (or "master"), "worker", "ps" (a
- *  parameter server), "evaluator", or any other name, such as "local". Without a cluster a process is the one task of
- *  job "localhost".
+ *  A task is one process. Tasks form jobs, in which they are counted from 0. A job is "chief" (or "master"), "worker",
+ *  "ps" (a parameter server), "evaluator", or has any other name, such as "local". Without a cluster a process is the
+ *  one task of job "localhost".
  *
  *  Beside its job and index each task has a number in the cluster. First come the training tasks: the chief, the
  *  workers, the parameter servers, then tasks of other jobs in alphabetical order of the jobs. The evaluator comes last
@@ -68,10 +68,10 @@ MST_API MST_CHECKED mst_status mst_cluster_create(const mst_cluster_options *opt
  *      {"cluster": {"chief": ["a:2222"], "worker": ["b:2222", "c:2222"]}, "task": {"type": "worker", "index": 1}}
  *
  *  A job may also be an object whose keys are the indices of its tasks, {"1": "b:2222"}. The cluster is complete, as
- *  with lists, if the keys of each such object are 0, 1, 2 and so on, and one object has several tasks. Otherwise it is
- *  sparse, as under the key "sparseCluster". In a sparse cluster a list of one address is that of this task, whatever
- *  its index. The index of the task may be a string. Other keys are ignored. NULL, "", "{}" and text without a cluster:
- *  one task, of job "localhost". */
+ *  with lists, if the keys of each such object are 0, 1, 2 and so on. One object must also have several tasks.
+ *  Otherwise it is sparse, as under the key "sparseCluster". In a sparse cluster a list of one address is that of this
+ *  task, whatever its index. The index of the task may be a string. Other keys are ignored. NULL, "", "{}" and text
+ *  without a cluster: one task, of job "localhost". */
 MST_API MST_CHECKED mst_status mst_cluster_from_tf_config(const char *text, mst_cluster **out);
 
 /** Makes a cluster from the flags of TensorFlow's programs: --ps_hosts and --worker_hosts, lists "host:port,host:port"
@@ -143,15 +143,15 @@ MST_API int mst_cluster_num_ps(const mst_cluster *cluster);
 /** Whether this process initialises variables and saves. That is the chief, or worker 0 if there is no chief, or task 0
  *  in a cluster without chief, workers and parameter servers. It is never the evaluator. */
 MST_API bool mst_cluster_is_chief(const mst_cluster *cluster);
-/** The number of the task that others report to: the first parameter server, or task 0 if there is none. -1 if
+/** The number of the task that others report to: the first parameter server, or task 0 if there is none. It is -1 if
  *  this task does not know it. */
 MST_API int mst_cluster_leader(const mst_cluster *cluster);
 /** Whether all tasks are on this machine: at loopback addresses. */
 MST_API bool mst_cluster_is_local(const mst_cluster *cluster);
 /** Whether each task knows only some of the others, so that workers can be added while the job runs. */
 MST_API bool mst_cluster_is_sparse(const mst_cluster *cluster);
-/** A hash of all training tasks and their addresses: the same on all tasks that were given the same description. 0 if
- *  the cluster is sparse. */
+/** A hash of all training tasks and their addresses. It is the same on all tasks that were given the same description,
+ *  and 0 if the cluster is sparse. */
 MST_API uint64_t mst_cluster_hash(const mst_cluster *cluster);
 
 /** Writes one line to TEXT of SIZE bytes: "worker 0 of 2 at localhost:20000, with worker 1 at localhost:20001, ps 0 at

@@ -10,9 +10,9 @@
  *
  *  Each is the function of muster/dataset.h and muster/transforms.h with the same name: mst_data_batch is
  *  mst_dataset_batch. Those headers say what it does and when it fails. The functions there return a status, and leave
- *  the source dataset to its owner. Here the first mistake is kept on the dataset: every dataset made from it has the
- *  same mistake, and every function that takes a dataset (mst_fit, mst_evaluate, mst_iterator_create,
- *  mst_dataset_write, ...) fails with it. If mst_fit comes next, the check may therefore be left out.
+ *  the source dataset to its owner. Here the first mistake is kept on the dataset, and every dataset made from it has
+ *  the same mistake. Every function that takes a dataset (mst_fit, mst_evaluate, mst_iterator_create,
+ *  mst_dataset_write, ...) fails with that mistake. If mst_fit comes next, the check may therefore be left out.
  *
  *  A transform takes over the reference to the dataset that it is given, even if it fails. A dataset that is
  *  the source of two others is retained for the first of them:

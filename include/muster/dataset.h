@@ -155,8 +155,8 @@ typedef struct mst_data_options {
                                   false: they are an error (csv). Other kinds ignore it */
     /** Names of the model's inputs and outputs. Arrays of npz data have these names instead of x and y; a single input
      *  or output may still be x or y. If there are several inputs or outputs, the names are also those of features
-     *  (tfrecord) or columns (csv: NAME; or NAME_0, NAME_1 and so on if it has several columns). For other kinds of
-     *  data, several inputs or outputs are an error. */
+     *  (tfrecord) or columns (csv). A column has NAME; several columns have NAME_0, NAME_1 and so on. For other kinds
+     *  of data, several inputs or outputs are an error. */
     const char *const *inputs, *const *outputs;
     int num_inputs, num_outputs;
     bool whole_file;       /**< csv:FILE, npz:FILE or images:DIR without parts is also the whole test part */
@@ -227,8 +227,8 @@ MST_API MST_CHECKED mst_status mst_iterator_next(mst_iterator *iterator, const m
 /** Skips N elements (or all that are left, if they are fewer) without copying a row. */
 MST_API MST_CHECKED mst_status mst_iterator_skip(mst_iterator *iterator, int64_t n);
 
-/** The position of ITERATOR, after the elements that mst_iterator_next has given: an i64 [n] of a few numbers, and one
- *  number for each row in the buffer of a shuffle. */
+/** The position of ITERATOR, after the elements that mst_iterator_next has given. It is an i64 [n] of a few numbers,
+ *  and one number for each row in the buffer of a shuffle. */
 MST_API MST_CHECKED mst_status mst_iterator_save(const mst_iterator *iterator, mst_tensor **out);
 /** Makes an iterator at that position: it gives the elements that would have followed. DATASET is the same or one built
  *  in the same way. Records that were in the buffer of a shuffle are read again. Fails with MST_INVALID or MST_CORRUPT
@@ -251,11 +251,11 @@ MST_API MST_CHECKED mst_status mst_batch_copy(const mst_batch *batch, int compon
 /** As mst_batch_copy, for all components at once: component i goes to DST[i]; NULL: it is skipped. */
 MST_API MST_CHECKED mst_status mst_batch_copy_all(const mst_batch *batch, int64_t first_row, int64_t num_rows,
                                                   void *const *dst);
-/** Record I of a batch whose source has records, as it is in the file; valid until the next call with this batch, or on
- *  its iterator. By one thread at a time. */
+/** Record I of a batch whose source has records, as it is in the file. It is valid until the next call with this batch,
+ *  or on its iterator. By one thread at a time. */
 MST_API MST_CHECKED mst_status mst_batch_record(const mst_batch *batch, int64_t i, mst_record *record);
-/** Makes a tensor of component COMPONENT, which belongs to the caller: [rows, ...]; or only the row, with its own
- *  lengths, if the dataset has no batches. Strings are copied with their bytes. */
+/** Makes a tensor of component COMPONENT, which belongs to the caller: [rows, ...]. If the dataset has no batches, it
+ *  is only the row, with its own lengths. Strings are copied with their bytes. */
 MST_API MST_CHECKED mst_status mst_batch_tensor(const mst_batch *batch, int component, mst_tensor **out);
 
 #ifdef __cplusplus

@@ -79,7 +79,7 @@ MST_API MST_CHECKED mst_status mst_example_describe(const void *data, size_t siz
                                                     int *count);
 
 /** A feature to be written: COUNT elements at DATA. u8 elements become one value of a bytes_list, and each string one
- *  value. f32 becomes a float_list; i64, i32 and bool an int64_list. */
+ *  value. f32 becomes a float_list; i64, i32 and bool become an int64_list. */
 typedef struct mst_feature_data {
     const char *name;
     mst_dtype dtype;

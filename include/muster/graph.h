@@ -58,11 +58,11 @@ MST_API mst_node *mst_graph_find(const mst_graph *graph, const char *name);
 /** One line per node: `name = op(sources) {options} : dtype[shape] @device`. Caller frees the text. */
 MST_API MST_CHECKED mst_status mst_graph_print(const mst_graph *graph, char **text);
 
-/* ---- graph files ------------------------------------------------------------------------------------
- * A graph is written as TensorFlow's GraphDef, which TensorFlow and TensorBoard read; docs/graph-files.md describes
- * the format. Nodes with their options, devices and control edges, collections and the seed are read back unchanged:
- * the graph prints the same, is planned the same and computes the same bits. Open scopes are not written. Ops are
- * written by name: a program that reads the graph must have registered ops of its own (mst_register_op) first. */
+/* ---- graph files ------------------------------------------------------------------------------------ A graph is
+ * written as TensorFlow's GraphDef, which TensorFlow and TensorBoard read; docs/graph-files.md describes the format.
+ * Nodes with their options, devices and control edges, collections and the seed are read back unchanged. The graph
+ * prints the same, is planned the same and computes the same bits. Open scopes are not written. Ops are written by
+ * name: a program that reads the graph must have registered ops of its own (mst_register_op) first. */
 
 /** Writes GRAPH to a temporary file, syncs it and renames it to PATH. PATH is therefore always the whole old file or
  *  the whole new one. Fails with the graph's own first mistake; with MST_INVALID, naming node and option, if an option
@@ -107,9 +107,9 @@ MST_API const char *mst_node_device(const mst_node *node);
  * Each push is matched by a pop; the mst_with_... blocks do both. Do not leave a block by break, goto or
  * return.
  *
- * A push returns 1 if it opened a scope. It does so even if the name or device is wrong: the graph then keeps the
- * error, and the new scope has the name or device of the outer one. A push returns 0 if it could not open a scope (an
- * argument is NULL, another thread changes the graph, memory runs out): there is nothing to pop then, and a
+ * A push returns 1 if it opened a scope. It does so even if the name or device is wrong. The graph then keeps the
+ * error, and the new scope has the name or device of the outer one. A push returns 0 if it could not open a scope: an
+ * argument is NULL, another thread changes the graph, or memory runs out. There is nothing to pop then, and a
  * mst_with_... block is skipped. A pop without its push is an error on the graph. */
 
 /** Nodes made inside are named "NAME/...". A name already used in the outer scope gets a suffix: tower_0, tower_0_1. */
@@ -173,8 +173,9 @@ MST_API void mst_variable_scope_pop(mst_graph *graph);
 
 /** Adds VALUE to the named list of the graph. */
 MST_API void mst_collect(mst_graph *graph, const char *collection, mst_value value);
-/** Copies up to MAX values of the collection whose node names begin with SCOPE (NULL: all) to OUT (may be
- *  NULL) in the order they were added. Returns how many such values there are, which may be more than MAX. */
+/** Copies up to MAX values of the collection to OUT, which may be NULL, in the order they were added. Only values whose
+ *  node names begin with SCOPE (NULL: all) are copied. Returns how many such values there are, which may be more than
+ *  MAX. */
 MST_API int mst_collection(const mst_graph *graph, const char *collection, const char *scope, mst_value *out, int max);
 
 /* ---- differentiation ------------------------------------------------------------------------------ */

@@ -134,8 +134,8 @@ inline mst_outputs mst_outputs_of_(T... output) {
  *  `MST_INNER(conv2d, .filters = 8, .kernel_size = 3)`. */
 #define MST_INNER(...) MST_INNER_(__VA_ARGS__, )
 
-/** A second call of a layer: `b = mst_share(a, other)` applies the layer that gave `a` to `other` (an output, or a list
- *  of them), with the same weights. */
+/** A second call of a layer: `b = mst_share(a, other)` applies the layer that gave `a` to `other`, with the same
+ *  weights. `other` is an output, or a list of outputs. */
 #define mst_share(output, source) mst_layer_again((output), MST_SOURCE(source))
 
 #ifdef __cplusplus

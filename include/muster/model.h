@@ -63,7 +63,7 @@ MST_API void mst_model_call_all(mst_model *model, const mst_value *inputs, int n
 MST_API int mst_model_num_inputs(const mst_model *model);
 MST_API int mst_model_num_outputs(const mst_model *model);
 /** The name of the layer that is input or output I; NULL if there is none. If several outputs come from one layer, the
- *  names of the later ones end in "_1", "_2" and so on: the first ending whose name no other output has. */
+ *  names of the later ones end in "_1", "_2" and so on. Each gets the first ending whose name no other output has. */
 MST_API const char *mst_model_input_name(const mst_model *model, int i);
 MST_API const char *mst_model_output_name(const mst_model *model, int i);
 
@@ -86,10 +86,10 @@ typedef struct mst_weight {
  *  or from the data that the model was trained or evaluated with; otherwise MST_INVALID. */
 MST_API MST_CHECKED mst_status mst_model_weights(mst_model *model, const mst_weight **out, int64_t *count);
 
-/** Prints the table that Keras 3 prints: each layer that an output needs, in the order of mst_model_weights, with its
- *  class, output shape and number of parameters. If the model is not a chain, a column shows to which layers each layer
- *  is connected. The last lines have the total number of parameters. Shapes are "?" until they are known, as for
- *  mst_model_weights. NAME is printed in the title. NULL: the name in the file that MODEL was read from, or else
+/** Prints the table that Keras 3 prints. It has each layer that an output needs, in the order of mst_model_weights,
+ *  with its class, output shape and number of parameters. If the model is not a chain, a column shows to which layers
+ *  each layer is connected. The last lines have the total number of parameters. Shapes are "?" until they are known, as
+ *  for mst_model_weights. NAME is printed in the title. NULL: the name in the file that MODEL was read from, or else
  *  "sequential" or "functional". */
 MST_API MST_CHECKED mst_status mst_model_summary(mst_model *model, const char *name, FILE *file);
 

@@ -114,7 +114,7 @@ MST_API MST_CHECKED mst_status mst_model_save_with(mst_model *model, const char 
  *  such a name is called "input" or "output".
  *
  *  MST_UNIMPLEMENTED, naming operator, node and opset, if an operator is not known here (docs/onnx.md lists them).
- *  MST_CORRUPT if the file is damaged. Tensors may be in files beside PATH (external data): MST_INVALID if the names of
+ *  MST_CORRUPT if the file is damaged. Tensors may be in files beside PATH (external data). MST_INVALID if the names of
  *  these files lead out of its folder or through a symbolic link. */
 MST_API MST_CHECKED mst_status mst_onnx_read(const char *path, mst_graph **out);
 /** As mst_onnx_read, from SIZE bytes at DATA; tensors in other files are MST_UNIMPLEMENTED. */

@@ -19,7 +19,7 @@
  *  If a run or a save ends with MST_UNAVAILABLE because a task is lost, the session waits until the task is back. If
  *  variables have lost their values, the chief sets all of them, on all tasks and in one run. It takes the values of
  *  the newest checkpoint, or without a folder those that it has kept in memory. Then the run is made again, unless
- *  global_step shows that it, or a run of another client, has been made meanwhile: no run is made twice.
+ *  global_step shows that it, or a run of another client, has been made meanwhile. No run is made twice.
  *
  *  A feed with a `fill` function is filled again for the repeated run. If its values are a function of
  *  mst_monitored_session_step, a single client gets the weights of the undisturbed training, bit for bit. */

@@ -1,7 +1,7 @@
 /** Operations: what a node does. The same interface serves the library's own ops and yours.
  *
- *  An op is one `const mst_op` in one file: options table, inference, gradient, reference CPU kernel and
- *  examples, which drive its tests. docs/adding-an-op.md walks through one.
+ *  An op is one `const mst_op` in one file: options table, inference, gradient, reference CPU kernel, and examples,
+ *  which drive its tests. An example, step by step: docs/adding-an-op.md.
  */
 #ifndef MUSTER_OP_H
 #define MUSTER_OP_H
@@ -147,8 +147,8 @@ MST_API MST_CHECKED mst_status mst_infer_same_shape(mst_infer *c, int i, int j, 
 MST_API MST_CHECKED mst_status mst_infer_broadcast(mst_infer *c, int i, int j, mst_shape *out);
 /** Checks AXIS against NDIM; a negative axis counts from the end. *OUT is not negative. */
 MST_API MST_CHECKED mst_status mst_infer_axis(mst_infer *c, int axis, int ndim, int *out);
-/** An error that begins with the node's op and name and ends with the shapes of all sources and their
- *  names: `matmul 'h': inner dimensions 784 and 700 differ: x f32[100, 784], w f32[700, 500]`. */
+/** An error that begins with the node's op and name, and ends with the shapes of all sources and their names. Example:
+ *  `matmul 'h': inner dimensions 784 and 700 differ: x f32[100, 784], w f32[700, 500]`. */
 MST_API mst_status mst_infer_fail(mst_infer *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- gradients ------------------------------------------------------------------------------------ */

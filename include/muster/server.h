@@ -36,7 +36,7 @@ typedef struct mst_server_options {
     double step_timeout; /**< seconds for which a worker's gradients wait for the other workers; default 600 */
     const char *devices; /**< devices that make updates, as in mst_session_options */
     /** Folder in which a server of an asynchronous job, or of a job with backup workers, notes the order of its
-     *  updates: in the file updates-ps-N.jsonl. NULL: it notes nothing. */
+     *  updates. The file is updates-ps-N.jsonl. NULL: it notes nothing. */
     const char *update_log;
     /** Folder with the files that all servers of such a job have written. The same job then makes the same updates
      *  again, and gets the same bits. NULL: gradients are applied when they come. */

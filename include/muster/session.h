@@ -48,8 +48,8 @@ typedef struct mst_session_options {
     const char *devices;
     /** Indices in that list of the devices that are used, which are then numbered anew from 0: "1,0". Default: all. */
     const char *visible_devices;
-    /** A node that cannot run on its device runs on another device of the same task: the first one with the host's
-     *  memory that can run it. */
+    /** A node that cannot run on its device runs on another device of the same task. That is the first one with the
+     *  host's memory that can run it. */
     bool allow_soft_placement;
     FILE *placement_log; /**< gets a line per node when a plan is made, also for moved nodes; NULL: no log */
     /** Gets each plan after each pass, when the plan is made; NULL: no log. With a target, it is the plan of that task,
@@ -89,8 +89,8 @@ typedef struct mst_session_options {
     bool insecure;        /**< with target, on this machine: its tasks were started with --insecure */
 } mst_session_options;
 
-/** GRAPH must outlive the session; OPTIONS may be NULL. With a target, waits until all tasks of the cluster are there:
- *  up to the timeout of runs, but only some seconds for the target itself. MST_UNAVAILABLE if they do not come. */
+/** GRAPH must outlive the session; OPTIONS may be NULL. With a target, waits until all tasks of the cluster are there,
+ *  up to the timeout of runs. For the target itself it waits only some seconds. MST_UNAVAILABLE if they do not come. */
 MST_API MST_CHECKED mst_status mst_session_create(mst_graph *graph, const mst_session_options *options,
                                                   mst_session **out);
 /** NULL is allowed. Waits, up to the timeout of runs, until calls of other threads that are under way have ended. Calls
@@ -106,8 +106,8 @@ MST_API mst_store *mst_session_store(const mst_session *session);
 MST_API MST_CHECKED mst_status mst_session_init_variables(mst_session *session);
 
 /** Computes FETCHES from FEEDS. OUTPUTS (NULL: no values are wanted) receives one tensor per fetch, which the caller
- *  owns. If outputs[i] is not NULL on entry, has the right dtype and shape and one reference, it is written in place;
- *  otherwise it is released and replaced. A fetch without a value (mst_group, mst_no_op) gives NULL. Fetching a
+ *  owns. If outputs[i] is not NULL on entry, has the right dtype and shape, and has one reference, it is written in
+ *  place. Otherwise it is released and replaced. A fetch without a value (mst_group, mst_no_op) gives NULL. Fetching a
  *  variable gives its value before the writes of this run.
  *
  *  On failure no variable has changed, unless the error says so: it then names the torn variables (mst_state_info).
@@ -130,8 +130,8 @@ MST_API MST_CHECKED mst_status mst_session_set_variable(mst_session *session, ms
                                                         const mst_tensor *value);
 
 /** The precision in which this process computes products if WANTED is asked for. It is MST_FLOAT32 instead of
- *  MST_MIXED_BFLOAT16 if the processor has no instructions for products of bf16 (AVX512_BF16 or AMX), or if oneDNN
- *  does not use them. */
+ *  MST_MIXED_BFLOAT16 if the processor has no instructions for products of bf16 (AVX512_BF16 or AMX). It is so too if
+ *  oneDNN does not use them. */
 MST_API mst_precision mst_precision_here(mst_precision wanted);
 
 /** Number of devices and their full names ("/job:localhost/replica:0/task:0/device:CPU:0"). */
@@ -141,7 +141,7 @@ MST_API const char *mst_session_device(const mst_session *session, int i);
 MST_API int64_t mst_session_device_memory(const mst_session *session, int i);
 /** Number of runs that the calling thread made alone for all devices, although each device has a thread. It does so
  *  when that measures faster: other programs keep cores busy, and the devices would wait for each other. Only for 2 to
- *  4 devices of one thread in the host's memory, in sessions with one step in flight and no timeout of their own. The
+ *  4 devices of one thread in the host's memory. The session has one step in flight and no timeout of its own. The
  *  results are the same bits. */
 MST_API int64_t mst_session_runs_alone(const mst_session *session);
 /** Bytes copied between memory domains (to or from a device whose memory is not the host's) in all runs. */

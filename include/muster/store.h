@@ -1,8 +1,8 @@
 /** Stores: all state of a task, by name.
  *
- *  A store has what stays from step to step, as entries under (container, name): weights, slots of optimizers, moving
- *  averages, the learning rate, the number of steps made, the position in the data. One or several sessions use a
- *  store. It knows nothing of graphs, strategies or the number of devices.
+ *  A store has what stays from step to step, as entries under (container, name). Examples are weights, slots of
+ *  optimizers, moving averages, the learning rate, the number of steps made, and the position in the data. One or
+ *  several sessions use a store. It knows nothing of graphs, strategies or the number of devices.
  *
  *      mst_snapshot *snapshot;
  *      MST_TRY(mst_store_snapshot(mst_session_store(session), &snapshot));   // while training goes on

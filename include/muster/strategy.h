@@ -54,9 +54,9 @@ typedef struct mst_strategy {
     /** For parameter-server: each variable goes to the server that has the fewest bytes so far, in the order in which
      *  variables were made. Default: the servers take turns. */
     bool by_bytes;
-    /** For parameter-server with several servers: a variable of at least so many bytes is cut, and each server keeps
-     *  consecutive rows of it (its first axis). A variable with fewer rows than there are servers stays whole. Not with
-     *  clip_norm. Default: every variable stays whole. */
+    /** For parameter-server with several servers: a variable of at least so many bytes is cut along its first axis.
+     *  Each server then keeps consecutive rows of it. A variable with fewer rows than there are servers stays whole.
+     *  Not with clip_norm. Default: every variable stays whole. */
     int64_t part_bytes;
     /** Names of the devices, "/device:CPU:0", as mst_session_device gives them; must exist while graphs are built with
      *  it. NULL: CPU:0 to CPU:(num_devices - 1). */
@@ -91,8 +91,8 @@ typedef struct mst_replica {
 } mst_replica;
 
 /** Adds an update of VARIABLE to what a replica builds. Every replica must update the same variables in the same order.
- *  When the step trains, the variable gets the joined values of the replicas: their mean or sum, added in the fixed
- *  tree over the shards, or the value of the first replica; or it rises by their sum. */
+ *  When the step trains, the variable gets the joined values of the replicas. That is their mean or sum, added in the
+ *  fixed tree over the shards, or the value of the first replica. Or the variable rises by their sum. */
 MST_API void mst_replica_update(mst_replica *replica, mst_value variable, mst_value value, mst_join_kind join);
 
 /** Builds the graph of one shard, in the scopes that the strategy opened: its placeholders, the model, the losses.
@@ -115,14 +115,14 @@ typedef struct mst_step_values {
     const mst_value *variable; /**< [num_variables]: trained variables, then those that replicas update */
     const bool *sparse;        /**< [num_variables]: the gradients have only some rows, from mst_gather */
     /** [num_variables]: MST_JOIN_DEFAULT if the variable is trained. Otherwise a leaf has, instead of a gradient, the
-     *  sum of the values that its shards give; or without .synchronous, how much these values, joined, differ from the
-     *  value before. With MST_JOIN_ADD it is the sum by which the variable rises. */
+     *  sum of the values that its shards give. Without .synchronous it has how much these values, joined, differ from
+     *  the value before. With MST_JOIN_ADD it is the sum by which the variable rises. */
     const mst_join_kind *join;
     int num_gradients;
     /** [num_gradients]: the gradients of all variables for leaf 0, then for leaf 1, and so on. A sparse variable has
      *  two: the rows, [n, columns], and i64 [1 + n]: how many rows are used, and then their indices, ascending. Rows
      *  and indices after those may have any value. If the optimizer uses sums of squares (Keras' form of sparse
-     *  gradients), the rows are [n, 2 * columns]: the second half of each row has the sums of the squares. */
+     *  gradients), the rows are [n, 2 * columns]. The second half of each row has the sums of the squares. */
     const mst_value *gradient;
     mst_value divisor; /**< by which the gradients were divided: num_examples, or a value fed instead */
     /** [num_leaves][2 * num_metrics + 2], f64. For each leaf: metric_sum and metric_count of each metric, loss_sum, and

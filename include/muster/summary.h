@@ -49,7 +49,7 @@ MST_API void mst_summary_scalar(mst_summary_writer *writer, const char *tag, dou
  *  change: the next run uses another one while this one is in use.) */
 MST_API void mst_summary_histogram(mst_summary_writer *writer, const char *tag, mst_tensor *values, int64_t step);
 /** Adds images, [height, width, channels] or [n, height, width, channels], with 1 to 4 channels (gray, gray and alpha,
- *  RGB, RGBA): u8, or f32 from 0 to 1. They are retained as in mst_summary_histogram. */
+ *  RGB, RGBA). They are u8, or f32 from 0 to 1. They are retained as in mst_summary_histogram. */
 MST_API void mst_summary_image(mst_summary_writer *writer, const char *tag, mst_tensor *images, int64_t step);
 /** Adds TEXT, which is shown as Markdown. */
 MST_API void mst_summary_text(mst_summary_writer *writer, const char *tag, const char *text, int64_t step);

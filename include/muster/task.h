@@ -24,7 +24,7 @@
  *
  *  With `elastic_min` fewer workers than all may train. If a worker is lost, the others go on without it. A worker that
  *  comes, or comes back, joins between two steps. The shards are then divided anew, so the result stays the same. The
- *  workers go on if there are at least `elastic_min`, and among them a majority of those who trained last; exactly half
+ *  workers go on if there are at least `elastic_min`, and among them a majority of those who trained last. Exactly half
  *  of those is enough if their first worker is among them. Otherwise they wait. Two parts of a cut network therefore
  *  never both go on. A worker that is known to have ended counts as if it were there. When the job begins, a majority
  *  of all workers waits `timeout` seconds for the others.
@@ -105,9 +105,9 @@ MST_API uint32_t mst_task_first_since(mst_task *task);
  *
  *  All workers make the same calls in the same order, each from one thread. A call returns when its work is done here.
  *  Data are arrays of COUNT elements of DTYPE in the memory of the process. Sums are of f32, f64, i32 or i64; the other
- *  calls move any dtype except strings. A sum over n workers is left + right: the left part has the largest power of
- *  two below n of the workers, and each part is summed in the same way. Its bits therefore depend on n alone. Numbers
- *  too small for full precision (denormals) count as zero; integers wrap around.
+ *  calls move any dtype except strings. A sum over n workers is left + right. The left part has the largest power of
+ *  two below n of the workers. Each part is summed in the same way. Its bits therefore depend on n alone. Numbers too
+ *  small for full precision (denormals) count as zero; integers wrap around.
  *
  *  The first call waits until all workers are there, however long that takes. Before any data move, the workers compare
  *  their calls. All workers get the same error, which ends the job. MST_INVALID: they call different functions, or the
@@ -116,7 +116,7 @@ MST_API uint32_t mst_task_first_since(mst_task *task);
  *  after an error.
  *
  *  Collectives can be used together with mst_fit: before it, after it, or in its callbacks. A worker that is lost in a
- *  fit is waited for (see above) if the program has called no collective before its first fit; a callback must then
+ *  fit is waited for (see above) if the program has called no collective before its first fit. A callback must then
  *  return MST_UNAVAILABLE. Clusters with parameter servers, and tasks with `elastic_min`, have no collectives
  *  (MST_UNIMPLEMENTED). */
 
@@ -130,7 +130,7 @@ MST_API MST_CHECKED mst_status mst_task_all_reduce(mst_task *task, mst_dtype dty
  *  room for COUNT elements of each worker. SRC may be this worker's own place in DST. */
 MST_API MST_CHECKED mst_status mst_task_all_gather(mst_task *task, mst_dtype dtype, const void *src, int64_t count,
                                                    void *dst);
-/** Sums SRC, which has COUNT elements for each worker, and gives each worker its part: DST[i] becomes the sum of SRC[w
+/** Sums SRC, which has COUNT elements for each worker, and gives each worker its part. DST[i] becomes the sum of SRC[w
  *  * COUNT + i] of all workers, where w is the number of this worker. DST has COUNT elements, and must not overlap
  *  SRC. */
 MST_API MST_CHECKED mst_status mst_task_reduce_scatter(mst_task *task, mst_dtype dtype, const void *src, int64_t count,

@@ -46,11 +46,11 @@ typedef struct mst_target {
 } mst_target;
 enum { MST_MAX_TARGETS = 16, MST_MAX_CUSTOM_METRICS = 8 };
 
-/** The loss of an example is the loss of its output, times the weight of its class (in training, as in Keras), times
- *  the weight of the example. With several outputs it is the sum of their losses, each times its target's weight.
- *  Metrics ignore weights. With several outputs, each metric is reported as "OUTPUT_accuracy" for each output that has
- *  no metrics of its own (.target). The loss of each output is reported as "OUTPUT_loss", without its target's
- *  weight. */
+/** The loss of an example is the loss of its output, times the weight of its class, times the weight of the example.
+ *  The class counts only in training, as in Keras. With several outputs, the loss of an example is the sum of their
+ *  losses, each times its target's weight. Metrics ignore weights. With several outputs, each metric is reported as
+ *  "OUTPUT_accuracy" for each output that has no metrics of its own (.target). The loss of each output is reported as
+ *  "OUTPUT_loss", without its target's weight. */
 typedef struct mst_compile_options {
     int zero_;
     mst_optimizer optimizer;            /**< default mst_sgd(.learning_rate = 0.01) */
@@ -110,7 +110,7 @@ typedef struct mst_train_state {
 } mst_train_state;
 
 /** Functions may be NULL. train_end is called once for each callback given to mst_fit, even if the fit fails before its
- *  first step. The state of the store goes to the next epoch after epoch_end: a fit that is resumed with a snapshot
+ *  first step. The state of the store goes to the next epoch after epoch_end. A fit that is resumed with a snapshot
  *  taken in epoch_end ends the epoch once more. On each worker of a cluster, callbacks see an epoch begin and end once,
  *  even if another worker was lost meanwhile. If a worker comes back within an epoch, its callbacks see the epoch begin
  *  with step_in_epoch greater than 0. So do those of a fit that is resumed there. */
@@ -128,9 +128,9 @@ typedef struct mst_callback {
 } mst_callback;
 
 /** Stops when the monitored value has not improved by more than min_delta for `patience` epochs, as Keras does. A fit
- *  that is resumed goes on with the best value and the best weights so far: they are in the store, and so in its
+ *  that is resumed goes on with the best value and the best weights so far. They are in the store, and so in its
  *  snapshots and checkpoints. Give it before mst_checkpoint_callback. The last checkpoint then has the best weights as
- *  the model's; a fit that is resumed from there goes on from the last weights, which are kept beside them. */
+ *  the model's. A fit that is resumed from there goes on from the last weights, which are kept beside them. */
 typedef struct mst_early_stopping {
     int zero_;
     const char *monitor; /**< "loss", "val_loss", or a metric's name, with "val_" before it; default "val_loss" */
@@ -153,7 +153,7 @@ typedef struct mst_learning_rate_scheduler {
 MST_API mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler);
 
 /** Multiplies the learning rate by `factor` when the monitored value has not improved by more than min_delta for
- *  `patience` epochs, as Keras does; for optimizers without a schedule. Its state is in the store: a fit that is
+ *  `patience` epochs, as Keras does. It is for optimizers without a schedule. Its state is in the store: a fit that is
  *  resumed goes on with it. Give it before mst_checkpoint_callback. For a monitored "val_...", epochs without
  *  validation do not count. */
 typedef struct mst_reduce_on_plateau {
@@ -190,9 +190,9 @@ typedef struct mst_tensorboard {
 } mst_tensorboard;
 MST_API mst_callback mst_tensorboard_callback(mst_tensorboard *tensorboard);
 
-/** Writes a row of CSV for each epoch, as Keras' callback of that name does: epoch (from 0), loss, metrics, the same
- *  for the validation data with "val_" before it, learning_rate, and seconds since training began. An old file is
- *  replaced. A fit that is resumed keeps the rows of earlier epochs, and its seconds go on from theirs. */
+/** Writes a row of CSV for each epoch, as Keras' callback of that name does. The columns are epoch (from 0), loss,
+ *  metrics, the same for the validation data with "val_" before it, learning_rate, and seconds since training began. An
+ *  old file is replaced. A fit that is resumed keeps the rows of earlier epochs, and its seconds go on from theirs. */
 typedef struct mst_csv_logger {
     int zero_;
     const char *path;
@@ -219,9 +219,9 @@ typedef struct mst_fit_options {
     int zero_;
     /** Components: the inputs of the model in their order, the labels of each output, and with sample_weights the
      *  weights. Their dtypes are those of the data that the model was built for, or dtypes that convert to these
-     *  without loss: labels u8 instead of i64, inputs u8 instead of f32. Rows are shuffled and batched here; if their
-     *  number is not known, in a buffer of 10000. Batches are used as they come: shuffle before mst_dataset_batch, and
-     *  add a prefetch after a slow map. */
+     *  without loss. Labels may be u8 instead of i64, and inputs u8 instead of f32. Rows are shuffled and batched here;
+     *  if their number is not known, in a buffer of 10000. Batches are used as they come: shuffle before
+     *  mst_dataset_batch, and add a prefetch after a slow map. */
     const mst_dataset *data;
     const mst_dataset *validation; /**< evaluated after each epoch; rows or batches */
     /** Instead of .validation: this part of the rows of .data (above 0, below 1) is evaluated after each epoch, and not
@@ -233,15 +233,15 @@ typedef struct mst_fit_options {
     int64_t batch_size;   /**< of the global batch; default 32, or that of batched data */
     int64_t epochs;       /**< default 1 */
     int64_t steps;        /**< > 0: total number of steps, instead of epochs; for data without end */
-    /** Goes on with the fit that the store is in the middle of: from the batch after its last one, at which it was
-     *  stopped or the restored snapshot was taken. Epochs and steps count from that fit's beginning. The weights end
-     *  with the bits of a fit that was not stopped. If there is no such fit, a new one begins. */
+    /** Goes on with the fit that the store is in the middle of. It begins with the batch after the one at which that
+     *  fit was stopped, or at which the restored snapshot was taken. Epochs and steps count from that fit's beginning.
+     *  The weights end with the bits of a fit that was not stopped. If there is no such fit, a new one begins. */
     bool resume;
     bool no_shuffle;
     bool drop_remainder;
     /** Steps between comparisons of the replicas of the weights, over the devices of a mirrored training and the
      *  workers of a cluster. If one has other bits, the fit ends on all workers with MST_CORRUPT, naming step, variable
-     *  and device or worker. 0: once at the end of each epoch; -1: never. */
+     *  and device or worker. Value 0: once at the end of each epoch; -1: never. */
     int64_t check_replicas;
     const mst_callback *callbacks;
     int num_callbacks;
@@ -284,9 +284,9 @@ typedef struct mst_result {
 MST_API MST_CHECKED mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result);
 #define mst_fit(model, ...) mst_fit_with((model), &MST_NAMED(mst_fit_options, __VA_ARGS__), NULL)
 
-/** Checks that a fit of the compiled MODEL will have a value NAME to monitor: "loss", a metric, or, if it VALIDATES,
- *  one of these with "val_" before it. If not, MST_INVALID lists the values that there are. Callbacks that monitor
- *  something call it before the first epoch. */
+/** Checks that a fit of the compiled MODEL will have a value NAME to monitor. That is "loss" or a metric; or, if it
+ *  VALIDATES, one of these with "val_" before it. If not, MST_INVALID lists the values that there are. Callbacks that
+ *  monitor something call it before the first epoch. */
 MST_API MST_CHECKED mst_status mst_model_check_monitor(mst_model *model, const char *name, bool validates);
 
 /** Builds what a fit of DATA would build (TRAINING), or what evaluating DATA would build, or predicting if DATA has no
@@ -324,8 +324,8 @@ MST_API mst_store *mst_model_store(mst_model *model);
 /** Graph and session of a compiled model, for everything that the functions above do not do. */
 MST_API mst_graph *mst_model_graph(mst_model *model);
 MST_API mst_session *mst_model_session(mst_model *model);
-/** The number of replicas: the shards into which each batch of training is cut, over the devices of all workers. 0 if
- *  MODEL is not compiled. */
+/** The number of replicas, which is the number of shards into which each batch of training is cut, over the devices of
+ *  all workers. It is 0 if MODEL is not compiled. */
 MST_API int mst_model_num_replicas(const mst_model *model);
 
 #ifdef __cplusplus

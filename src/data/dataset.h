@@ -5,10 +5,11 @@
  *  For the values, mst_row_fetch collects the scales, maps and changes between the source and the end of the chain. It
  *  turns row numbers into values only where the values are wanted.
  *
- *  A source has one of three kinds of rows. They are in memory (the slot `memory`); or records of any length, which it
- *  reads by their number (`read`); or rows that it makes from picture files or from the rows of other datasets
- *  (`values`). If a source can only read forward, its cursor keeps the records whose numbers it has given out until
- *  they are forgotten. The iterator forgets rows when it moves on, and a cursor forgets the rows that it drops.
+ *  A source has one of three kinds of rows. They may be in memory (the slot `memory`). They may be records of any
+ *  length, which the source reads by their number (`read`). Or the source makes them from picture files or from the
+ *  rows of other datasets (`values`). If a source can only read forward, its cursor keeps the records whose numbers it
+ *  has given out until they are forgotten. The iterator forgets rows when it moves on, and a cursor forgets the rows
+ *  that it drops.
  *
  *  A new transform is one file here. The file has its struct (an mst_dataset first), its mst_dataset_type, its cursor
  *  if it changes the order, and its public function. The build copies the declaration of that function into

@@ -11,10 +11,10 @@
  *  agreed, so tasks that would go on without its majority include a member that remembers it.
  *
  *  A task counts if its process takes part. It also counts if its process is known to have ended, since that process
- *  goes on nowhere. The end is known if the machine of the process has reported it, or if a new process takes part with
- *  the same number and address. The agreements of such a process are forgotten. One case must therefore be avoided. A
- *  task is cut off, and is started again on the other side of the cut. Meanwhile the tasks that it was with go on
- *  without it. */
+ *  goes on nowhere. The end is known if the machine of the process has reported it. It is also known if a new process
+ *  takes part with the same number and address. The agreements of such a process are forgotten. One case must therefore
+ *  be avoided. A task is cut off, and is started again on the other side of the cut. Meanwhile the tasks that it was
+ *  with go on without it. */
 #ifndef MUSTER_MEMBERSHIP_QUORUM_H
 #define MUSTER_MEMBERSHIP_QUORUM_H
 

@@ -86,7 +86,7 @@ typedef struct mst_transport_events {
      *  and TASK are both this task, the other process has connected to this process itself. WHERE: the host of the
      *  other process, for messages. NULL: the owner does not need this event. */
     void (*taken)(void *context, int32_t by, int32_t task, const char *where);
-    /** This task and TASK can never work together: their lists of tasks do not fit together, or only one of the two can
+    /** This task and TASK can never work together. Their lists of tasks do not fit together, or only one of the two can
      *  connect to the other. Reported once for each connection that shows it. WHY: half a sentence. NULL: the owner
      *  does not need this event. */
     void (*list_mismatch)(void *context, int32_t task, const char *why);
