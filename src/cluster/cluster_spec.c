@@ -135,7 +135,7 @@ static bool is_loopback(const mst_task_info *task) {
     return !mst_address_parse(task->address, &address) && mst_address_is_loopback(&address);
 }
 
-/* A loopback address is an error if tasks are on several hosts: each host would take it to be its own. */
+/* A loopback address is an error if tasks are on several hosts: on each host it means that host itself. */
 static mst_status check_loopback(const mst_task_info **known, size_t count) {
     const mst_task_info *near = NULL, *far = NULL;
     for (size_t i = 0; i < count && !(near && far); i++) *(is_loopback(known[i]) ? &near : &far) = known[i];

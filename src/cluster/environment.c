@@ -1,8 +1,8 @@
 /* Clusters from the environment variables that launchers set for the processes that they start. All these processes are
  * workers. If the variables do not give all addresses, the workers find each other (cluster/rendezvous.h).
  *
- * Variables of Open MPI's mpiexec and of torchrun are looked at before those of Slurm: Slurm sets its own variables for
- * everything that is started inside a job. MPICH's variables count only if they contradict Slurm's, because srun
+ * Variables of Open MPI's mpiexec and of torchrun are looked at before those of Slurm. Inside a job, Slurm sets its own
+ * variables for everything that is started. MPICH's variables count only if they contradict Slurm's, because srun
  * --mpi=pmi2 sets them too.
  */
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /** Fingerprints: what must be the same in all tasks of a job. The tasks compare them when they come together. Most are
- *  only a hash. That of an option also has a value, so that an error can say which option differs, and what its value
- *  is on each side. */
+ *  only a hash. The fingerprint of an option also has a value. An error can then say which option differs, and what its
+ *  value is on each side. */
 #ifndef MUSTER_CLUSTER_FINGERPRINT_H
 #define MUSTER_CLUSTER_FINGERPRINT_H
 

@@ -1,5 +1,5 @@
-/** The part of PMI-1 that a rendezvous needs. By PMI-1, MPICH's mpiexec and its relatives let the processes that they
- *  start exchange data (its wire protocol is lines "cmd=put key=K value=V"). */
+/** The part of PMI-1 that a rendezvous needs. Processes that MPICH's mpiexec or one of its relatives has started can
+ *  exchange data by PMI-1. The protocol consists of lines "cmd=put key=K value=V". */
 #ifndef MUSTER_CLUSTER_PMI_H
 #define MUSTER_CLUSTER_PMI_H
 

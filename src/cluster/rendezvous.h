@@ -34,8 +34,8 @@ MST_CHECKED mst_status mst_rendezvous_listen(const char *address, int *out, int 
 MST_CHECKED mst_status mst_rendezvous_lead(mst_rendezvous *r, int listener, int port, const char *address);
 /** Any other worker: worker 0 listens at one of the N addresses. MST_DEADLINE; or the error that worker 0 sends. */
 MST_CHECKED mst_status mst_rendezvous_join(mst_rendezvous *r, const char *const *address, int n);
-/** Writes the addresses at which other hosts may reach this one, with PORT, separated by ',', as far as they fit into
- *  TEXT of SIZE bytes. */
+/** Writes the addresses at which other hosts may reach this one, with PORT, separated by ','. Those that do not fit
+ *  into TEXT of SIZE bytes are left out. */
 void mst_rendezvous_own_addresses(int port, char *text, size_t size);
 
 #endif

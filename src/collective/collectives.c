@@ -178,7 +178,8 @@ static parts find_parts(const mst_task_group *g, const size_t *bytes, char *data
 
 /* Rounds of the algorithm of Bruck and others, "Efficient Algorithms for All-to-All Communications in Multiport
  * Message-Passing Systems", 1997. In round r each member sends all parts that it has to the member 2^r places before
- * it: its own part and those of the 2^r - 1 members after it. A member thus needs connections to 2 log2 N members. */
+ * it. These are its own part and those of the 2^r - 1 members after it. A member thus needs connections to 2 log2 N
+ * members. */
 static mst_status gather_in_rounds(call *c, const size_t *bytes, char *data) {
     const mst_task_group *g = c->group;
     const int32_t n = g->num_members;

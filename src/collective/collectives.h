@@ -1,9 +1,10 @@
 /** Broadcast, all_gather, reduce_scatter and all_reduce over a group (collective/group.h). Calls return when they are
  *  done. All members make the same calls in the same order relative to their other runs; each call takes its own runs.
  *
- *  All calls fail with MST_DEADLINE when DEADLINE passes, naming a member from which nothing has come; or with the
- *  failure that ended the generation. A call that fails ends the generation, since other members may wait for messages
- *  that this member has not sent. After the return the memory of the call is not used any more. */
+ *  All calls fail with MST_DEADLINE when DEADLINE passes, and name a member from which nothing has come. If the
+ *  generation ends, they fail with the failure that has ended it. A call that fails ends the generation, since other
+ *  members may wait for messages that this member has not sent. After the return the memory of the call is not used any
+ *  more. */
 #ifndef MUSTER_COLLECTIVE_COLLECTIVES_H
 #define MUSTER_COLLECTIVE_COLLECTIVES_H
 
@@ -15,8 +16,8 @@ MST_CHECKED mst_status mst_group_broadcast(mst_task_group *group, int32_t root, 
                                            int64_t deadline);
 
 /** DATA has a part of BYTES[m] bytes for each member m, one after another. The caller fills in its own part; the parts
- *  of the others are received. Among more than MST_FEW_MEMBERS members (collective/stages.h) each takes part in log2 N
- *  rounds, and in each round gets what another member has gathered so far. */
+ *  of the others are received. Among N members, more than MST_FEW_MEMBERS (collective/stages.h), each takes part in
+ *  log2 N rounds. In each round a member gets what another one has gathered so far. */
 MST_CHECKED mst_status mst_group_all_gather(mst_task_group *group, const size_t *bytes, void *data, int64_t deadline);
 
 /** As mst_group_all_gather, but only member ROOT gets the parts. On the other members DATA is just their own part. */

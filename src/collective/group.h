@@ -23,8 +23,9 @@
  *  adds them up itself. A member then waits for one round of messages instead of two. In groups of more than a few
  *  members, the elements that a member handles are halved from stage to stage (collective/stages.h).
  *
- *  An exchange may also stop half-way (MST_EXCHANGE_SCATTER): each member gets the sum of its part; the caller says
- *  which elements a part has. Another exchange (MST_EXCHANGE_GATHER) sends what the members make of their parts to all.
+ *  An exchange may also stop half-way (MST_EXCHANGE_SCATTER). Each member then gets the sum of its part; the caller
+ *  says which elements a part has. Another exchange (MST_EXCHANGE_GATHER) sends what the members make of their parts to
+ *  all.
  *
  *  Rows of sparse gradients have another kind of exchange (collective/row_exchange.h). */
 #ifndef MUSTER_COLLECTIVE_GROUP_H
@@ -134,8 +135,8 @@ void *mst_exchange_sum(const mst_exchange *exchange, int32_t value);
  *  mst_group_next_run, the same for all exchanges of a run. Does not block. If the generation has ended, the wait
  *  returns the error. */
 void mst_exchange_start(mst_exchange *exchange, uint64_t run);
-/** Waits until the sums are there. Errors: MST_DEADLINE, naming the members from which nothing has come, and then the
- *  exchange is still under way; or the failure that ended the generation. */
+/** Waits until the sums are there. Errors: MST_DEADLINE names the members from which nothing has come; the exchange is
+ *  then still under way. Otherwise it is the failure that ended the generation. */
 MST_CHECKED mst_status mst_exchange_wait(mst_exchange *exchange, int64_t deadline);
 
 #endif

@@ -108,7 +108,7 @@ static void *group_run(void *context) {
 
 /* On an Intel Xeon under KVM, waking a thread on another core takes up to 50 microseconds. Two processes that spin
  * there add up 1.6 MB in two thirds of the time. A thread that finds nothing to do yields its core after each look, and
- * sleeps soon. If another thread has had the core for long meanwhile, the spinning thread sleeps at once: a sleeping
+ * sleeps soon. If another thread has had the core for long meanwhile, the spinning thread sleeps at once. A sleeping
  * thread is woken sooner than one that yields. After that the group's threads rarely spin. They also rarely spin after
  * they have spun in vain several times. */
 static const int64_t MOST_IDLE = 200000, LONG_YIELD = 50000; /* nanoseconds */

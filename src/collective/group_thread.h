@@ -4,9 +4,9 @@
  *  Each received message raises its own timeline. That raises the timeline of its step, and that raises `news` of the
  *  group, on which the thread waits. The caller waits on `finished`. Two things raise it: each message of the last
  *  step, which brings a sum to its place, and each message that was sent. If every member sends all its leaves at once,
- *  the last step has a sum. The caller makes that small sum itself, since waking another thread would take longer. If
- *  the transport can lend a received message (mst_transport_type.borrow), a step of the thread adds it up in place and
- *  then gives it back.
+ *  the last step has a sum. The caller makes that small sum itself, since waking another thread would take longer. The
+ *  transport may be able to lend a received message (mst_transport_type.borrow). A step of the thread then adds it up
+ *  in place, and gives it back.
  *
  *      arrived[message] ---> ready[step] ---> news         steps of the thread
  *      arrived[message] -------------------> finished      the last step

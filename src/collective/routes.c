@@ -81,7 +81,8 @@ static mst_status hold(held_list *list, held h) {
     return MST_OK;
 }
 
-/* Ends step S: its messages and sums are those added so far; the messages that it sends are not known yet. */
+/* Step S has all its received messages and sums: they are those added so far. The messages that it sends are not known
+ * yet. */
 static void end_ins(builder *b, int32_t s) {
     b->r->step[s].ins = b->r->num_ins;
     b->r->step[s].sums = b->r->num_sums;

@@ -101,7 +101,8 @@ static mst_status make_landing(mst_row_exchange *x, int64_t bytes) {
     return MST_OK;
 }
 
-/* An estimate of the bytes to receive: as if the shards of other members had as many rows as those of this one. */
+/* An estimate of the bytes to receive. It takes the shards of other members to have as many rows as those of this
+ * one. */
 static int64_t bytes_to_expect(const mst_row_exchange *x) {
     const mst_task_group *g = x->base.group;
     const int32_t own = g->window[g->self].count, others = g->num_shards - own;

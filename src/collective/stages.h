@@ -17,7 +17,8 @@
  *  The owners of a node are 2^s neighbouring members, including all members that have shards in it. If fewer members
  *  have shards in it, others help, so that no member has to send more than a few messages in a stage. Member M owns
  *  slot M mod 2^s of each node, so its slot lies within the slot that it owned before. In the last stage all members
- *  are owners; a slot without a member of its number is the second slot of another member.
+ *  are owners. There may be more slots than members: a slot without a member of its number is the second slot of
+ *  another member.
  *
  *  The sum travels back from the last stage to the first. Members M and M + 2^(s-1) of a block of 2^s give each other
  *  their slots of stage s. Each then has the slot that it owned in the previous stage. */

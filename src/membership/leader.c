@@ -194,8 +194,8 @@ bool mst_leader_job_has_run(const mst_leader *leader) {
 }
 
 /* The task whose state counts: the one with the greatest state number, and among several the lowest. -1: nobody has a
- * state. In a job that begins anew it is the chief, if the chief has made or restored any step: a later checkpoint in
- * another task may be of another job. */
+ * state. In a job that begins anew it is the chief, if the chief has made or restored any step. A later checkpoint that
+ * another task has restored may belong to another job. */
 static int32_t find_source(const mst_leader *leader) {
     const int32_t chief = leader->options->chief;
     const mst_member_entry *first = &leader->entry[chief];
@@ -389,8 +389,8 @@ static void tell_cause(mst_leader *leader) {
     mst_leader_end_job(leader, &leader->held);
 }
 
-/* Keeps only the first failure, or the first that is not derived: failures that come while it is held have the same
- * cause. */
+/* Holds FAILURE until its cause is known. Only the first failure is kept, or the first that is not derived: failures
+ * that come later have the same cause. */
 static void await_cause(mst_leader *leader, const mst_task_failure *failure) {
     mst_member_message message = {.kind = MST_MEMBER_PROBE};
     if (leader->held.code && (!leader->held.derived || failure->derived)) return;
@@ -550,7 +550,7 @@ static void judge_claim(mst_leader *leader) {
     if (leader->phase == RUNNING) end_generation(leader, &failure);
 }
 
-/* Whether MESSAGE can still matter: its sender must be a member, and if it is about a generation, that must be the
+/* Whether MESSAGE can still matter. Its sender must be a member. If the message is about a generation, that must be the
  * present one. */
 static bool is_due(const mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
     const mst_member_entry *entry = &leader->entry[from];

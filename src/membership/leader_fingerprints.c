@@ -12,7 +12,8 @@ static bool differs(const mst_leader *leader, int32_t first, int32_t second, mst
                                    failure->message, sizeof failure->message);
 }
 
-/* The task with which others are compared: one that has been in a generation; else one that is ready; or -1. */
+/* The task with which others are compared: one that has been in a generation, or else one that is ready. -1: there is
+ * none. */
 static int32_t reference(const mst_leader *leader) {
     int32_t first = -1;
     for (int32_t i = leader->options->num_tasks - 1; i >= 0; i--) {

@@ -58,8 +58,8 @@ struct mst_leader {
     mst_task_failure verdict; /**< of ENDING and OVER; code MST_OK: there is none */
     mst_task_failure held;    /**< a failure held back until its cause is known; code MST_OK: there is none */
     int64_t held_until;
-    /* a claim: a member has lost its connection to another one that the leader still sees; one of the two may be cut
-     * off */
+    /* a claim: a member says that it has lost its connection to another one, which the leader still sees; one of the
+     * two may be cut off */
     mst_task_failure claim;    /**< code MST_OK: there is none */
     int64_t claim_until;       /**< at this time the claim ends the generation, unless one of the two was lost before */
     mst_task_failure kept_out; /**< a process that cannot join; code MST_OK: there is none */

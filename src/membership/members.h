@@ -147,9 +147,9 @@ typedef struct mst_members_events {
     void (*send)(void *context, int32_t to, uint64_t instance, const void *data, size_t bytes);
     /** A generation begins: copy the state or give it to others, then make steps. */
     void (*begun)(void *context, const mst_generation *generation);
-    /** The generation has ended. FAILURE names the lost task; or, with the code MST_CANCELLED, a task whose program has
-     *  ended the training after the state in FAILURE. The owner must call mst_members_ready next. Also called after
-     *  mst_members_left, as long as not all have left: others may need this task's state. */
+    /** The generation has ended. FAILURE names the lost task. If its code is MST_CANCELLED, it names a task whose
+     *  program has ended the training after the state in FAILURE. The owner must call mst_members_ready next. Also
+     *  called after mst_members_left, as long as not all have left: others may need this task's state. */
     void (*ended)(void *context, const mst_task_failure *failure);
     /** All programs have called mst_members_stop with the state of this number. */
     void (*stopped)(void *context, int64_t state_number);
@@ -213,7 +213,8 @@ void mst_members_committed(mst_members *members, int64_t state_number);
 void mst_members_started(mst_members *members, const mst_group_progress *last, int32_t count);
 /** The program has done its work in GENERATION. Does nothing if that has ended. */
 void mst_members_left(mst_members *members, uint32_t generation);
-/** Whether all programs have done their work once, as far as this task knows: `bye` comes soon, if the leader lives. */
+/** Whether all programs have done their work once, as far as this task knows. Then `bye` comes soon, if the leader
+ *  lives. */
 bool mst_members_have_all_left(const mst_members *members);
 /** Whether no other task is connected with this one: with the leader, or with any where this task leads. */
 bool mst_members_is_alone(const mst_members *members);

@@ -9,7 +9,7 @@
  *      head (kind, number, step, bytes) ---- control ---->    memory for the body, posted
  *      body ----------------------------------- data ---->    the message is complete, and can be taken
  *
- *  Messages that are sent in each step may take a faster way, on which they may overtake others or be overtaken. An
+ *  Messages that are sent in each step may take a faster way. On that way they may overtake others, or be overtaken. An
  *  answer still comes after the message that it answers.
  *
  *  Events of the connections come from the same queue: a task is connected, or is lost, and why. A task that was
@@ -56,7 +56,7 @@ enum {
  *  MST_TASK_MESSAGE_BIT for each of its kinds. */
 typedef struct mst_protocol {
     int32_t first, end;
-    /** Kinds that are sent in each step. Such a message may go by a faster way, overtake others, and be overtaken: its
+    /** Kinds that are sent in each step. Such a message may go by a faster way, overtake others, and be overtaken. Its
      *  numbers tell the receiver where it belongs. */
     uint64_t overtakes;
     uint64_t lends; /**< large kinds sent in each step: may be read in the sender's memory (mst_mail_options.borrows) */
@@ -143,8 +143,8 @@ typedef struct mst_mail_options {
 /** Listens at the address of this task of the cluster. Errors as mst_task_open_with. If other tasks are told of the
  *  error, that takes at most 5 seconds. */
 MST_CHECKED mst_status mst_mail_open(const mst_mail_options *options, mst_mail **out);
-/** Sets how many seconds mst_mail_close waits for tasks that are not connected, yet or any more, to take what was sent
- *  to them. The default is 1. */
+/** Sets how many seconds mst_mail_close waits for tasks that are not connected now. Such a task may connect, and take
+ *  what was sent to it. The default is 1. */
 void mst_mail_linger(mst_mail *mail, double seconds);
 /** The job has failed: mst_mail_close does not wait for large bodies, which nobody will take. */
 void mst_mail_give_up(mst_mail *mail);

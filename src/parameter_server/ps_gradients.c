@@ -58,7 +58,7 @@ static char *gradient_place(const mst_ps_gradients *g, int32_t i) {
     return (char *)mst_mail_block_data(g->block) + g->offset[i];
 }
 
-/* If a step that was given up still holds GRADIENT, it may write to the block again: the block is then left to that
+/* A step that was given up may still hold GRADIENT, and write to the block again. The block is then left to that
  * step. */
 static void leave_block(mst_ps_gradients *g, mst_mail *mail, mst_tensor *const *gradient) {
     bool is_held = false;

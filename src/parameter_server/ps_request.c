@@ -166,8 +166,8 @@ static mst_status fail_lost(mst_ps_client *c, int32_t p) {
     return end_job_of_all(c, p, MST_PS_FAILED, why);
 }
 
-/* A process of server P cannot join. If servers have already had values, that does not end the job: P was lost and
- * comes back, or the process is one too many. */
+/* A process of server P cannot join. If servers have already had values, the job goes on. Either P was lost and comes
+ * back, or the process is one too many. */
 static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why) {
     char name[300], text[1500];
     mst_mail_name(c->mail, c->server[p].task, name, sizeof name);
@@ -220,7 +220,7 @@ static mst_status check_list_mismatch(mst_ps_client *c) {
     return check_worker_list_mismatch(c, 2 * SERVER_MAY_BE_LATE);
 }
 
-/* Once a server has sent DONE, all workers have done their work. Another server may not know it: it may have been cut
+/* Once a server has sent DONE, all workers have done their work. Another server may not know it. It may have been cut
  * off from a worker that was leaving, and would wait for that worker's return. This worker therefore tells it, once per
  * second. */
 static mst_status pass_on_end(mst_ps_client *c, const mst_ps_request *r) {

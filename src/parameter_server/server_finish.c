@@ -51,8 +51,8 @@ mst_status mst_server_end_when_all_left(mst_server *s) {
 }
 
 /* All have done their work. The server ends when each worker has confirmed it (GONE). The end of a connection is no
- * confirmation: DONE may have been sent on a connection that was already broken, for example because this server was
- * stopped for a while. */
+ * confirmation. DONE may have been sent on a connection that was already broken, for example while this server was
+ * stopped. */
 void mst_server_end_when_all_gone(mst_server *s) {
     static const double LEAST = 5; /* seconds; more is added for workers that are cut off for a while */
     const int64_t now = mst_clock_now(), most = (int64_t)((LEAST + 2 * s->options.timeout) * 1e9);
@@ -92,8 +92,8 @@ mst_status mst_server_finish(mst_server *s, const mst_task_message *message) {
     return end_training_when_all_finished(s);
 }
 
-/* If the worker says that another server has ended the job, all have left, even workers that are lost here or have come
- * back. */
+/* The worker may say that another server has ended the job. Then all have left, even workers that are lost here or have
+ * come back. */
 static void hear_all_left(mst_server *s, const mst_task_message *message) {
     for (int32_t w = 0; w < s->num_workers && message->head.step == 1; w++) s->worker[w].left = true;
 }

@@ -18,8 +18,8 @@ typedef struct mst_server_end {
 MST_CHECKED mst_status mst_server_finish(mst_server *s, const mst_task_message *message);
 /** Handles MESSAGE of kind LEAVE: its worker has done its work. */
 MST_CHECKED mst_status mst_server_take_leave(mst_server *s, const mst_task_message *message);
-/** As mst_server_take_leave, for a worker that has the last values, and that this server does not know: the server was
- *  started again since. */
+/** As mst_server_take_leave, for a worker that this server does not know, because the server was started again. The
+ *  worker has the last values. */
 MST_CHECKED mst_status mst_server_take_unknown_leave(mst_server *s, const mst_task_message *message);
 /** Sends the last values to all workers if all have left. */
 MST_CHECKED mst_status mst_server_end_when_all_left(mst_server *s);

@@ -193,8 +193,8 @@ static mst_status hear_turn(mst_server *s, const mst_task_message_head *head) {
     return take_turn(s, (mst_server_turn){.worker = (int32_t)head->number, .request = head->request});
 }
 
-/* Tells the first server everything again: messages may have been lost with a connection that has broken, without this
- * server's knowledge. */
+/* Tells the first server everything again. A connection may have broken without this server's knowledge, and messages
+ * may have been lost with it. */
 static mst_status tell_first_all(mst_server *s) {
     MST_TRY(tell_first(s, UPDATE, 0));
     for (int32_t w = 0; w < s->num_workers; w++) {

@@ -7,9 +7,9 @@
  *
  * Nothing is sent before all workers have said HELLO. Then the tasks cannot deadlock, however many servers there are.
  * The reason: the logs of all servers are of one job. That job has done everything once, one action after another:
- * values sent, gradients sent, updates. Take the first of these actions that the replay has not done. Whatever it waits
- * for, on any server or worker, came before it in that job, so it has been done in the replay. The action can therefore
- * be done now:
+ * values sent, gradients sent, updates. Take the first of these actions that the replay has not done. Whatever this
+ * action waits for, on any server or worker, came before it in that job. It has therefore been done in the replay, and
+ * the action can be done now:
  *
  *      values of step S to worker W    wait for update S, and for the earlier gradients of W
  *      gradients of W                  wait for their values from all servers

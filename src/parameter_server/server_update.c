@@ -1,5 +1,5 @@
-/* Taking gradients. In an asynchronous job the gradients of one worker make an update at once; in a synchronous job an
- * update is made when enough are there. */
+/* Taking gradients. In an asynchronous job the gradients of one worker make an update at once. In a synchronous job an
+ * update is made when the gradients of enough workers are there. */
 #include "parameter_server/server_state.h"
 
 #include "base/clock.h"
@@ -69,8 +69,8 @@ static mst_status update_if_due(mst_server *s) {
     return due ? mst_server_make_update(s) : MST_OK;
 }
 
-/* Answers gradients that come too late: other workers have already made that step, so the values are no longer the
- * newest. */
+/* Answers gradients that come too late. Other workers have already made that step, so the gradients do not belong to
+ * the newest values. */
 static mst_status answer_late(mst_server *s, const mst_task_message *message) {
     MST_TRY(mst_server_drop_late(s, message));
     return mst_server_answer(s, message->from);

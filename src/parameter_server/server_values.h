@@ -8,8 +8,8 @@
 
 typedef struct mst_server mst_server;
 
-/** Values of all variables: one block, in the memory from which they are sent; or, if a variable is sparse, a tensor
- *  for each. Both NULL: the values have not been read. */
+/** Values of all variables. They are one block, in the memory from which they are sent. If a variable is sparse, there
+ *  is a tensor for each instead. Both NULL: the values have not been read. */
 typedef struct mst_server_values {
     mst_mail_block *block;
     mst_tensor **tensor; /**< [number of variables] */

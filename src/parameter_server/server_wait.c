@@ -53,8 +53,8 @@ static mst_status tell_waiting(mst_server *s, const char *line) {
     return MST_OK;
 }
 
-/* In an asynchronous job, some workers may have made their last step and wait for others that have never come or are
- * lost. The first server says so, also to these workers. */
+/* In an asynchronous job, some workers may have made their last step, and wait for others that have never come or are
+ * lost. The first server tells the waiting workers, and its log, for whom they wait. */
 mst_status mst_server_say_who_is_missing(mst_server *s, int64_t now) {
     static const int64_t APART = INT64_C(10000000000); /* nanoseconds */
     char list[500], line[600];

@@ -109,9 +109,10 @@ void mst_server_hear_cannot_join(mst_server *s, const mst_task_message *p) {
         w->lost = w->kept_out_since;
 }
 
-/* Decides about processes that cannot join. If the worker has come before, or the job has begun before, the job goes
- * on: the process is one too many, or the worker was lost and is waited for. Otherwise the job ends. This server may
- * itself have been started again, and know nothing of the job: the chief gets some time to begin a new round. */
+/* Decides about processes that cannot join. The job goes on if the worker has come before, or if the job has begun
+ * before. Either the process is one too many, or the worker was lost and is waited for. Otherwise the job ends. This
+ * server may itself have been started again, and know nothing of the job. The chief therefore gets some time to begin a
+ * new round. */
 mst_status mst_server_check_kept_out(mst_server *s, int64_t now) {
     static const int64_t CHIEF_MAY_BE_LATE = INT64_C(2000000000); /* nanoseconds */
     for (int32_t i = 0; i < s->num_workers; i++) {

@@ -149,7 +149,8 @@ static const char *own_passes(const char *text, const char *first) {
     return *at ? pass : at;
 }
 
-/* Writes the plan log: the whole log of the first task, and of the other tasks the parts that differ from it. */
+/* Writes the plan log. It has the whole log of the first task, and those parts of the other tasks' logs that differ
+ * from it. */
 static void put_made(const mst_lead_session *s, const mst_lead_plan *plan, mst_wire_writer *w) {
     char *text = NULL, name[320];
     size_t size = 0;

@@ -118,8 +118,8 @@ static void take_misses(mst_lead *lead, const mst_task_message *message) {
 
 /* ---- joining ---- */
 
-/* JOINS may come before HELLO, and then does not count: the task could not be told the end of the job. It sends JOINS
- * again after HELLO. */
+/* JOINS may come before HELLO. Then it does not count, since the task could not be told the end of the job yet. The
+ * task sends JOINS again after HELLO. */
 void mst_lead_take_join(mst_lead *lead, const mst_task_message *message) {
     if (message->from >= lead->num_tasks || !lead->task[message->from].is_there) return;
     lead->task[message->from].joins = true;

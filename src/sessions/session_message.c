@@ -12,7 +12,7 @@ _Static_assert(MST_SESSION_END - MST_TASK_MESSAGE_SESSIONS <= 64, "a set of kind
 const mst_protocol mst_session_protocol = {
     .first = MST_TASK_MESSAGE_SESSIONS,
     .end = MST_SESSION_END,
-    /* FORGET is among these, as RUN is: FORGET of a plan must not come before an earlier RUN of that plan */
+    /* FORGET of a plan must not come before an earlier RUN of that plan: both go the same way */
     .overtakes = SESSION(RUN) | SESSION(FORGET) | SESSION(ANSWER) | PART(RUN) | PART(DECIDE) | PART(VOTE) | PART(DONE) |
                  PART(VALUE),
 };

@@ -63,8 +63,8 @@ bool mst_task_has_agreed(mst_task *task);
 /** The state of the store has NUMBER now. */
 void mst_task_committed(mst_task *task, int64_t number);
 /** The program of this task ends the training after the state NUMBER; other tasks may do so too. MST_OK: all end it
- *  there. MST_UNAVAILABLE: all end it, but some have not reached that state, or a task was lost: join again, then call
- *  this function again. MST_CANCELLED: this process must end. */
+ *  there. MST_UNAVAILABLE: all end it, but some have not reached that state, or a task was lost. Then join again, and
+ *  call this function again. MST_CANCELLED: this process must end. */
 MST_CHECKED mst_status mst_task_stop(mst_task *task, int64_t number);
 /** Whether a program has ended the training after the state NUMBER or a later one. Returns true only once; then the
  *  answer is forgotten. False: this program goes on. */

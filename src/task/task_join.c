@@ -329,8 +329,8 @@ static mst_status compare_states(const mst_task *task, const brought_state *all)
     return MST_OK;
 }
 
-/* Chooses the task whose state counts, as in a job that begins anew (membership/members.h): the chief, if it has made
- * or restored any step. */
+/* Chooses the task whose state counts, by the rule for a job that begins anew (membership/members.h). It is the chief,
+ * if the chief has made or restored any step. */
 static void choose_source(mst_task *task, const brought_state *all) {
     pthread_mutex_lock(&task->lock);
     task->source = 0;

@@ -123,8 +123,8 @@ static mst_status open_members(mst_task *task, uint64_t instance) {
     return status;
 }
 
-/* This task cannot join because of the calling thread's error, whose code is STATUS: tells the leader; or all others,
- * if this task should lead. Returns STATUS. */
+/* This task cannot join because of the calling thread's error, whose code is STATUS. Tells that to the leader, or to
+ * all others if this task should lead. Returns STATUS. */
 static mst_status tell_cannot_join(const mst_task *task, const mst_task_transport *which,
                                    const mst_transport_options *options, mst_status status) {
     mst_failure failure;

@@ -352,8 +352,8 @@ mst_status mst_checkpoint_manager_close(mst_checkpoint_manager *m) {
 
 /* ---- saving and restoring ---- */
 
-/* A number that rises with each update. The position in the data is not included. A fit that is resumed after the last
- * step of an epoch changes only that position, by ending the epoch: no new checkpoint is needed for that. */
+/* A number that rises with each update. Changes of the position in the data do not count. A fit that is resumed after
+ * the last step of an epoch ends the epoch, which changes only that position. It needs no new checkpoint. */
 static mst_status version_of(mst_store *store, uint64_t *out) {
     mst_state_info *list;
     int64_t count;

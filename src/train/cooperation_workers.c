@@ -113,8 +113,8 @@ static mst_status workers_begin_epoch(mst_fit_run *run) {
     return mst_sharded_keep(run->trainer);
 }
 
-/* MST_UNAVAILABLE if the workers must come together again. This check is needed for an elastic worker that trains
- * alone: its steps wait for nobody, and so do not notice it. */
+/* MST_UNAVAILABLE if the workers must come together again. Elastic workers need this check: the steps of a worker that
+ * trains alone wait for nobody, and so do not notice it. */
 static mst_status workers_before_step(mst_fit_run *run) {
     const mst_task *task = run->trainer->options.task;
     return mst_task_elastic_min(task) ? mst_group_check(mst_task_shards(task)) : MST_OK;
@@ -174,8 +174,8 @@ static mst_status after_loss(mst_fit_run *run, mst_status status) {
     return run->state.stop ? MST_OK : status;
 }
 
-/* A worker was lost with its part of sharded state: all go back to the state that the chief has kept. If the chief
- * itself was lost, that is the state that it has restored. */
+/* A worker was lost, and its part of sharded state with it. All go back to the state that the chief has kept. If the
+ * chief itself was lost, that is the state that its new process has restored. */
 static mst_status go_back(mst_fit_run *run) {
     mst_task_joined joined;
     if (are_stopped(run))

@@ -2,7 +2,7 @@
  *
  * Evaluation runs a step of all shards that updates nothing. It adds up losses and metrics weighted by the number of
  * examples, so a smaller last batch counts only for its rows. Prediction runs the model on the first device, batch by
- * batch, and copies the outputs one after the other into a tensor of all rows. */
+ * batch. It copies the outputs one after the other into a tensor of all rows. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -305,7 +305,7 @@ mst_status mst_fit_tell_ended_epoch(fit *f) {
 static bool is_done(const fit *f) {
     const mst_train_state *s = &f->state;
     if (s->num_steps < 0 || f->options->steps == 0) return s->epoch >= s->num_epochs;
-    /* no steps are left: but if the last one has completed an epoch, the end of that epoch is still to come */
+    /* no steps are left; but if the last step was the last of its epoch, the end of that epoch is still to come */
     return s->step >= s->num_steps && (f->position.batch == 0 || f->position.batch != s->steps_per_epoch);
 }
 
@@ -315,8 +315,8 @@ mst_status mst_fit_take_rate(fit *f) {
     return MST_OK;
 }
 
-/* Goes on after a failure with STATUS if other workers were lost; otherwise returns the error with which the fit
- * ends. */
+/* Goes on after a failure with STATUS, if its reason is that other workers were lost. Otherwise returns the error with
+ * which the fit ends. */
 static mst_status recover(fit *f, mst_status status) {
     if (f->trainer->cooperation->recover) return f->trainer->cooperation->recover(f, status);
     return f->state.stop ? MST_OK : status;
@@ -341,7 +341,8 @@ static mst_status run_epochs(fit *f) {
     return MST_OK;
 }
 
-/* If a callback has ended the training, on this worker or on others too, it ends on all workers after the same step. */
+/* A callback has ended the training, on this worker or on others too. Makes it end on all workers after the same
+ * step. */
 static mst_status stop_together(fit *f) {
     forget_late_stop(f, false);
     return f->state.stop && !f->told_to_stop ? MST_COOPERATE(f->trainer, stop, f) : MST_OK;

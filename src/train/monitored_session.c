@@ -300,7 +300,7 @@ static void read_step(mst_monitored_session *s, const call *c) {
 }
 
 /* Makes the run, and makes it again after a task was lost. *MADE: the run has given its outputs. After MST_INVALID the
- * run is tried once more: the chief may already have given new values to the variables that had lost theirs. */
+ * run is tried once more: variables may have lost their values, and the chief may already have given them new ones. */
 static mst_status run_until_made(mst_monitored_session *s, const call *c, bool *made) {
     for (bool again = false;; again = true) {
         const int64_t before = atomic_load(&s->step);

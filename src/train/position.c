@@ -230,8 +230,8 @@ static mst_status add_number(mst_snapshot *changes, const char *name, mst_dtype 
     return status;
 }
 
-/* Adds the entries that only tasks of a cluster have: the number of changes of the state, the rate of the epoch, the
- * row of the epoch before. */
+/* Adds the entries that only tasks of a cluster have. They are the number of changes of the state, the rate of the
+ * epoch, and the row of the epoch before. */
 static mst_status add_of_cluster(mst_snapshot *changes, mst_store *store, const mst_position *position,
                                  const mst_train_state *ended) {
     int64_t number = 0;

@@ -1,10 +1,10 @@
 /* Brings the entries of a file into a store.
  *
- * Each entry of the store gets its value from the file: by its own name, or by the name that a map gives for it. In the
- * map, the longest matching part of the name is used. Then come entries that only the file has. Those that are state of
- * the training are made in the store. If no model has been built, all others are made, too. A weight that is missing or
- * has another shape is an error, which is found before anything is written. All values are set in one turn of the
- * store. */
+ * Each entry of the store gets its value from the file, under its own name or under the name that a map gives for it.
+ * In the map, the longest matching part of the name is used. Then come entries that only the file has. Those that are
+ * state of the training are made in the store. If no model has been built, all others are made, too. A weight that is
+ * missing or has another shape is an error, which is found before anything is written. All values are set in one turn
+ * of the store. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,13 +14,13 @@ MST_CHECKED mst_status mst_event_thread_start(const mst_transport_events *events
 /** Waits for the call that is under way, and drops the remaining events. NULL is allowed. */
 void mst_event_thread_stop(mst_event_thread *thread);
 
-/** From now on a control message is passed on by the thread that has received it, if no earlier event waits. The
+/** From now on the thread that has received a control message calls the owner itself, if no earlier event waits. The
  *  owner's `control` must not wait, and must call no function of the transport except `post`. It must take no lock that
  *  the receiving thread may hold. */
 void mst_event_thread_direct(mst_event_thread *thread);
 
-/** Copies the message. False: there is no memory for it, or more than 64 MiB of messages wait because the owner is too
- *  slow; the message is dropped. */
+/** Copies the message. False: the message is dropped. There is no memory for it, or the owner is so slow that more than
+ *  64 MiB of messages wait. */
 MST_CHECKED bool mst_event_thread_control(mst_event_thread *thread, int32_t from, uint64_t instance, const void *data,
                                           size_t bytes);
 /* If there is no memory for one of these two events, the owner is told that the task was lost for that reason. */

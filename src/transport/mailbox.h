@@ -56,8 +56,8 @@ MST_CHECKED mst_status mst_mailbox_post(mst_mailbox *box, int32_t from, mst_key 
 /** As mst_transport_type.borrow. */
 MST_CHECKED mst_status mst_mailbox_borrow(mst_mailbox *box, int32_t from, mst_key key, void *into, size_t bytes,
                                           mst_kept_part **lent, mst_timeline *done);
-/** A part has arrived. If nothing is posted for it yet, the mailbox calls KEEP(SOURCE), which sets `data`, `floor` and
- *  `release`, and returns NULL if there is no memory. KEEP NULL: the mailbox keeps a copy. Returns NULL, or, as half a
+/** A part has arrived. If nothing is posted for it yet, the mailbox calls KEEP(SOURCE). KEEP sets `data`, `floor` and
+ *  `release`; it returns NULL if there is no memory. KEEP NULL: the mailbox keeps a copy. Returns NULL, or, as half a
  *  sentence, why the connection to the sender must be given up. */
 MST_CHECKED const char *mst_mailbox_deliver(mst_mailbox *box, const mst_mailbox_part *part,
                                             mst_kept_part *(*keep)(void *source), void *source);

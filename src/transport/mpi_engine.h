@@ -75,8 +75,8 @@ MST_CHECKED mst_status mst_mpi_join(mst_mpi_client *client);
 /** Starts MPI, unless it has been started, for a client that begins later. Does not wait. DESCRIPTOR: the socket that
  *  answers PMI-1 (transport/mpi_meeting.h). Jobs may be submitted before. */
 void mst_mpi_begin(int descriptor);
-/** After the return no function of CLIENT is called any more. FINALIZE: waits until the other processes do the same, or
- *  until STOP(CONTEXT) says that one of them will not, and ends MPI. */
+/** After the return no function of CLIENT is called any more. FINALIZE: waits until the other processes do the same,
+ *  and ends MPI. Gives up waiting if STOP(CONTEXT) says that one of them will not. */
 void mst_mpi_leave(mst_mpi_client *client, bool finalize, bool (*stop)(void *context));
 
 /** The rank of TASK. */

@@ -1,4 +1,4 @@
-/** Starts the tasks of a cluster as the processes of one MPI if no MPI launcher has started them: each process is its
+/** Starts the tasks of a cluster as the processes of one MPI, if no MPI launcher has started them. Each process is its
  *  own launcher. It answers the PMI-1 requests of its MPI itself (transport/pmi_server.h). What the processes tell each
  *  other goes as control messages between the tasks:
  *

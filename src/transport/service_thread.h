@@ -1,5 +1,5 @@
-/** Threads that serve a transport. They may run on all cores of the process, even if a bound thread starts them, and
- *  leave signals to the program's own threads. */
+/** Threads that serve a transport. They may run on all cores of the process, even if a bound thread starts them.
+ *  Signals go to the program's own threads instead. */
 #ifndef MUSTER_TRANSPORT_SERVICE_THREAD_H
 #define MUSTER_TRANSPORT_SERVICE_THREAD_H
 

@@ -20,9 +20,9 @@
  *  copies the bytes only once, or reads them in place. Small messages go along with their keys. The caller sends all
  *  other messages, and those that a link cannot take now, by its own connection.
  *
- *  When a generation ends, its sends are done at once, although a peer may still read their bytes, maybe much later if
- *  it was stopped. After copying, the peer looks at the floor of the file, and drops messages that were over by
- *  then. */
+ *  When a generation ends, its sends are done at once, although a peer may still read their bytes. A peer that was
+ *  stopped may read them much later. After copying, the peer therefore looks at the floor of the file, and drops
+ *  messages that were over by then. */
 #ifndef MUSTER_TRANSPORT_SHM_H
 #define MUSTER_TRANSPORT_SHM_H
 

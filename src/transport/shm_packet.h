@@ -1,5 +1,5 @@
-/** Packets on the links of shared memory (transport/shm.h), between two processes of one machine, sent in the same form
- *  as they have in memory. A file descriptor may go along with one. */
+/** Packets on the links of shared memory (transport/shm.h), between two processes of one machine. They are sent in the
+ *  form that they have in memory. A file descriptor may go along with one. */
 #ifndef MUSTER_TRANSPORT_SHM_PACKET_H
 #define MUSTER_TRANSPORT_SHM_PACKET_H
 

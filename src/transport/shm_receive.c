@@ -180,7 +180,7 @@ static void give_up(mst_shm *shm, mst_shm_link *l, const char *why) {
     pthread_mutex_unlock(&shm->lock);
 }
 
-/* The process at the other end of L, which is closed, has ended: nobody reads the bytes sent by L any more. */
+/* L is closed, and the process at its other end has ended: nobody reads the bytes that were sent by L any more. */
 static void end_process(mst_shm *shm, mst_shm_link *l) {
     pthread_mutex_lock(&shm->lock);
     for (mst_shm_sending **at = &shm->first; *at;)

@@ -1,9 +1,10 @@
-/* Everything that will happen is a packet in one queue, ordered by due time: a message arrives, a connection is made,
- * the news of a break arrives, a cut ends. The thread of the network waits for the first packet and carries it out. One
- * lock guards everything.
+/* Everything that will happen is a packet in one queue, which is ordered by due time. A packet is a message that
+ * arrives, a connection that is made, the news that a connection has broken, or the end of a cut. The thread of the
+ * network waits for the first packet and carries it out. One lock guards everything.
  *
- * A connection has a number, which both ends keep. An end that has heard of the break has no connection any more, and
- * packets that come for it are lost. The connection is made anew when both ends have heard. */
+ * A connection has a number, which both ends keep. When the connection breaks, each end hears of it at some time. From
+ * then on that end has no connection, and packets that come for it are lost. The connection is made anew when both ends
+ * have heard. */
 #include "transport/sim.h"
 
 #include <pthread.h>

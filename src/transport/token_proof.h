@@ -41,7 +41,7 @@ typedef struct mst_token_login {
 
 /** Draws a nonce. False: the system gives no random numbers. */
 MST_CHECKED bool mst_token_nonce_make(char nonce[MST_TOKEN_NONCE]);
-/** A login for ADDRESS: a name that no two connections share, made at NOW (base/clock.h, the same clock for all
+/** A login for ADDRESS: a name that no two connections share. NOW is the time (base/clock.h, the same clock for all
  *  processes of a machine). */
 MST_CHECKED bool mst_token_login_make(int64_t now, const char *address, char login[MST_TOKEN_LOGIN]);
 /** Reads a login; false if it is not one. */

@@ -81,7 +81,7 @@ typedef struct mst_transport_events {
     void (*lost)(void *context, int32_t task, uint64_t instance, const char *why);
     /** A data message does not fit the memory posted for it (another size or hash). WHY: half a sentence. */
     void (*mismatch)(void *context, int32_t task, mst_key key, const char *why);
-    /** Two live processes have the number TASK: the one that came first keeps it, and task BY refuses the other one for
+    /** Two live processes have the number TASK. The one that came first keeps it; task BY refuses the other one for
      *  good. The transport of BY reports this once; the transport of the refused process reports it at each try. If BY
      *  and TASK are both this task, the other process has connected to this process itself. WHERE: the host of the
      *  other process, for messages. NULL: the owner does not need this event. */
@@ -179,8 +179,8 @@ typedef struct mst_transport_peer_info {
     /** What TASK last said it was doing (mst_transport_report.doing); "" if this task is not connected to TASK, or TASK
      *  has said nothing. TEXT as of `connect_error`. */
     void (*heard)(mst_transport *transport, int32_t task, char *text);
-    /** Optional. Whether the last connected process of TASK is known to have ended: only possible if it ran on this
-     *  machine, whose kernel reports it. False for a process that does not answer, since it may still run. */
+    /** Optional. Whether the last connected process of TASK is known to have ended. That can be known only if it ran on
+     *  this machine, whose kernel reports the end. False for a process that does not answer, since it may still run. */
     bool (*has_ended)(mst_transport *transport, int32_t task);
 } mst_transport_peer_info;
 

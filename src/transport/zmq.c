@@ -2,8 +2,8 @@
  * machine through shared memory (shm.h).
  *
  * One lock guards all sockets. The thread of a transport sleeps on the file descriptors of the sockets, without the
- * lock, and then does the work that is due (zmq_peer.c). A caller that sends does so on its own thread, under the lock:
- * a message goes to libzmq without a change of threads. */
+ * lock. When it wakes, it does the work that is due (zmq_peer.c). A caller sends on its own thread, under the lock, so
+ * that a message goes to libzmq without a change of threads. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

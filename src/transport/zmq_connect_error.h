@@ -1,5 +1,6 @@
 /** Why a connection cannot be made, for those who wait for it. libzmq reports that an attempt has ended, but not why.
- *  Then one connection is tried without libzmq: it gives the system's error, and is closed before anything is sent. */
+ *  Then one connection is tried without libzmq. That gives the system's error; the connection is closed before anything
+ *  is sent. */
 #ifndef MUSTER_TRANSPORT_ZMQ_CONNECT_ERROR_H
 #define MUSTER_TRANSPORT_ZMQ_CONNECT_ERROR_H
 

@@ -115,7 +115,8 @@ static void take_refusal(mst_transport *t, mst_zmq_peer *p, const mst_zmq_arriva
     if (p->state != MST_ZMQ_OPEN) mst_zmq_tell_refused(t, p, why);
     if (p->state != MST_ZMQ_OPEN && taken) mst_event_thread_taken(t->events, p->task, t->options.self, text);
     break_dealer(t, p, why, now);
-    /* a second process with this task's own number was refused: its owner is told once, below */
+    /* the other process with this task's number has refused this one for good: no more tries, and the owner is told
+     * once */
     if (list_mismatch && p->task == t->options.self) p->finished = true, p->wanted = false;
     if (list_mismatch) mst_event_thread_list_mismatch(t->events, p->task, text);
 }

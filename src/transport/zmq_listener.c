@@ -29,8 +29,8 @@ bool mst_zmq_listen(mst_transport *t) {
     if ((t->options.has_keys || t->options.has_token) && !mst_zmq_authenticator_open(t)) return false;
     if (t->options.has_keys && !mst_zmq_curve_listen(t)) return false;
     if (t->options.has_token && !mst_zmq_token_listen(t)) return false;
-    /* Without an authenticator libzmq takes any bytes for the start of a message, and reports them as a side that has
-     * gone. */
+    /* Without an authenticator libzmq takes any bytes for the start of a message. If they are not one, it reports only
+     * that the other side has gone. */
     const int gone = t->authenticator ? ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL : 0;
     t->monitor = mst_zmq_monitor_open(t->context, t->num_sockets++, t->router,
                                       ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
@@ -65,9 +65,9 @@ void mst_zmq_listener_look_one_way(mst_transport *t, mst_zmq_peer *p, int64_t no
     mst_event_thread_list_mismatch(t->events, p->task, why);
 }
 
-/* A second process has the peer's number. It tries again until the first process is lost, and then takes its place. A
- * sign of life that the first process has sent after the arrival of the second shows that both live: the second is then
- * refused for good. */
+/* A second process has the peer's number. It tries again until the first process is lost, and then takes its place. If
+ * the first process sends a sign of life after the arrival of the second, both live. The second is then refused for
+ * good. */
 static void refuse_second(mst_transport *t, mst_zmq_peer *p, mst_zmq_arrival *a, int64_t now) {
     const uint64_t instance = a->message.instance;
     const mst_zmq_route back = mst_zmq_router_route(t, a->id);
@@ -89,8 +89,8 @@ static void refuse_second(mst_transport *t, mst_zmq_peer *p, mst_zmq_arrival *a,
 }
 
 /* The sender of M has another list of tasks than this task. SAID has the sender's address in that list. If the address
- * is not in this task's list, the sender belongs to another job, and has connected to this task by mistake: the owner
- * is not told. */
+ * is not in this task's list, the owner is not told: the sender belongs to another job, and has connected to this task
+ * by mistake. */
 static void tell_list_mismatch(mst_transport *t, const mst_wire_header *m, const mst_zmq_said *said, const char *why) {
     const int32_t listed = mst_zmq_find_listed(t, said->address);
     /* the number in M is from the sender's lists */

@@ -1,8 +1,8 @@
-/** Pending connections: incoming ones that have not said yet whose they are, because their handshake is pending or no
- *  message has come after it. A process has a limited number of descriptors, and needs some for its files. There are
- *  therefore at most MST_ZMQ_PENDING of them, and 2 more for each task. When the thread of the transport sees one
- *  more, it ends the oldest. If that was a task or a status client, it connects again. All functions are called under
- *  the transport's lock. */
+/** Pending connections: incoming ones that have not said yet whose they are. Their handshake is pending, or no message
+ *  has come after it. A process has a limited number of descriptors, and needs some for its files. There are therefore
+ *  at most MST_ZMQ_PENDING pending connections, and 2 more for each task. When the thread of the transport sees one
+ *  more, it ends the oldest. If that was from a task or a status client, this one connects again. All functions are
+ *  called under the transport's lock. */
 #ifndef MUSTER_TRANSPORT_ZMQ_PENDING_H
 #define MUSTER_TRANSPORT_ZMQ_PENDING_H
 

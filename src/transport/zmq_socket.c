@@ -44,8 +44,9 @@ bool mst_zmq_monitor_take(void *monitor, uint16_t *event, int *value) {
     return there;
 }
 
-/* Calls the kernel directly, so that ThreadSanitizer does not see this use of the descriptor. It does not see that
- * libzmq closes the descriptor either, and would mistake the next one with that number for the same one. */
+/* Calls the kernel directly, so that ThreadSanitizer does not see this use of the descriptor. ThreadSanitizer does not
+ * see either that libzmq closes the descriptor. It would mistake the next descriptor with that number for the same
+ * one. */
 static int control(int epoll, int operation, void *socket) {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = socket};
     int fd;

@@ -33,7 +33,7 @@ static mst_zmq_status_client *free_place(mst_transport *t, int64_t now) {
 
 void mst_zmq_status_client_answer(mst_transport *t, const unsigned char *id, mst_zmq_connection connection,
                                   int64_t now) {
-    for (int i = 0; i < MST_ZMQ_STATUS_CLIENTS; i++) /* it asks again: it gets one answer */
+    for (int i = 0; i < MST_ZMQ_STATUS_CLIENTS; i++) /* the client asks again, but each client gets one answer */
         if (t->status_client[i].came && memcmp(t->status_client[i].id, id, MST_ZMQ_ID) == 0) return;
     mst_zmq_status_client *place = free_place(t, now);
     if (!place) {
