@@ -8,7 +8,8 @@
  *  Not every task may know which generation was the last one. A member remembers the last generation that it knows to
  *  have begun. It also remembers the later generations to which it has agreed (BEGIN in members.h), but does not know
  *  whether they have begun. Tasks may go on if they include a majority of each of all these generations. That is
- *  enough: a generation begins only when all its members have agreed, so each of them remembers it.
+ *  enough, since a generation begins only when all its members have agreed. Tasks that would go on without its majority
+ *  include one of its members, which remembers it.
  *
  *  A task counts if its process takes part. It also counts if its process is known to have ended, since that process
  *  goes on nowhere. The end is known if the machine of the process has reported it. It is also known if a new process
