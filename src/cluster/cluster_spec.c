@@ -307,7 +307,7 @@ int mst_cluster_num_ps(const mst_cluster *cluster) {
     return MST_IS_NULL(cluster) ? 0 : cluster->num_ps;
 }
 
-/* A sparse cluster may lack the tasks with the lowest indices. */
+/* Whether task NUMBER has index 0 in its job. In a sparse cluster, the tasks with the lowest indices may be missing. */
 static bool has_index_0(const mst_cluster *cluster, int number) {
     return cluster->task[number].index == 0;
 }

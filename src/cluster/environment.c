@@ -85,7 +85,7 @@ static struct {
     char (*address)[MST_ADDRESS_TEXT]; /* [place.size]; NULL: not found yet */
 } found = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The workers meet at LEADER, the address at which worker 0 listens. */
+/* Finds the workers by a rendezvous at LEADER, the address at which worker 0 listens. */
 static mst_status meet_at(mst_rendezvous *r, const char *leader) {
     int listener, port;
     if (r->rank != 0) return mst_rendezvous_join(r, &leader, 1);
@@ -93,7 +93,8 @@ static mst_status meet_at(mst_rendezvous *r, const char *leader) {
     return mst_rendezvous_lead(r, listener, port, leader);
 }
 
-/* Worker 0 listens at any address, and tells the others by PMI which one. */
+/* Finds the workers by a rendezvous without a known address: worker 0 listens at all its addresses, at a free port, and
+ * tells the others by PMI where. */
 static mst_status meet_by_pmi(mst_rendezvous *r, bool starts_mpi) {
     enum { MOST_ADDRESSES = 16 };
     char value[MST_PMI_VALUE] = "", *rest = NULL;
@@ -117,7 +118,7 @@ static mst_status meet_by_pmi(mst_rendezvous *r, bool starts_mpi) {
     return mst_rendezvous_join(r, address, n);
 }
 
-/* Under the lock. */
+/* Finds the addresses of all workers by a rendezvous, unless an earlier call has found them. Under the lock. */
 static mst_status find_workers(const place *place, const char *leader, uint64_t tag,
                                const mst_launcher_options *options) {
     if (found.address && found.place.rank == place->rank && found.place.size == place->size && found.tag == tag)
@@ -352,7 +353,8 @@ static bool is_mpiexec(const mpi_variables *mpi) {
     return is_set(mpi->rank) || is_set(mpi->size);
 }
 
-/* Under mpiexec in a Slurm job, the variables of srun describe MPICH's helpers, one on each host. */
+/* Whether srun has started this process. Under mpiexec in a Slurm job it has not: the variables of srun then describe
+ * MPICH's helpers, one on each host. */
 static bool is_srun(void) {
     if (!is_set("SLURM_STEP_NODELIST") && !is_set("SLURM_STEP_TASKS_PER_NODE")) return false;
     return !is_set(mpich.rank) ||

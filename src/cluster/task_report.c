@@ -31,7 +31,7 @@ void *mst_task_report_encode(const mst_task_report *r, size_t *bytes) {
     return data;
 }
 
-/* A terminal obeys control characters, so there must be none; if LINES, newlines are allowed. */
+/* Whether TEXT has no control characters, which a terminal would obey. LINES: newlines are allowed. */
 static bool is_plain(const char *text, size_t bytes, bool lines) {
     for (size_t i = 0; i < bytes; i++) {
         const unsigned char c = (unsigned char)text[i];

@@ -44,7 +44,7 @@ static int64_t at_most(int64_t value, int64_t most) {
     return value < most ? value : most;
 }
 
-/* Under the lock. */
+/* Makes the report of what the task is doing now. Under the lock. */
 static mst_task_report describe(mst_task_status *s) {
     const int64_t now = mst_clock_now(), elapsed = s->began ? now - s->began : 0;
     int64_t reading, waiting;

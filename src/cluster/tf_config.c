@@ -131,7 +131,7 @@ static bool is_empty(const json_t *jobs) {
     return !jobs || json_is_null(jobs) || (json_is_object(jobs) && !json_object_size(jobs));
 }
 
-/* Without a cluster, this process must be the only task. */
+/* Reads a text without "cluster", in which this process must be the only task. */
 static mst_status read_no_cluster(const json_t *root, mst_cluster *cluster) {
     tf_task task = {.type = "worker"};
     if (json_object_get(root, "task")) MST_TRY(read_task(root, &task));

@@ -143,7 +143,7 @@ mst_status mst_group_broadcast(mst_task_group *group, int32_t root, void *data, 
 
 /* ---- all_gather ---- */
 
-/* Each member sends its part to every other one. */
+/* all_gather of few members: each sends its part to every other one. */
 static mst_status gather_from_each(call *c, const size_t *bytes, char *data) {
     const mst_task_group *g = c->group;
     size_t at = 0, own = 0;
@@ -245,8 +245,8 @@ static mst_status sum_members(const mst_task_group *g, mst_dtype dtype, const ms
     return MST_OK;
 }
 
-/* Each member gets its part of the data of all others, and adds them up. MEMORY has room for the parts that come from
- * the other members. */
+/* reduce_scatter: each member gets its part of the data of all others, and adds these parts up. MEMORY has room for the
+ * parts that come from the other members. */
 static mst_status scatter_sums(call *c, mst_dtype dtype, const int64_t *count, const void *data, char *memory,
                                mst_array *value, void *out) {
     const mst_task_group *g = c->group;
@@ -286,8 +286,8 @@ mst_status mst_group_reduce_scatter(mst_task_group *group, mst_dtype dtype, cons
 
 /* ---- all_reduce ---- */
 
-/* Every member gets the data of all members, and adds them up itself: one round of messages instead of two. SIZE[m]:
- * bytes of member m. */
+/* all_reduce of little data: every member gets the data of all members, and adds them up itself: one round of messages
+ * instead of two. SIZE[m]: bytes of member m. */
 static mst_status gather_and_sum(mst_task_group *g, mst_dtype dtype, int64_t count, size_t *size, mst_array *value,
                                  void *data, int64_t deadline) {
     const size_t bytes = (size_t)count * mst_dtype_size(dtype);
@@ -304,7 +304,7 @@ static mst_status gather_and_sum(mst_task_group *g, mst_dtype dtype, int64_t cou
     return status;
 }
 
-/* Each member adds up one part, and sends the sum to all. */
+/* all_reduce of much data: each member adds up one part, and sends the sum to all. */
 static mst_status sum_parts(mst_task_group *g, mst_dtype dtype, int64_t count, size_t *size, int64_t *part, char *data,
                             int64_t deadline) {
     const size_t element = mst_dtype_size(dtype);

@@ -50,8 +50,8 @@ static mst_exchange *next_ready(mst_task_group *g, bool *on) {
 
 /* ---- the thread ---- */
 
-/* The thread has finished with X; its caller may destroy X at once. NOT_SENT: how many messages of X were not sent,
- * since the generation has ended. */
+/* Ends the thread's work on X. After this call the owner of X may destroy it at any time. NOT_SENT: how many messages
+ * of X were not sent, since the generation has ended. */
 static void leave(mst_exchange *x, int32_t not_sent) {
     mst_timeline_add(x->finished, (uint64_t)not_sent + 1);
 }
@@ -63,7 +63,7 @@ static void give_up(mst_task_group *g, mst_exchange *x) {
     leave(x, step[x->last - 1].outs - step[x->step - 1].outs);
 }
 
-/* Under the lock, which is released during the work. */
+/* Makes the next step of X. Under the lock, which is released during the work. */
 static void make_step(mst_task_group *g, mst_exchange *x) {
     const bool done = x->step + 1 == x->last;
     x->in_work = true;

@@ -290,7 +290,7 @@ mst_status mst_routes_make(const mst_stages *stages, int32_t self, int64_t size,
 
 /* ---- parts ---- */
 
-/* This member sums its own part of all leaves, and sends the others what they need for theirs. */
+/* Routes of a scatter: this member sums its own part of all leaves, and sends the others what they need for theirs. */
 static mst_status route_scatter(builder *b, const int64_t *cut) {
     const mst_stage *leaves = &b->stages->stage[0];
     const int64_t first = cut[b->self], bytes = cut[b->self + 1] - first;
@@ -317,7 +317,7 @@ static mst_status route_scatter(builder *b, const int64_t *cut) {
     return MST_OK;
 }
 
-/* This member sends its part to all others, and receives theirs. */
+/* Routes of a gather: this member sends its part to all others, and receives theirs. */
 static mst_status route_gather(builder *b, const int64_t *cut) {
     const int64_t first = cut[b->self], bytes = cut[b->self + 1] - first;
     (void)take_memory(b, b->r->size);

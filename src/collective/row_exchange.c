@@ -250,7 +250,7 @@ static bool enter(mst_row_exchange *x, uint64_t run) {
     return on;
 }
 
-/* Nothing is sent and nothing will come: sets all timelines to their final values. */
+/* Sets all timelines to their final values: nothing is sent, and nothing will come. */
 static void skip_all(mst_row_exchange *x) {
     for (int32_t m = 0; m < x->base.group->num_members; m++) mst_timeline_advance(arrival(x, COUNTS, m), 1);
     mst_timeline_advance(x->sent, x->num_sent);
@@ -340,7 +340,7 @@ static char *place_rows(mst_row_exchange *x, int32_t member, char *data) {
     return data;
 }
 
-/* The counts of all members have come: posts memory for their rows. */
+/* Posts memory for the rows of all members, whose counts have come. */
 static mst_status post_rows(mst_row_exchange *x) {
     const mst_task_group *g = x->base.group;
     int64_t bytes = 0;
@@ -412,7 +412,7 @@ static void merge_value(mst_row_exchange *x, int32_t v) {
     mst_row_merge_sum(&merge, sum + 1, 0, sum[0], x->workspace, mst_row_exchange_sum(x, 2 * v));
 }
 
-/* The generation has ended: waits until the transport no longer uses the exchange's memory. */
+/* After the end of the generation: waits until the transport no longer uses the exchange's memory. */
 static void wait_left(mst_row_exchange *x) {
     mst_timeline_wait(x->sent, x->num_sent, MST_NEVER, false);
     for (int32_t m = 0; m < x->base.group->num_members; m++) {

@@ -271,7 +271,7 @@ static void begin_generation(mst_leader *leader) {
 
 /* ---- who is there ---- */
 
-/* The job has run under an earlier leader: from now on missing tasks have a limited time. */
+/* Notes that the job has run under an earlier leader. From now on missing tasks have a limited time to come. */
 static void learn_that_it_has_run(mst_leader *leader) {
     if (leader->has_run) return;
     leader->has_run = true;
@@ -320,7 +320,7 @@ static void become_member(mst_leader *leader, int32_t task, const process *p) {
         gather(leader);
 }
 
-/* A second process has the number of a process that is there. */
+/* Process P wants the number of a member that is there: asks both whether they are alive. */
 static void hear_applicant(mst_leader *leader, int32_t task, const process *p) {
     mst_member_entry *entry = &leader->entry[task];
     mst_member_message message = {.kind = MST_MEMBER_PROBE, .instance = p->instance};
@@ -334,7 +334,8 @@ static void hear_applicant(mst_leader *leader, int32_t task, const process *p) {
     tell(leader, task, entry->member.instance, &message);
 }
 
-/* Both processes have answered: they are alive at the same time. */
+/* Refuses the process that wants number TASK, or ends a job that has not run. Both processes have answered, so both are
+ * alive. */
 static void refuse_applicant(mst_leader *leader, int32_t task) {
     mst_member_entry *entry = &leader->entry[task];
     char a[384], b[384];
@@ -354,7 +355,7 @@ static void refuse_applicant(mst_leader *leader, int32_t task) {
     mst_leader_refused(leader, task, where);
 }
 
-/* Another process leads now, because the others had lost this one. The job goes on under the other process. */
+/* Ends this process: the others had lost it, and another process leads now. The job goes on under that process. */
 static void step_down(mst_leader *leader) {
     mst_task_failure failure;
     mst_task_failure_set(&failure, MST_UNAVAILABLE, leader->options->self, leader->state_number,
@@ -414,7 +415,7 @@ static void hear_started(mst_leader *leader, int32_t from, const mst_member_mess
 
 /* ---- what members say ---- */
 
-/* An answer from a process that wants a task's number, or from the member that has it. */
+/* Takes an answer to PROBE: from a process that wants a task's number, or from the member that has it. */
 static void hear_answer(mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
     mst_member_entry *entry = &leader->entry[from];
     if (!message->instance && instance == entry->member.instance) hear_started(leader, from, message);

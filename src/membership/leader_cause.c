@@ -52,8 +52,8 @@ static void add_come(const mst_leader *leader, uint64_t count, mst_task_failure 
     if (come) add(failure, " %s come", come == 1 ? "has" : "have");
 }
 
-/* If TASK is behind the task that has waited too long: adds the exchange that TASK has not started. SAYS: also adds
- * which tasks have started it. */
+/* Adds to FAILURE the exchange that TASK has not started, if TASK is behind the task that has waited too long. SAYS:
+ * also adds which tasks have started it. */
 static bool explain(const mst_leader *leader, int32_t task, bool says, mst_task_failure *failure) {
     const mst_started_exchanges *late = &leader->entry[failure->task].started, *s = &leader->entry[task].started;
     const char *name = leader->options->name[task];

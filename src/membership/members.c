@@ -241,7 +241,7 @@ static void begin_generation(mst_members *members, const mst_member_message *mes
     members->options.events.begun(members->options.events.context, &generation);
 }
 
-/* No generation is under way. */
+/* The leader says that no generation is under way. Ends that of this member, if it still takes part in one. */
 static void hear_waiting(mst_members *members, const mst_member_message *message) {
     const mst_waiting waiting = {message->cause, message->num_waited, message->num_listed, message->waited};
     mst_task_failure failure;
@@ -344,7 +344,7 @@ static void lead(mst_members *members) {
     say_leads(members, members->linked);
 }
 
-/* TASK, which is not this one, leads, as far as is known. */
+/* From now on TASK, which is not this one, is the leader: sends HERE to it. */
 static void follow_leader(mst_members *members, int32_t task, uint32_t rank) {
     mst_leader_destroy(members->leader);
     members->leader = NULL;
@@ -391,7 +391,7 @@ static void hear_leads(mst_members *members, int32_t from, uint64_t instance, co
     }
 }
 
-/* A connection to TASK exists: tells it who leads. */
+/* Notes a new connection to TASK. If this task leads, says so. If TASK leads, sends HERE to it. */
 static void link_elastic(mst_members *members, int32_t task) {
     const mst_members_options *o = &members->options;
     members->linked |= mst_task_bit(task);
@@ -532,16 +532,17 @@ static void lose_link(mst_members *members, int32_t task, uint64_t instance, con
     if (in_generation(members) && matters) tell_leader(members, &message);
 }
 
-/* The connection to the leader has broken. A second one may have been reported before (`twice`): the other direction of
- * the first, or a connection to another process, which leads now. This member therefore sends HERE. A new leader counts
- * only when it has answered. */
+/* Loses the leader: the connection to it has broken. A second one may have been reported before (`twice`). It was the
+ * other direction of the first, or a connection to another process, which leads now. This member therefore sends HERE.
+ * A new leader counts only when it has answered. */
 static void lose_connection(mst_members *members, const char *why) {
     const bool twice = members->twice;
     lose_leader(members, why);
     if (twice) say_here(members);
 }
 
-/* The transport of the leader refuses this process: it takes another process to be this task, or knows no such task. */
+/* Notes that the transport of the leader refuses this process. It takes another process to be this task, or knows no
+ * such task. */
 static void be_refused(mst_members *members, int32_t task, const char *why) {
     members->refused = true;
     members->refused_by = task;
@@ -648,7 +649,7 @@ void mst_members_received(mst_members *members, int32_t from, uint64_t instance,
         hear_leader(members, instance, &message);
 }
 
-/* The refusal has lasted too long: this process ends. */
+/* Ends this process: the leader has refused it for too long. */
 static void accept_refusal(mst_members *members) {
     const mst_members_options *o = &members->options;
     mst_task_failure failure;
@@ -658,7 +659,7 @@ static void accept_refusal(mst_members *members) {
     end_job(members, &failure);
 }
 
-/* This process ends: another process has this task's number, and is alive. */
+/* Ends this process: another process has this task's number, and is alive. */
 static void give_way(mst_members *members, const char *where) {
     const mst_members_options *o = &members->options;
     const char *address = o->address[o->self];
@@ -677,7 +678,8 @@ static bool must_give_way(const mst_members *members, int32_t by) {
     return members->leader ? mst_leader_is_alone(members->leader) : by == o->leader && !members->connected;
 }
 
-/* A process with the same number has connected to this one: it cannot listen, and ends. */
+/* Says in the log that a process with the same number has connected to this one. That process cannot listen, and
+ * ends. */
 static void hear_double(mst_members *members, const char *where) {
     const mst_members_options *o = &members->options;
     const bool has_leader = members->leader || members->connected;
@@ -722,8 +724,8 @@ static void wait_for_leader(mst_members *members) {
     o->events.waiting(o->events.context, &waiting);
 }
 
-/* A leader says every few seconds that it waits (WAITING). If it does not, it may not know this process, because
- * another process wanted the same number. This one then sends HERE again. */
+/* Sends HERE again if the leader has been silent for long. A leader says every few seconds that it waits (WAITING). If
+ * it does not, it may not know this process, because another process wanted the same number. */
 static void remind_leader(mst_members *members) {
     if (!is_past(members->now, members->heard_at, 2 * members->options.report)) return;
     members->heard_at = members->now;

@@ -251,8 +251,9 @@ static mst_status compare_clocks(mst_checkup *c, int32_t task, int64_t *ahead) {
     return MST_OK;
 }
 
-/* The time of a large message alone. TIME: round trip of the large message with its small answer. LATENCY: half the
- * round trip of a small message. The result is at least half of TIME: on a busy machine LATENCY may be too long. */
+/* The time of a large message alone, without its answer. TIME: round trip of the large message with its small answer.
+ * LATENCY: half the round trip of a small message. The result is at least half of TIME: on a busy machine LATENCY may
+ * be too long. */
 static int64_t without_answer(int64_t time, int64_t latency) {
     return time - latency > time / 2 ? time - latency : time / 2;
 }

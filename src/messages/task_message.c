@@ -262,8 +262,8 @@ static void mail_mismatch(void *context, int32_t task, mst_key key, const char *
 
 /* ---- taking ---- */
 
-/* The body of MESSAGE was lent: it is in the sender's memory, and is read there. If it came in several parts, it is
- * copied. */
+/* Finds the body of MESSAGE if it was lent. Usually it is read where it is, in the sender's memory. If it came in
+ * several parts, it is copied. */
 static void take_lent(mst_task_message *message) {
     if (!message->lent) return;
     if (!message->lent->next) {
@@ -502,8 +502,8 @@ static mst_status open_type(mst_mail *mail, const mst_mail_options *o, mst_trans
     return mail->type->open(options, &mail->transport);
 }
 
-/* This task cannot join because of the calling thread's error, whose code is STATUS. A worker tells all servers, a
- * server tells all workers. Returns STATUS. */
+/* Tells other tasks that this one cannot join because of the calling thread's error, whose code is STATUS. A worker
+ * tells all servers; a server tells all workers. Returns STATUS. */
 static mst_status tell_cannot_join(const mst_mail_options *o, const mst_transport_options *options, mst_status status) {
     mst_failure failure;
     unsigned char message[HEAD + sizeof failure.message];

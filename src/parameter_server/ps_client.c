@@ -322,7 +322,7 @@ static mst_status join_once(mst_ps_client *c, int64_t *position) {
     return is_chief(c) && is_of_others && !c->is_between ? mst_ps_client_collect(c) : MST_OK;
 }
 
-/* A server may be lost again, or leave, while this worker joins. */
+/* Tries again if a server is lost, or leaves, while this worker joins. */
 mst_status mst_ps_client_join(mst_ps_client *c, const mst_ps_program *program, int64_t *position) {
     mst_status status;
     MST_TRY(copy_program(c, program));

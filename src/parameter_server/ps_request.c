@@ -166,8 +166,8 @@ static mst_status fail_lost(mst_ps_client *c, int32_t p) {
     return end_job_of_all(c, p, MST_PS_FAILED, why);
 }
 
-/* A process of server P cannot join. If servers have already had values, the job goes on. Either P was lost and comes
- * back, or the process is one too many. */
+/* Handles the news that a process of server P cannot join. If servers have already had values, the job goes on. Either
+ * P was lost and comes back, or the process is one too many. */
 static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why) {
     char name[300], text[1500];
     mst_mail_name(c->mail, c->server[p].task, name, sizeof name);
@@ -180,14 +180,15 @@ static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why)
     return end_job_of_all(c, p, MST_TASK_MESSAGE_CANNOT_JOIN, text);
 }
 
-/* The process at the server's address has another list of tasks. It may belong to another job: the server itself then
- * cannot listen there, and soon says so. */
+/* Notes that the process at the server's address has another list of tasks. It may belong to another job: then the
+ * server itself cannot listen there, and soon says so. */
 static void hear_list_mismatch(mst_ps_server *s, const char *why) {
     if (!s->list_mismatch) s->list_mismatch = mst_clock_now();
     snprintf(s->why, sizeof s->why, "%s", why);
 }
 
-/* Another worker was given other lists of tasks. It may not even look for the servers, so this worker tells them. */
+/* Tells the servers that another worker was given other lists of tasks. That worker may not even look for the
+ * servers. */
 static mst_status hear_worker_list_mismatch(mst_ps_client *c, const mst_task_message *message) {
     const mst_task_message_head head = {.kind = MST_TASK_MESSAGE_CANNOT_JOIN, .number = message->from + 2};
     const char *why = message->body;
@@ -200,8 +201,8 @@ static mst_status hear_worker_list_mismatch(mst_ps_client *c, const mst_task_mes
     return MST_OK;
 }
 
-/* After hear_worker_list_mismatch() a server should end the job. If none can be reached, this worker ends with the
- * error itself. */
+/* Ends the job itself if no server has ended it within LATE nanoseconds after hear_worker_list_mismatch(): none can be
+ * reached. */
 static mst_status check_worker_list_mismatch(mst_ps_client *c, int64_t late) {
     char name[300], text[1000];
     if (c->round || !c->list_mismatch || mst_clock_now() - c->list_mismatch <= late) return MST_OK;
@@ -220,9 +221,8 @@ static mst_status check_list_mismatch(mst_ps_client *c) {
     return check_worker_list_mismatch(c, 2 * SERVER_MAY_BE_LATE);
 }
 
-/* Once a server has sent DONE, all workers have done their work. Another server may not know it. It may have been cut
- * off from a worker that was leaving, and would wait for that worker's return. This worker therefore tells it, once per
- * second. */
+/* Tells servers, once per second, that all workers have done their work. A server that has sent DONE knows it. Another
+ * server may not: it may have been cut off from a worker that was leaving, and would wait for that worker's return. */
 static mst_status pass_on_end(mst_ps_client *c, const mst_ps_request *r) {
     static const int64_t APART = INT64_C(1000000000); /* nanoseconds */
     const int64_t now = mst_clock_now();

@@ -38,7 +38,7 @@ mst_status mst_ps_values_make(mst_ps_values *values, const mst_ps_program *progr
     return MST_OK;
 }
 
-/* The values in the messages of all servers are no longer needed. */
+/* Frees the messages of all servers: the values in them are no longer needed. */
 static void leave_messages(mst_ps_values *values) {
     for (int32_t p = 0; p < values->copies.num_ps && values->message; p++) {
         mst_task_message_free(values->message[p]);

@@ -31,7 +31,8 @@ static mst_status end_training_when_all_finished(mst_server *s) {
     return MST_OK;
 }
 
-/* This server was started again and has got no values. It needs none: all workers already have the last ones. */
+/* Sends DONE to all workers, for a server that was started again and has no values. It needs none: all workers already
+ * have the last ones. */
 static mst_status send_done_without_values(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         const mst_task_message_head head = {.kind = MST_PS_DONE, .request = s->worker[w].request};
@@ -50,9 +51,9 @@ mst_status mst_server_end_when_all_left(mst_server *s) {
     return mst_server_send_values(s, MST_PS_DONE, 0, s->num_workers, NULL);
 }
 
-/* All have done their work. The server ends when each worker has confirmed it (GONE). The end of a connection is no
- * confirmation. DONE may have been sent on a connection that was already broken, for example while this server was
- * stopped. */
+/* After all have done their work, ends the server when each worker has confirmed that (GONE). The end of a connection
+ * is no confirmation. DONE may have been sent on a connection that was already broken, for example while this server
+ * was stopped. */
 void mst_server_end_when_all_gone(mst_server *s) {
     static const double LEAST = 5; /* seconds; more is added for workers that are cut off for a while */
     const int64_t now = mst_clock_now(), most = (int64_t)((LEAST + 2 * s->options.timeout) * 1e9);
@@ -63,14 +64,15 @@ void mst_server_end_when_all_gone(mst_server *s) {
     s->ended = all || now - s->end.all_left > most;
 }
 
-/* Worker FROM sends no more gradients: what waits for them goes on without them. */
+/* Goes on without gradients of worker FROM, which sends no more: an update or other workers may have waited for
+ * them. */
 static mst_status go_on_without(mst_server *s, int32_t from) {
     s->worker[from].computes = false;
     return s->job.synchronous && !s->options.replay_updates ? mst_server_update_together(s) : mst_server_answer_held(s);
 }
 
-/* The chief's callbacks have ended the training (MESSAGE). Workers that are not in step with it hear that with their
- * next values. */
+/* Notes it if MESSAGE says that the chief's callbacks have ended the training. Workers that are not in step with the
+ * chief hear that with their next values. */
 static mst_status stop_all(mst_server *s, const mst_task_message *message) {
     const mst_server_options *o = &s->options;
     if (message->from != s->chief || !(message->head.step & MST_FINISHED_STOPS) || s->end.stops) return MST_OK;
@@ -92,8 +94,8 @@ mst_status mst_server_finish(mst_server *s, const mst_task_message *message) {
     return end_training_when_all_finished(s);
 }
 
-/* The worker may say that another server has ended the job. Then all have left, even workers that are lost here or have
- * come back. */
+/* Notes that all have left if the worker says that another server has ended the job. That holds even for workers that
+ * are lost here or have come back. */
 static void hear_all_left(mst_server *s, const mst_task_message *message) {
     for (int32_t w = 0; w < s->num_workers && message->head.step == 1; w++) s->worker[w].left = true;
 }

@@ -162,7 +162,8 @@ mst_status mst_server_update_together(mst_server *s) {
     return s->order.self == 0 ? give_turn(s, (mst_server_turn){.worker = UPDATE}) : MST_OK;
 }
 
-/* Server P has REQUEST of worker W; it may have said so before. */
+/* Notes that server P has REQUEST of worker W; P may have said so before. If all servers have it, gives it the next
+ * turn. */
 static mst_status note_listed(mst_server *s, int32_t p, int32_t w, uint64_t request) {
     if (request <= s->worker[w].request) return MST_OK;
     s->order.listed[(ptrdiff_t)p * s->num_workers + w] = request;
@@ -172,7 +173,7 @@ static mst_status note_listed(mst_server *s, int32_t p, int32_t w, uint64_t requ
     return mst_server_update_together(s);
 }
 
-/* Server P reports what it has, or asks for the turns that it has not taken. */
+/* Handles ORDER from server P, which reports a request, or asks for the turns that it has not taken. */
 static mst_status hear_of_listed(mst_server *s, int32_t p, const mst_task_message_head *head) {
     mst_server_order *o = &s->order;
     if (head->step > o->taken || head->number < UPDATE || head->number >= s->num_workers) return MST_OK;

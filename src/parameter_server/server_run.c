@@ -43,8 +43,8 @@ static void tell_who_comes(mst_server *s, const char *text) {
     }
 }
 
-/* The job has ended. Answers the chief, which may ask for the state, for as long as it is there. TEXT is for other
- * workers that come. */
+/* After the end of the job: answers the chief, which may ask for the state, for as long as it is there. TEXT is for
+ * other workers that come. */
 static mst_status serve_chief(mst_server *s, const char *text) {
     const mst_server_worker *chief = &s->worker[s->chief];
     const int64_t until = mst_clock_after(s->options.step_timeout);

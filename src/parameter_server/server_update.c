@@ -37,8 +37,8 @@ mst_status mst_server_make_update(mst_server *s) {
     return mst_server_answer_waiting(s);
 }
 
-/* If each step needs the gradients of all workers, all must make their last step together. It is an error if WORKER has
- * sent gradients for another step after another worker has ended the training. */
+/* The error if WORKER has sent gradients for another step after another worker has ended the training. If each step
+ * needs the gradients of all workers, all must make their last step together. */
 static mst_status check_together(mst_server *s, int32_t worker) {
     char name[sizeof s->text];
     if (s->job.aggregate < s->num_workers || !s->worker[worker].gradients) return MST_OK;

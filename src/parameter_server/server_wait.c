@@ -30,7 +30,7 @@ static bool sends_nothing(const mst_server_worker *w) {
     return !w->gradients;
 }
 
-/* Before the workers have begun: says for whom the server waits. */
+/* Says in the log for whom the server waits. Used before the workers have begun. */
 static void say_whom(mst_server *s) {
     static const int64_t APART = INT64_C(2000000000); /* nanoseconds */
     char list[600];
@@ -53,8 +53,8 @@ static mst_status tell_waiting(mst_server *s, const char *line) {
     return MST_OK;
 }
 
-/* In an asynchronous job, some workers may have made their last step, and wait for others that have never come or are
- * lost. The first server tells the waiting workers, and its log, for whom they wait. */
+/* In an asynchronous job, workers that have made their last step may wait for others that have never come or are lost.
+ * The first server tells them, and its log, for whom they wait. */
 mst_status mst_server_say_who_is_missing(mst_server *s, int64_t now) {
     static const int64_t APART = INT64_C(10000000000); /* nanoseconds */
     char list[500], line[600];
@@ -73,7 +73,7 @@ mst_status mst_server_say_who_is_missing(mst_server *s, int64_t now) {
     return tell_waiting(s, line);
 }
 
-/* Once the workers have begun: notes for whom the server waits, for those who ask. */
+/* Notes for whom the server waits, for those who ask. Used once the workers have begun. */
 static void note_whom(mst_server *s, int64_t now) {
     static const int64_t WHILE = INT64_C(1000000000); /* nanoseconds */
     char list[600] = "";

@@ -6,8 +6,8 @@
 #include "cluster/cluster_spec.h"
 #include "parameter_server/server_state.h"
 
-/* The machine of the worker that has sent MESSAGE differs from that of the first worker, as TEXT says. Only one server
- * tells the workers so, once per process. */
+/* Warns the worker that has sent MESSAGE that its machine differs from that of the first worker, as TEXT says. Only one
+ * server warns, once per process. */
 static mst_status warn_of_machine(mst_server *s, const mst_task_message *message, const char *text) {
     if (s->worker[message->from].instance == message->instance ||
         mst_cluster_task(s->options.cluster, s->self).index > 0)
@@ -17,7 +17,7 @@ static mst_status warn_of_machine(mst_server *s, const mst_task_message *message
     return mst_server_send_line(s, MST_PS_NOTICE, message->from, 0, text);
 }
 
-/* The fingerprints in MESSAGE must be those of the first worker that came. */
+/* Compares the fingerprints in MESSAGE with those of the first worker that came. */
 static mst_status check_fingerprints(mst_server *s, const mst_task_message *message) {
     mst_fingerprint theirs[MST_FINGERPRINTS_MOST];
     const int32_t count = mst_fingerprints_take(message->body, message->bytes, theirs);

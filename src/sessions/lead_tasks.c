@@ -96,7 +96,7 @@ void mst_lead_lose(mst_lead *lead, int32_t peer, const char *why) {
     }
 }
 
-/* The sender of MESSAGE has lost its connection with another task: runs that use both tasks cannot go on. */
+/* Ends the runs that use both the sender of MESSAGE and the task with which it has lost its connection. */
 static void take_misses(mst_lead *lead, const mst_task_message *message) {
     const int64_t other = message->head.number;
     char name[320], missed[320];

@@ -224,7 +224,7 @@ static void on_stranger(void *context, const char *line) {
     mst_task_say(context, "%s", line);
 }
 
-/* Another task sums something else: its program differs from this one. */
+/* Ends the job, because task NUMBER sums something else: its program differs from this one. */
 static void on_mismatch(void *context, int32_t number, mst_key key, const char *why) {
     mst_task *task = context;
     mst_failure failure;

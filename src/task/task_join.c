@@ -158,8 +158,8 @@ static bool is_stopped(const mst_task *task) {
     return task->options.stop && task->options.stop(task->options.context);
 }
 
-/* A process that a launcher has started again may come after the end of the job: it must not wait for ever. SINCE: the
- * time since which no other task has been there. */
+/* The error if this process has come after the end of the job, which may happen if a launcher has started it again. It
+ * must not wait for ever. SINCE: the time since which no other task has been there. */
 static mst_status check_is_not_late(const mst_task *task, int64_t since) {
     enum { OTHERS_MAY_BE_THERE = 2 }; /* seconds */
     const char *ended = task->restarted;
@@ -267,7 +267,7 @@ void mst_task_say_routes(mst_task *task) {
         mst_task_say(task, "data go %s", way[0]);
 }
 
-/* The tasks are together, and their states are equal. */
+/* Says in the log how the tasks have come together: they are in a generation, and their states are equal. */
 static void begin_together(mst_task *task) {
     pthread_mutex_lock(&task->lock);
     task->says_routes |= !task->was_together;
@@ -361,9 +361,9 @@ static mst_status agree_after_calls(mst_task *task, const mst_snapshot *snapshot
     return status ? status : agree_on_state(task, snapshot, joined);
 }
 
-/* The tasks are already together, for collectives. This function compares what is otherwise compared when they come
- * together (membership/members.h). A task that is lost cannot come back: it would begin with collectives, and the
- * others would not. */
+/* Joins tasks that are already together, for collectives. Compares what is otherwise compared when tasks come together
+ * (membership/members.h). A task that is lost cannot come back: it would begin with collectives, and the others would
+ * not. */
 static mst_status join_after_calls(mst_task *task, const mst_task_state *state, mst_task_joined *joined) {
     const mst_task_call call = {.kind = MST_CALL_FIT};
     mst_snapshot *snapshot;

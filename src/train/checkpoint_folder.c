@@ -268,7 +268,8 @@ static int64_t last_save(const mst_checkpoint_list *list) {
     return last;
 }
 
-/* If the state file has no number of the last save: finds it. Checkpoints of Muster contain their own numbers. */
+/* Finds the number of the last save, if the state file does not have it. Checkpoints of Muster contain their own
+ * numbers. */
 static mst_status read_saves(mst_checkpoint_list *state) {
     for (int64_t i = 0; state->saves == 0 && i < state->count; i++)
         MST_TRY(mst_checkpoint_read_save(state->item[i].path, &state->item[i].save));

@@ -34,9 +34,9 @@ static mst_status servers_share(mst_trainer *trainer) {
     return MST_OK;
 }
 
-/* In synchronous training without backup workers, all workers are at the same step, and the servers make one update of
- * all their gradients. The callbacks of each worker then decide when training ends, all with the same result. Otherwise
- * only the chief's callbacks decide. */
+/* The rules of this way. In synchronous training without backup workers, all workers are at the same step, and the
+ * servers make one update of all their gradients. The callbacks of each worker then decide when training ends, all with
+ * the same result. Otherwise only the chief's callbacks decide. */
 static mst_cooperation_rules servers_rules(const mst_trainer *trainer) {
     const int aggregate = trainer->strategy.replicas_to_aggregate;
     const bool in_step =
@@ -44,7 +44,7 @@ static mst_cooperation_rules servers_rules(const mst_trainer *trainer) {
     return (mst_cooperation_rules){.in_step = in_step, .decides = in_step || is_chief(trainer), .counts_others = true};
 }
 
-/* The chief tells the servers how they make their updates. */
+/* On the chief: makes the graphs by which the servers make their updates. */
 static mst_status servers_build(mst_trainer *trainer, bool training) {
     if (!training || !is_chief(trainer)) return MST_OK;
     const int num_ps = mst_ps_client_num_servers(client_of(trainer));
@@ -129,8 +129,8 @@ static mst_status servers_read_rate(mst_fit_run *run) {
     return MST_OK;
 }
 
-/* If this worker is the chief, the servers get its rate (mst_ps_client_rate). A rate that is set on another worker is
- * only seen by that worker's callbacks. */
+/* Gives the servers the rate of this worker, if it is the chief (mst_ps_client_rate). A rate that is set on another
+ * worker is only seen by that worker's callbacks. */
 static mst_status send_rate(mst_fit_run *run) {
     const float to = (float)run->state.learning_rate;
     float is;
@@ -145,7 +145,7 @@ static mst_status servers_set_rate(mst_fit_run *run) {
 
 /* ---- the state of the servers ---- */
 
-/* The servers have sent the sums of an epoch. If that epoch has ended, the sums become 0, as in one process. */
+/* Sets the sums of an epoch, which the servers have sent, to 0 if that epoch has ended, as in one process. */
 static mst_status end_sums(mst_trainer *trainer) {
     mst_position position;
     if (!trainer->rules.in_step) return MST_OK;
@@ -153,7 +153,7 @@ static mst_status end_sums(mst_trainer *trainer) {
     return position.batch == 0 ? mst_position_clear_sums(trainer) : MST_OK;
 }
 
-/* The store gets everything that the servers keep, slots too. */
+/* Brings everything that the servers keep to the store, slots too. */
 static mst_status collect_state(mst_trainer *trainer) {
     MST_TRY(mst_ps_client_collect(client_of(trainer)));
     return end_sums(trainer);
@@ -194,9 +194,9 @@ static mst_status servers_staleness(mst_trainer *trainer, mst_tensor **counts) {
 
 /* ---- epochs and steps ---- */
 
-/* Before the first epoch: callbacks may have set a rate, which the servers get here. The chief keeps the state with
- * that rate, so that a server that is started again begins with it. Rates that are set later need not be kept: when
- * steps are repeated, the callbacks set them again. */
+/* Before the first epoch callbacks may have set a rate: gives it to the servers. The chief keeps the state with that
+ * rate, so that a server that is started again begins with it. Rates that are set later need not be kept: when steps
+ * are repeated, the callbacks set them again. */
 static mst_status servers_begin_epoch(mst_fit_run *run) {
     if (!run->brings_rate) return MST_OK;
     MST_TRY(send_rate(run));
@@ -246,8 +246,8 @@ static mst_status servers_after_epoch_end(mst_fit_run *run) {
 
 /* ---- the end ---- */
 
-/* All workers have made their last step: the store of each worker gets the moving averages, if there are any. The chief
- * already has them, with the whole state of the servers. */
+/* Brings the moving averages, if there are any, to the store of this worker, after all have made their last step. The
+ * chief already has them, with the whole state of the servers. */
 static mst_status take_averages(mst_trainer *trainer) {
     return trainer->optimizer.ema_decay <= 0 || is_chief(trainer) ? MST_OK : collect_state(trainer);
 }
@@ -271,8 +271,8 @@ static mst_status servers_finish(mst_fit_run *run) {
 
 /* ---- losses ---- */
 
-/* A server was started again: all workers go on from the state that the chief has kept. Callbacks that have ended the
- * training end it again. */
+/* Joins the servers again after one was started again: all workers go on from the state that the chief has kept.
+ * Callbacks that have ended the training will end it again. */
 static mst_status return_to_servers(mst_fit_run *run) {
     mst_position now;
     MST_TRY(join_at_position(run));

@@ -52,8 +52,8 @@ static mst_status workers_build(mst_trainer *trainer, bool training) {
     return mst_sharded_declare(trainer);
 }
 
-/* The workers that train may have changed since the trainer was made. If so, gives this task its new part of the
- * shards, in a new graph. */
+/* Gives this task its new part of the shards, in a new graph, if the workers that train have changed since the trainer
+ * was made. */
 static mst_status share_anew(mst_trainer *trainer) {
     mst_strategy *strategy = &trainer->strategy;
     mst_task *task = trainer->options.task;
@@ -174,8 +174,8 @@ static mst_status after_loss(mst_fit_run *run, mst_status status) {
     return run->state.stop ? MST_OK : status;
 }
 
-/* A worker was lost, and its part of sharded state with it. All go back to the state that the chief has kept. If the
- * chief itself was lost, that is the state that its new process has restored. */
+/* Goes back to the state that the chief has kept, on all workers: one was lost, and its part of sharded state with it.
+ * If the chief itself was lost, that is the state that its new process has restored. */
 static mst_status go_back(mst_fit_run *run) {
     mst_task_joined joined;
     if (are_stopped(run))

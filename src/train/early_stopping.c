@@ -20,9 +20,9 @@ static bool larger_is_better(const mst_early_stopping *e, const mst_train_state 
     return mst_monitor_larger_is_better(e->monitor, state, e->maximize);
 }
 
-/* The best weights are entries of the store, so that checkpoints include them. They are in a container of their own,
- * each under the name of its weight. When training ends, they are swapped with the weights; a fit that is resumed swaps
- * them back. */
+/* Writes the name of the container of the best weights. These are entries of the store, so that checkpoints include
+ * them. They are in a container of their own, each under the name of its weight. When training ends, they are swapped
+ * with the weights; a fit that is resumed swaps them back. */
 static void container_of(const mst_early_stopping *e, char container[CONTAINER_SIZE]) {
     snprintf(container, CONTAINER_SIZE, "%s/%s/best", who, mst_monitor_name(e->monitor));
 }

@@ -238,7 +238,7 @@ static mst_status train_epoch(fit *f, bool *done) {
     return status;
 }
 
-/* Callbacks see an epoch begin once, even if it goes on after a recovery. */
+/* Begins an epoch, or goes on with it after a recovery. Callbacks see it begin only once. */
 static mst_status begin_epoch(fit *f) {
     MST_TRY(mst_epoch_sums_begin(&f->sums));
     MST_TRY(mst_epoch_sums_read(&f->sums, &f->state));
@@ -328,8 +328,8 @@ static bool must_end_epoch(const fit *f, bool in_epoch) {
     return f->told_to_stop && in_epoch && f->position.batch > 0;
 }
 
-/* Callbacks see the end of each epoch that they have seen begin. This holds even if this worker got the last step of
- * the epoch with the state of the others. */
+/* Runs epochs until the training ends. Callbacks see the end of each epoch that they have seen begin. This holds even
+ * if this worker got the last step of the epoch with the state of the others. */
 static mst_status run_epochs(fit *f) {
     /* true in a process started again within an epoch: callbacks of the earlier one have seen it begin */
     bool in_epoch = f->returns && f->position.batch > 0;
@@ -434,8 +434,8 @@ mst_status mst_fit_find_position(fit *f) {
     return MST_OK;
 }
 
-/* The epoch before the position has ended, but callbacks here may not have seen that. If so, sets the state to the end
- * of that epoch: training goes on by calling the callbacks for it. */
+/* Callbacks here may not have seen the end of the epoch before the position. If so, sets the state to that end:
+ * training goes on by calling the callbacks for it. */
 static mst_status prepare_to_tell(fit *f) {
     const mst_position *p = &f->position;
     if (!f->returns || p->batch > 0 || p->epoch == p->first_epoch) return MST_OK;

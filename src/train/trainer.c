@@ -409,7 +409,8 @@ static void take_batch(mst_sharded_step *step, const mst_batch *batch) {
     pthread_rwlock_unlock(&step->filling);
 }
 
-/* After a run that missed its deadline, a device may still copy rows: waits until none does, and lets none begin. */
+/* Takes the batch away from STEP. After a run that missed its deadline, a device may still copy rows: waits until none
+ * does, and lets none begin. */
 static void leave_batch(mst_sharded_step *step) {
     pthread_rwlock_wrlock(&step->filling);
     for (int i = 0; i < step->trainer->num_components * mst_trainer_window(step).shards.count; i++)

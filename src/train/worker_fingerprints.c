@@ -111,7 +111,7 @@ typedef struct fingerprint_list {
     int32_t count;
 } fingerprint_list;
 
-/* If the list is full, its last entry becomes a hash of all that follow. */
+/* Adds F to the list. If the list is full, its last entry becomes a hash of all that follow. */
 static void add_fingerprint(fingerprint_list *list, mst_fingerprint f) {
     enum { LAST = MST_FINGERPRINTS_MOST - 2 };
     if (list->count <= LAST) {

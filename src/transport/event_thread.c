@@ -151,7 +151,7 @@ static event *make_event(event_kind kind, int32_t task, uint64_t instance, const
     return e;
 }
 
-/* Under the lock. */
+/* Adds E to the end of the queue. Under the lock. */
 static void append(mst_event_thread *t, event *e) {
     *t->last = e;
     t->last = &e->next;

@@ -278,7 +278,8 @@ static bool has_waiting(const mst_transport *t) {
     return false;
 }
 
-/* After the return no other transport knows T, and no thread of another transport uses it. */
+/* Takes T off the list, and out of all connections. After the return no other transport knows T, and no thread of
+ * another transport uses it. */
 static void leave_others(mst_transport *t) {
     mst_transport **at = &open_transports;
     while (*at != t) at = &(*at)->next;

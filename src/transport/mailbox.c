@@ -202,7 +202,7 @@ void mst_mailbox_destroy(mst_mailbox *box) {
 
 /* ---- messages and posts ---- */
 
-/* Post and message are both there: refuses the message if they do not fit. */
+/* Refuses the message of E if it does not fit the post. Both are there. */
 static void compare_with_post(const mst_mailbox *box, entry *e) {
     char why[160];
     if (e->hash != e->key.hash)
@@ -229,14 +229,14 @@ bool mst_kept_parts_are_intact(const mst_kept_part *kept, uint32_t generation) {
     return !kept;
 }
 
-/* All bytes of the message are in the posted memory. */
+/* Ends the entry E: all bytes of the message are in the posted memory. */
 static void arrived(mst_mailbox *box, entry *e) {
     mst_timeline *done = e->done;
     mailbox_remove(box, e);
     mst_timeline_add(done, 1);
 }
 
-/* BYTES more are in the posted memory; the message may be complete now. */
+/* A thread has copied BYTES into the posted memory. Ends the entry if the message is complete now. */
 static void copied(mst_mailbox *box, entry *e, size_t bytes) {
     e->copying--;
     e->copied += bytes;
@@ -279,7 +279,8 @@ static void lend(mst_mailbox *box, entry *e) {
     arrived(box, e);
 }
 
-/* Memory is posted for a message that was announced. Under the lock, which is released during the call. */
+/* Fetches the announced message of E: memory is posted for it now. Under the lock, which is released during the
+ * call. */
 static void begin_fetch(mst_mailbox *box, entry *e) {
     const mst_fetch fetch = e->fetch;
     e->fetch = NULL;
@@ -353,7 +354,7 @@ static const char *keep_part(mst_mailbox *box, entry *e, const mst_mailbox_part 
     return NULL;
 }
 
-/* Under the lock, which is released during the copy. */
+/* Copies PART into the posted memory. Under the lock, which is released during the copy. */
 static void copy_part(mst_mailbox *box, entry *e, const mst_mailbox_part *part) {
     unsigned char *into = e->into;
     e->copying++;
@@ -364,7 +365,7 @@ static void copy_part(mst_mailbox *box, entry *e, const mst_mailbox_part *part) 
     copied(box, e, intact ? part->bytes : 0);
 }
 
-/* Whether PART is the next one of E's message. */
+/* Whether PART is the next part of E's message. */
 static bool follows(const entry *e, const mst_mailbox_part *part) {
     return part->offset == e->arrived && part->total == e->total && part->key.hash == e->hash &&
            part->bytes <= e->total - e->arrived && (part->bytes || part->total == 0);

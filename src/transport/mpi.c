@@ -205,7 +205,7 @@ static mst_mpi_packet *make_offer(const mst_transport *t, const sending *s, mst_
     return p;
 }
 
-/* Under the lock. */
+/* Offers a large message to task TO (OFFER), and keeps it until TO takes or refuses it. Under the lock. */
 static mst_status offer(mst_transport *t, int32_t to, mst_key key, const mst_iov *piece, int n, size_t bytes,
                         mst_timeline *done) {
     sending *s = make_sending(piece, n, bytes);

@@ -425,14 +425,14 @@ static void stop_thread(double seconds) {
     for (int late = 0; engine.stopping && !late;) late = pthread_cond_timedwait(&engine.changed, &engine.lock, &until);
 }
 
-/* The program ends before MPI has ended. */
+/* Called when the program ends: stops the thread if MPI has not ended. */
 static void stop_at_exit(void) {
     pthread_mutex_lock(&engine.lock);
     if (engine.state == RUNNING) stop_thread(STOP_SECONDS);
     pthread_mutex_unlock(&engine.lock);
 }
 
-/* Under the lock. */
+/* Starts the thread, which starts MPI. Under the lock. */
 static mst_status start_engine(const mst_mpi_client *client) {
     pthread_t thread;
     mst_condition_init(&engine.wake);
@@ -445,7 +445,7 @@ static mst_status start_engine(const mst_mpi_client *client) {
     return MST_OK;
 }
 
-/* Under the lock. */
+/* The error if MPI could not be started, or has ended. Under the lock. */
 static mst_status check_end(void) {
     if (engine.state == FAILED) return MST_FAIL(MST_INVALID, "transport mpi: %s", engine.error);
     if (engine.state == OVER)
@@ -453,7 +453,7 @@ static mst_status check_end(void) {
     return MST_OK;
 }
 
-/* Under the lock. */
+/* Waits until MPI has started in all its processes. Under the lock. */
 static mst_status await_start(void) {
     const struct timespec until = mst_clock_timespec((int64_t)(START_SECONDS * 1e9));
     for (int late = 0; engine.state == STARTING && !late;)
@@ -541,7 +541,7 @@ int mst_mpi_tag(void) {
     return tag;
 }
 
-/* Under the lock. */
+/* Whether no more calls of MPI are made. Under the lock. */
 static bool is_over(void) {
     return engine.state == FAILED || engine.state == OVER;
 }

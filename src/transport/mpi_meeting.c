@@ -32,9 +32,10 @@ typedef struct meeting_header {
     uint64_t instance; /* from the hub: of the receiving process; else 0 */
 } meeting_header;
 
-/* What the hub has received from a task in this round. */
+/* What the hub, task 0, has received from a task in this round. A round ends when all tasks are at the barrier. */
 typedef struct guest {
-    uint64_t instance; /* of its process; a new process starts from the beginning */
+    /* of its process; if another process has the number now, what the earlier one has sent is dropped */
+    uint64_t instance;
     bool is_here;
     mst_pmi_text pairs;
 } guest;
@@ -92,10 +93,10 @@ static bool read_header(const unsigned char *data, size_t bytes, meeting_header 
 
 /* Sends the answer that the MPI of this process waits for. */
 static void answer(const mst_mpi_meeting *m, const char *line) {
-    if (send(m->own, line, strlen(line), MSG_NOSIGNAL) < 0) return; /* it has ended */
+    if (send(m->own, line, strlen(line), MSG_NOSIGNAL) < 0) return; /* the MPI has ended */
 }
 
-/* All tasks are at the barrier, and their pairs are known. Under the lock. */
+/* Lets the MPI of this process pass the barrier: all tasks are at it, and their pairs are known. Under the lock. */
 static void pass_barrier(mst_mpi_meeting *m) {
     m->round++;
     m->waits = false;
@@ -123,7 +124,7 @@ static void look_around(mst_mpi_meeting *m) {
     free(all.data);
 }
 
-/* Under the lock. */
+/* The MPI of this process is at the barrier: sends its pairs to the hub, or in the hub keeps them. Under the lock. */
 static void come_to_barrier(mst_mpi_meeting *m) {
     mst_pmi_text *own = &m->server.own;
     m->waits = true;
@@ -138,7 +139,7 @@ static void come_to_barrier(mst_mpi_meeting *m) {
     own->size = 0;
 }
 
-/* Under the lock. */
+/* In the hub: takes a message from task FROM, pairs or COME. Under the lock. */
 static void take_guest(mst_mpi_meeting *m, int32_t from, uint64_t instance, const meeting_header *h, const char *pairs,
                        size_t size) {
     guest *g = &m->guest[from];
@@ -158,7 +159,7 @@ bool mst_mpi_meeting_received(mst_mpi_meeting *m, int32_t from, uint64_t instanc
     meeting_header h;
     if (bytes < sizeof mark || memcmp(data, mark, sizeof mark) != 0) return false;
     if (from < 0 || from >= m->options.num_tasks || from == m->options.task || !read_header(data, bytes, &h))
-        return true; /* dropped */
+        return true; /* dropped: not a message that a task of this job sends */
     pthread_mutex_lock(&m->lock);
     if (m->options.task == HUB && h.kind != GO) take_guest(m, from, instance, &h, pairs, bytes - HEADER);
     const bool waited = from == HUB && m->waits && h.round == m->round && h.instance == m->options.instance;

@@ -92,7 +92,7 @@ void mst_shm_sending_end(mst_shm *shm, mst_shm_sending **at) {
     shm->spare = s;
 }
 
-/* Under the lock. */
+/* Sends packet P by link L, with the file of O if the peer does not have it yet. Under the lock. */
 static bool send_by(mst_shm *shm, mst_shm_link *l, mst_shm_owned *o, mst_shm_packet *p, mst_timeline *done) {
     mst_shm_sending *s = make_sending(shm, l->serial, p->key.generation, done);
     if (!s) return false;
@@ -173,7 +173,8 @@ void mst_shm_begin(mst_shm *shm, uint32_t generation) {
     pthread_mutex_unlock(&shm->lock);
 }
 
-/* Under the lock: peers learn the new floor before the memory is overwritten. */
+/* Ends the generations so far in all files of this task. Peers see the new floor before any memory is overwritten.
+ * Under the lock. */
 static void raise_floors(mst_shm *shm) {
     shm->floor = (uint64_t)shm->present + 1;
     for (mst_shm_owned *o = shm->files; o; o = o->next) atomic_store(o->file.floor, shm->floor);

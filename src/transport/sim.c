@@ -173,7 +173,7 @@ static void tell_broken(int32_t task, int32_t peer, uint64_t connection, int64_t
         put_event((packet){.kind = BROKEN, .from = peer, .to = task, .connection = connection, .why = why}, due);
 }
 
-/* T hears that its connection with PEER has broken. */
+/* Tells the owner of T that its connection with PEER has broken. */
 static void hear_broken(mst_transport *t, int32_t peer, const char *why) {
     sim_peer *p = &t->peer[peer];
     if (p->connection) mst_event_thread_lost(t->events, peer, p->instance, why);
@@ -202,8 +202,8 @@ static void sim_kill(mst_transport *t, bool silent) {
     }
 }
 
-/* A cut that is reported at once breaks the connection. A silent cut breaks it only if it lasts longer than the
- * timeout; a shorter one delays what is sent. */
+/* Begins cut F between T and another task. A cut that is reported at once breaks the connection. A silent cut breaks it
+ * only if it lasts longer than the timeout; a shorter one delays what is sent. */
 static void begin_cut(mst_transport *t, fault *f) {
     const int32_t self = t->options.self, other = f->is.other;
     const uint64_t connection = t->peer[other].connection;
@@ -216,7 +216,7 @@ static void begin_cut(mst_transport *t, fault *f) {
     tell_broken(other, self, connection, now + wait + sim_delay(), why);
 }
 
-/* T sends a message: carries out the faults that are due with it. */
+/* Counts a message that T sends, and carries out the faults that are due with it. */
 static void count_message(mst_transport *t) {
     for (fault *f = net.fault; f < net.fault + net.num_faults; f++) {
         if (f->is.task != t->options.self || t->killed || ++f->sent != f->is.at) continue;
@@ -309,7 +309,7 @@ static void arrive(const packet *p) {
                 "the peer has refused a message and closed the connection");
 }
 
-/* T is now connected with O: sends the waiting messages. */
+/* Connects T's end with O, and sends the messages that wait for O. */
 static void open_end(mst_transport *t, const mst_transport *o, uint64_t connection) {
     sim_peer *p = &t->peer[o->options.self];
     p->connection = connection;

@@ -393,7 +393,8 @@ static mst_status zmq_send_data(mst_transport *t, int32_t to, mst_key key, const
     return status;
 }
 
-/* Messages at sockets need libzmq's thread, so polling does not help with them. */
+/* Whether all data have gone by links for a while. Only then polling helps: messages at sockets need libzmq's
+ * thread. */
 static bool shm_spins(mst_transport *t) {
     const int64_t sent = atomic_load_explicit(&t->sent_by_socket, memory_order_relaxed);
     return !sent || mst_clock_now() - sent > ONLY_LINKS;
@@ -419,8 +420,8 @@ static void zmq_begin(mst_transport *t, uint32_t generation) {
     if (t->shm) mst_shm_begin(t->shm, generation);
 }
 
-/* Memory lent to libzmq comes back by itself if the peer reads. Otherwise it comes back when the connection is
- * broken. */
+/* Waits until libzmq has given back the memory that was lent for messages to P. It comes back by itself if the peer
+ * reads. If not until DEADLINE, the connection is broken, which brings it back. */
 static void get_back(mst_transport *t, mst_zmq_peer *p, int64_t deadline) {
     if (mst_zmq_loans_wait(&p->loans, deadline)) return;
     pthread_mutex_lock(&t->lock);

@@ -30,7 +30,7 @@ void mst_zmq_dialer_pause(const mst_transport *t, mst_zmq_peer *p, int64_t now) 
     p->next_try = now + (pause < MOST_PAUSE ? pause : MOST_PAUSE);
 }
 
-/* The socket of a connection, or of an attempt to connect, can no longer be used. */
+/* Ends the connection with the peer, or the attempt to make it, because its socket can no longer be used. */
 static void break_dealer(mst_transport *t, mst_zmq_peer *p, const char *why, int64_t now) {
     if (p->state == MST_ZMQ_OPEN)
         mst_zmq_break(t, p, why, now);
@@ -94,7 +94,7 @@ static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
 
 /* ---- answers of the peer ---- */
 
-/* The process that listens at the peer's address has not proved that it has the token. */
+/* Ends the attempt: the process that listens at the peer's address has not proved that it has the token. */
 static void refuse_listener(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     mst_zmq_tell_refused(t, p, mst_zmq_token_missing);
     mst_zmq_dialer_pause(t, p, now);

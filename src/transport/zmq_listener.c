@@ -88,9 +88,9 @@ static void refuse_second(mst_transport *t, mst_zmq_peer *p, mst_zmq_arrival *a,
     p->told_second = true;
 }
 
-/* The sender of M has another list of tasks than this task. SAID has the sender's address in that list. If the address
- * is not in this task's list, the owner is not told: the sender belongs to another job, and has connected to this task
- * by mistake. */
+/* Tells the owner that the sender of M has another list of tasks than this task. SAID has the sender's address in that
+ * list. If the address is not in this task's list, the owner is not told: the sender belongs to another job, and has
+ * connected to this task by mistake. */
 static void tell_list_mismatch(mst_transport *t, const mst_wire_header *m, const mst_zmq_said *said, const char *why) {
     const int32_t listed = mst_zmq_find_listed(t, said->address);
     /* the number in M is from the sender's lists */
@@ -148,7 +148,7 @@ static mst_zmq_peer *find_joined(const mst_transport *t, const mst_zmq_arrival *
     return p && p->joined && memcmp(p->id, a->id, MST_ZMQ_ID) == 0 ? p : NULL;
 }
 
-/* The peer's connection to this task has ended. */
+/* Ends the connection that the peer has made to this task. */
 static void break_joined(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     p->joined = false;
     mst_zmq_break(t, p, mst_zmq_closed_by_peer, now);

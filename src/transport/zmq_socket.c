@@ -69,7 +69,7 @@ static void close_socket(int epoll, void *socket) {
     zmq_close(socket);
 }
 
-/* The socket's end of the monitor is closed first: libzmq would otherwise wait for somebody to read it. */
+/* Closes the socket's end of the monitor first: libzmq would otherwise wait for somebody to read from the monitor. */
 void mst_zmq_close(int epoll, void *socket, void *monitor) {
     if (monitor) zmq_socket_monitor(socket, NULL, 0);
     close_socket(epoll, socket);
