@@ -116,7 +116,7 @@ static int compare_known(const void *first, const void *second) {
     return by_address ? by_address : (a > b) - (a < b);
 }
 
-/* KNOWN: the COUNT tasks whose addresses are known. */
+/* Checks that no two tasks have one address. KNOWN: the COUNT tasks whose addresses are known. */
 static mst_status check_duplicates(const mst_task_info **known, size_t count) {
     qsort(known, count, sizeof *known, compare_known);
     for (size_t i = 1; i < count; i++) {
@@ -338,7 +338,7 @@ uint64_t mst_cluster_hash(const mst_cluster *cluster) {
     return MST_IS_NULL(cluster) ? 0 : cluster->hash;
 }
 
-/* "worker 0 of 2 at a:2222" */
+/* Writes which task this process is: "worker 0 of 2 at a:2222". */
 static size_t print_self(const mst_cluster *cluster, char *text, size_t size) {
     const mst_task_info *self = &cluster->task[cluster->self];
     int count = 0;

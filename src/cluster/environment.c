@@ -142,7 +142,7 @@ static mst_status find_workers(const place *place, const char *leader, uint64_t 
     return MST_OK;
 }
 
-/* LEADER: address at which worker 0 listens; NULL: PMI gives it. */
+/* Adds the workers that a rendezvous finds. LEADER: the address at which worker 0 listens; NULL: PMI gives it. */
 static mst_status add_found_workers(mst_cluster *cluster, const place *place, const char *leader, uint64_t tag,
                                     const mst_launcher_options *options) {
     pthread_mutex_lock(&found.lock);
@@ -154,7 +154,8 @@ static mst_status add_found_workers(mst_cluster *cluster, const place *place, co
 
 /* ---- mpiexec and torchrun on one host ---- */
 
-/* LEADER is the address of worker 0; the ports of the others follow its port. NULL: no address is known. */
+/* Adds workers of one host. LEADER is the address of worker 0; the ports of the others follow its port. NULL: no
+ * address is known. */
 static mst_status add_workers(mst_cluster *cluster, const place *place, const char *leader) {
     const char *colon = leader ? strrchr(leader, ':') : NULL;
     const long port = colon ? strtol(colon + 1, NULL, 10) : 0;

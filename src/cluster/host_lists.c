@@ -6,7 +6,7 @@
 #include "base/no_memory.h"
 #include "cluster/cluster_spec.h"
 
-/* HOSTS: "a:2222,b:2222"; the function cuts it up. */
+/* Adds the tasks of JOB. HOSTS: "a:2222,b:2222"; the function cuts this text up. */
 static mst_status add_hosts(mst_cluster *cluster, const char *job, char *hosts) {
     int64_t index = 0;
     for (char *host; (host = strsep(&hosts, ",")); index++) MST_TRY(mst_cluster_add(cluster, job, index, host));

@@ -42,7 +42,7 @@ static mst_status add_range(mst_node_list *list, int64_t most, const pattern *pa
     return MST_OK;
 }
 
-/* RANGES: "01-03,7]" */
+/* Adds a host for each number of RANGES, "01-03,7]". */
 static mst_status add_ranges(mst_node_list *list, int64_t most, const pattern *pattern, const char *ranges) {
     for (;;) {
         long first = 0, last;

@@ -255,7 +255,7 @@ static void let_in(meeting *m) {
     *place = (guest){.descriptor = descriptor, .rank = -1};
 }
 
-/* "workers 1, 3 of 4" */
+/* Writes which workers have not come: "workers 1, 3 of 4". */
 static void list_missing(const mst_rendezvous *r, char *text, size_t size) {
     enum { MOST = 8 };
     int64_t count = 0;

@@ -21,7 +21,7 @@ static int64_t after(int64_t now, double seconds) {
 
 /* ---- messages ---- */
 
-/* "task worker:1 at host:port" */
+/* Writes "task worker:1 at host:port" to TEXT, which is returned. */
 static const char *task_text(const mst_leader *leader, int32_t task, const char *address, char text[384]) {
     if (!address[0] && leader->options->address[task]) address = leader->options->address[task];
     snprintf(text, 384, "task %.100s%s%s", leader->options->name[task], address[0] ? " at " : "", address);

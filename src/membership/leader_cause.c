@@ -19,7 +19,7 @@ static void add(mst_task_failure *failure, const char *format, ...) {
     va_end(list);
 }
 
-/* "exchange 3 of run 7 (dense/kernel)" */
+/* Adds the description of an exchange: "exchange 3 of run 7 (dense/kernel)". */
 static void add_exchange(mst_task_failure *failure, const mst_started_exchange *x) {
     add(failure, "exchange %u of run %" PRIu64, x->exchange, x->run);
     if (*x->name) add(failure, " (%s)", x->name);
@@ -29,15 +29,15 @@ static uint64_t num_started(const mst_started_exchanges *s) {
     return s->count ? s->last[0].count : 0;
 }
 
-/* LATE are the exchanges of the task that has waited too long. Returns the first of them that a task with COUNT
- * exchanges has not started. */
+/* The first exchange that a task with COUNT exchanges has not started. LATE: the exchanges of the task that has waited
+ * too long. */
 static const mst_started_exchange *first_missed(const mst_started_exchanges *late, uint64_t count) {
     int32_t i = late->count - 1;
     while (i > 0 && late->last[i].count <= count) i--;
     return &late->last[i];
 }
 
-/* "; worker:0 and worker:3 have come" */
+/* Adds which tasks have started the exchange with this COUNT: "; worker:0 and worker:3 have come". */
 static void add_come(const mst_leader *leader, uint64_t count, mst_task_failure *failure) {
     int32_t come = 0, told = 0;
     const int32_t n = leader->options->num_tasks;

@@ -94,7 +94,8 @@ static mst_status check_given(const mst_session_options *o) {
         wrong);
 }
 
-/* PLAN_PASS: `plan_pass` of O, as a string that lives as long as the session. */
+/* Makes a session on the task servers at the target. PLAN_PASS: `plan_pass` of O, as a string that lives as long as the
+ * session. */
 static mst_status make_remote(mst_graph *graph, const mst_session_options *o, const char *plan_pass,
                               mst_remote_session **out) {
     const double timeout = o->timeout > 0 ? o->timeout : MST_DEFAULT_TIMEOUT;

@@ -126,7 +126,8 @@ static void members_trouble(void *context, int32_t number, char *text) {
     if (info && number != task->self) info->connect_error(task->transport, number, text);
 }
 
-/* "worker:1 at b:2222 (connection refused: nothing listens there)". Returns its length. */
+/* Writes a task that is waited for: "worker:1 at b:2222 (connection refused: nothing listens there)". Returns the
+ * length of the text. */
 static size_t write_waited(mst_task *task, const mst_waited_task *waited, char *text, size_t size) {
     const char *address = task->address[waited->task];
     char why[MST_TRANSPORT_DOING] = "";

@@ -24,7 +24,7 @@ static const char *const call_names[MST_NUM_CALLS] = {"barrier",        "broadca
 
 enum { CALL_TEXT = 128 };
 
-/* "all_reduce of 10 f32". CALL may have come from another task. */
+/* Writes CALL as "all_reduce of 10 f32". It may have come from another task, with any numbers in it. */
 static const char *print_call(const mst_task *task, const mst_task_call *call, char text[CALL_TEXT]) {
     const bool known = call->kind < MST_NUM_CALLS && call->dtype < MST_NUM_DTYPES;
     const char *name = known ? call_names[call->kind] : "another call";

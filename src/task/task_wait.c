@@ -7,7 +7,7 @@ static const double LATE = 10, AGAIN = 60; /* seconds */
 /* nanoseconds: after that long without a look, this task itself was stopped */
 static const int64_t PAUSE = 2000000000;
 
-/* "; worker:1 at b:2222, when last heard, trained, had made step 5" */
+/* Adds what a task was doing: "; worker:1 at b:2222, when last heard, trained, had made step 5". */
 static size_t add_heard(mst_task *task, int32_t number, char *text, size_t size) {
     char heard[MST_TRANSPORT_DOING] = "";
     const char *address = task->address[number];

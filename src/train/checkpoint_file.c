@@ -325,8 +325,8 @@ static mst_status checkpoint_file_read_all(const reader *r, wanted *entry, int64
     return mst_copy_parallel(INT64_MAX, count, read_some, &w);
 }
 
-/* *OUT: whether entry I of a TensorFlow checkpoint has a dtype that no store has. It is then skipped, and its name is
- * noted. */
+/* Sets *OUT if entry I of a TensorFlow checkpoint has a dtype that no store has. The entry is then skipped, and its
+ * name is noted. */
 static mst_status leave_out(const reader *r, int64_t i, const char *name, mst_snapshot *snapshot, bool *out) {
     char dtype[MST_BUNDLE_TYPE_TEXT];
     const mst_bundle_entry *e = r->kind == MST_FILE_CHECKPOINT ? mst_bundle_at(r->bundle, i) : NULL;

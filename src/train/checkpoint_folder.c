@@ -145,7 +145,7 @@ static mst_status parse_state(char *text, const mst_folder *folder, mst_checkpoi
     return newest ? add_path(list, folder, newest) : MST_OK;
 }
 
-/* *THERE: whether a state file exists. A file that cannot be one is ignored. */
+/* Reads the state file, if there is one. *THERE: whether it exists. A file that cannot be a state file is ignored. */
 static mst_status read_state(const mst_folder *folder, mst_checkpoint_list *list, bool *there) {
     void *data;
     size_t size;

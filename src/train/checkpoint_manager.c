@@ -200,8 +200,8 @@ static mst_status take_lock(mst_checkpoint_manager *m) {
                     m->folder.path, *owner ? owner : "?");
 }
 
-/* *OUT: whether a killed process left NAME behind: a temporary file, or data without an index. The answer is certain
- * only while the lock of NAME is held, because a writer of a checkpoint holds it until the index exists. */
+/* Finds out whether a killed process left NAME behind: a temporary file, or data without an index. The answer is
+ * certain only while the lock of NAME is held, because a writer of a checkpoint holds it until the index exists. */
 static mst_status is_litter(const mst_checkpoint_manager *m, const char *name, bool *out) {
     const char *data = strstr(name, ".data-");
     const size_t size = strlen(m->prefix);

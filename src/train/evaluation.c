@@ -72,7 +72,7 @@ static mst_status fill_result(mst_trainer *trainer, const evaluation_sums *all, 
     return MST_OK;
 }
 
-/* CONFUSION: [num_outputs], or NULL. */
+/* Makes one pass over DATA, and fills RESULT. CONFUSION: [num_outputs], or NULL. */
 static mst_status evaluate(mst_trainer *trainer, const mst_dataset *data, int64_t batch_size, mst_result *result,
                            mst_tensor **confusion) {
     mst_iterator *iterator;

@@ -121,7 +121,8 @@ static mst_status give_values(mst_monitored_session *s, int missing) {
     return MST_OK;
 }
 
-/* *READY: whether all variables have values; if not, WHY says what the session waits for. */
+/* Looks whether all variables have values (*READY), and gives them values if this client may. Otherwise WHY says what
+ * the session waits for. */
 static mst_status try_ready(mst_monitored_session *s, bool *ready, char *why, size_t size) {
     const char *first;
     int missing;

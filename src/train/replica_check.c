@@ -46,7 +46,7 @@ static mst_status devices_differ(const mst_trainer *trainer, const mst_node *nod
     return status;
 }
 
-/* HASH: [number of weights]. */
+/* Hashes all weights, and compares the replicas of this process' devices. HASH: [number of weights]. */
 static mst_status hash_weights(const mst_trainer *trainer, const weight_list *weights, int64_t step, uint64_t *hash) {
     for (int64_t i = 0; i < weights->count; i++) {
         const mst_node *node = weights->node[i];

@@ -361,7 +361,7 @@ static void refuse(void *source) {
     free(source);
 }
 
-/* NULL if P is not valid, or if there is no memory. */
+/* Reads an OFFER. NULL if P is not valid, or if there is no memory. */
 static offered *read_offer(mst_transport *t, const mst_mpi_packet *p) {
     const size_t n = p->num_bytes / sizeof(uint64_t);
     uint64_t total = 0;

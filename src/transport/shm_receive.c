@@ -180,7 +180,8 @@ static void give_up(mst_shm *shm, mst_shm_link *l, const char *why) {
     pthread_mutex_unlock(&shm->lock);
 }
 
-/* L is closed, and the process at its other end has ended: nobody reads the bytes that were sent by L any more. */
+/* Ends the messages that were sent by L, which is closed, and removes L. The process at its other end has ended: nobody
+ * reads the bytes any more. */
 static void end_process(mst_shm *shm, mst_shm_link *l) {
     pthread_mutex_lock(&shm->lock);
     for (mst_shm_sending **at = &shm->first; *at;)

@@ -176,7 +176,8 @@ static mst_status make_peers(mst_transport *t) {
     return MST_OK;
 }
 
-/* NUMERIC: the resolved address to listen on. It is bound in this form, so that a name cannot change its meaning. */
+/* Checks whether the options allow listening at NUMERIC, the resolved address. It is bound in this form, so that a name
+ * cannot change its meaning. */
 static mst_status check_reach(const mst_open_options *options, const char *numeric) {
     const bool is_loopback = mst_endpoint_is_loopback(numeric);
     if (options->has_token ? is_loopback : options->has_keys || options->insecure || is_loopback) return MST_OK;
