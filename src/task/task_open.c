@@ -12,6 +12,7 @@
 #include "cluster/task_transport.h"
 #include "store/store.h"
 #include "task/task_inside.h"
+#include "transport/time_limits.h"
 #include "transport/transport_row.h"
 
 /* The row of the transport that OPTIONS name. NULL: they name none, or one that does not exist. */
@@ -198,9 +199,9 @@ mst_status mst_task_open_with(const mst_task_options *options, mst_task **out) {
     if (!task) return MST_NO_MEMORY("for a task");
     task->cluster = mst_cluster_retain((mst_cluster *)(uintptr_t)options->cluster);
     task->options = *options;
-    if (task->options.timeout == 0) task->options.timeout = 10;
-    if (task->options.recovery_timeout == 0) task->options.recovery_timeout = 600;
-    if (task->options.collective_timeout == 0) task->options.collective_timeout = 600;
+    if (task->options.timeout == 0) task->options.timeout = MST_DEFAULT_TIMEOUT;
+    if (task->options.recovery_timeout == 0) task->options.recovery_timeout = MST_DEFAULT_RECOVERY_TIMEOUT;
+    if (task->options.collective_timeout == 0) task->options.collective_timeout = MST_DEFAULT_STEP_TIMEOUT;
     task->num_workers = mst_cluster_num_workers(options->cluster);
     task->self = mst_cluster_self(options->cluster);
     task->stopped_at = task->ended_at = MST_NO_STATE;

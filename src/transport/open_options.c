@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "transport/time_limits.h"
 
-static const double DEFAULT_TIMEOUT = 10, MOST_SECONDS = 86400;
+static const double MOST_SECONDS = 86400;
 enum { DEFAULT_CONTROL = 1 << 20, DEFAULT_KEPT = 1 << 30 };
 
 static mst_status check_numbers(const mst_transport_options *o) {
@@ -40,7 +41,7 @@ mst_status mst_open_options_copy(const mst_transport_options *options, mst_open_
                               .insecure = options->insecure,
                               .only_connects = options->only_connects,
                               .instance = options->instance,
-                              .timeout = options->timeout > 0 ? options->timeout : DEFAULT_TIMEOUT,
+                              .timeout = options->timeout > 0 ? options->timeout : MST_DEFAULT_TIMEOUT,
                               .most_control = options->most_control ? options->most_control : DEFAULT_CONTROL,
                               .most_kept = options->most_kept ? options->most_kept : DEFAULT_KEPT,
                               .report = options->report};
