@@ -213,9 +213,9 @@ mst_status mst_server_run_with(const mst_server_options *options) {
                         "server: the log '%s' cannot be both replayed and written: write the new one to another folder",
                         options->update_log);
     mst_server s = {.options = *options, .take_request = take_request};
-    if (s.options.timeout == 0) s.options.timeout = MST_DEFAULT_TIMEOUT;
-    if (s.options.recovery_timeout == 0) s.options.recovery_timeout = MST_DEFAULT_RECOVERY_TIMEOUT;
-    if (s.options.step_timeout == 0) s.options.step_timeout = MST_DEFAULT_STEP_TIMEOUT;
+    if (s.options.timeout == 0) s.options.timeout = MST_TASK_TIMEOUT;
+    if (s.options.recovery_timeout == 0) s.options.recovery_timeout = MST_TASK_RECOVERY_TIMEOUT;
+    if (s.options.step_timeout == 0) s.options.step_timeout = MST_TASK_STEP_TIMEOUT;
     mst_status status = open_server(&s);
     if (!status) status = serve(&s);
     close_server(&s);

@@ -199,9 +199,9 @@ mst_status mst_task_open_with(const mst_task_options *options, mst_task **out) {
     if (!task) return MST_NO_MEMORY("for a task");
     task->cluster = mst_cluster_retain((mst_cluster *)(uintptr_t)options->cluster);
     task->options = *options;
-    if (task->options.timeout == 0) task->options.timeout = MST_DEFAULT_TIMEOUT;
-    if (task->options.recovery_timeout == 0) task->options.recovery_timeout = MST_DEFAULT_RECOVERY_TIMEOUT;
-    if (task->options.collective_timeout == 0) task->options.collective_timeout = MST_DEFAULT_STEP_TIMEOUT;
+    if (task->options.timeout == 0) task->options.timeout = MST_TASK_TIMEOUT;
+    if (task->options.recovery_timeout == 0) task->options.recovery_timeout = MST_TASK_RECOVERY_TIMEOUT;
+    if (task->options.collective_timeout == 0) task->options.collective_timeout = MST_TASK_STEP_TIMEOUT;
     task->num_workers = mst_cluster_num_workers(options->cluster);
     task->self = mst_cluster_self(options->cluster);
     task->stopped_at = task->ended_at = MST_NO_STATE;

@@ -41,7 +41,7 @@ mst_status mst_open_options_copy(const mst_transport_options *options, mst_open_
                               .insecure = options->insecure,
                               .only_connects = options->only_connects,
                               .instance = options->instance,
-                              .timeout = options->timeout > 0 ? options->timeout : MST_DEFAULT_TIMEOUT,
+                              .timeout = options->timeout > 0 ? options->timeout : MST_TASK_TIMEOUT,
                               .most_control = options->most_control ? options->most_control : DEFAULT_CONTROL,
                               .most_kept = options->most_kept ? options->most_kept : DEFAULT_KEPT,
                               .report = options->report};

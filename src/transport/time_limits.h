@@ -3,9 +3,9 @@
 #define MUSTER_TRANSPORT_TIME_LIMITS_H
 
 enum {
-    MST_DEFAULT_TIMEOUT = 10,           /**< of silence, after which the other end of a connection is lost */
-    MST_DEFAULT_RECOVERY_TIMEOUT = 600, /**< in which a lost task may come back */
-    MST_DEFAULT_STEP_TIMEOUT = 600      /**< in which the others must come to a step, or to a collective */
+    MST_TASK_TIMEOUT = 10,           /**< of silence, after which the other end of a connection is lost */
+    MST_TASK_RECOVERY_TIMEOUT = 600, /**< in which a lost task may come back */
+    MST_TASK_STEP_TIMEOUT = 600      /**< in which the others must come to a step, or to a collective */
 };
 
 #endif
