@@ -3,9 +3,9 @@
  *  The kinds with their formulas (the enum mst_initializer_kind) and the macro of each, such as
  *  mst_constant_initializer(0.1), are in muster/initializers.h.
  *
- *  An mst_initializer is a plain value; all zero it is glorot_uniform. A parameter that is 0 takes its default. The
- *  random numbers are keyed by the graph's seed and `seed`. Their distributions are the same as TensorFlow's, their
- *  bits are not.
+ *  An mst_initializer is a plain value, which needs no freeing. One whose members are all 0 is glorot_uniform. A
+ *  parameter that is 0 takes its default. The random numbers are keyed by the graph's seed and `seed`. Their
+ *  distributions are the same as TensorFlow's, their bits are not.
  */
 #ifndef MUSTER_INITIALIZER_H
 #define MUSTER_INITIALIZER_H
@@ -39,8 +39,10 @@ typedef struct mst_initializer {
 
 #define MST_INITIALIZER_(name, ...) MST_NAMED_WITH(mst_initializer, kind, MST_INITIALIZER_##name, __VA_ARGS__)
 
-/** Number of inputs and outputs of a unit, as Keras counts them. Shape [n]: n and n. [in, out]: in and out. A
- *  convolution's kernel [..., in, out]: both times the product of the other dimensions. A scalar: 1 and 1. */
+/** Sets *FAN_IN and *FAN_OUT to the numbers of inputs and outputs of a unit whose weights have SHAPE, as Keras counts
+ *  them. A scalar has 1 and 1, a vector [n] has n and n, a matrix [in, out] has in and out. The kernel of a
+ *  convolution, [..., in, out], has in * size and out * size, where size is the product of the dimensions before
+ *  `in`. */
 MST_API void mst_shape_fans(mst_shape shape, double *fan_in, double *fan_out);
 
 /** The initial value of a variable of DTYPE and SHAPE (all dimensions known) as a value of GRAPH. Random kinds need f32

@@ -27,8 +27,9 @@ uint64_t mst_error_count(void);
  *  error. Returns CODE. */
 mst_status mst_error_complete(mst_status code, uint64_t before);
 
-/** Copies the calling thread's error, whose code is CODE, to FAILURE, and sets `derived` to false. MST_OK: there is no
- *  error. If the thread's record has another code, the message says that there is none. */
+/** Copies the calling thread's error, whose code is CODE, to FAILURE, and sets `derived` to false. If CODE is MST_OK,
+ *  there is no error to copy, and FAILURE becomes empty. If the thread's record has another code, it belongs to an
+ *  older error. FAILURE then gets the text "CODE, without a message". */
 void mst_failure_keep(mst_failure *failure, mst_status code);
 /** Makes FAILURE the calling thread's error, and returns its code. */
 mst_status mst_failure_restore(const mst_failure *failure);

@@ -49,10 +49,12 @@ typedef struct mst_timeline_due {
  *  DEADLINE has passed. It may also return early. Only one thread at a time may sleep on an event. */
 bool mst_timeline_poll(const mst_timeline_due *due, int n, int fd, int64_t deadline);
 
-/** Lets threads that sleep on the timeline now sleep on through its advances until mst_timeline_rouse, because another
- *  thread does their work meanwhile. A thread that sleeps on the timeline's event is still woken. */
+/** Lets the threads that are asleep on the timeline at this moment stay asleep when it advances, until
+ *  mst_timeline_rouse. The caller does their work until then. A thread that sleeps on the timeline's event is still
+ *  woken. */
 void mst_timeline_hush(mst_timeline *timeline);
-/** Wakes the threads that sleep on the timeline if it is above SEEN; else the next advance wakes them. */
+/** Ends mst_timeline_hush. Wakes the threads that sleep on the timeline if its value is above SEEN; else the next
+ *  advance wakes them. */
 void mst_timeline_rouse(mst_timeline *timeline, uint64_t seen);
 
 #endif

@@ -1,5 +1,6 @@
-/** Broadcast, all_gather, reduce_scatter and all_reduce over a group (collective/group.h). Calls return when they are
- *  done. All members make the same calls in the same order relative to their other runs; each call takes its own runs.
+/** Broadcast, all_gather, reduce_scatter and all_reduce over a group (collective/group.h). A call returns when it is
+ *  done. Each call is a run of the group (mst_group_next_run), as is each step that exchanges data. All members must
+ *  make the same runs in the same order.
  *
  *  All calls fail with MST_DEADLINE when DEADLINE passes, and name a member from which nothing has come. If the
  *  generation ends, they fail with the failure that has ended it. A call that fails ends the generation, since other

@@ -8,14 +8,17 @@
  *  Not every task may know which generation was the last one. A member remembers the last generation that it knows to
  *  have begun. It also remembers the later generations to which it has agreed (BEGIN in members.h), but does not know
  *  whether they have begun. Tasks may go on if they include a majority of each of all these generations. That is
- *  enough, since a generation begins only when all its members have agreed. Tasks that would go on without its majority
- *  include one of its members, which remembers it.
+ *  enough. Suppose that generation L began next after generation K, and that the tasks that would go on remember only
+ *  K. They include a majority of K, and so does L. They therefore share a task with L. A generation begins only when
+ *  all its members have agreed, so this task remembers L. The tasks must then include a majority of L too, and likewise
+ *  of each generation after L.
  *
  *  A task counts if its process takes part. It also counts if its process is known to have ended, since that process
  *  goes on nowhere. The end is known if the machine of the process has reported it. It is also known if a new process
- *  takes part with the same number and address. The agreements of such a process are forgotten. One case must therefore
- *  be avoided. A task is cut off, and is started again on the other side of the cut. Meanwhile the tasks that it was
- *  with go on without it. */
+ *  takes part with the same number and address. A process that has ended no longer remembers the generations to which
+ *  it agreed. One case must therefore be avoided. A task agrees to a generation, and is then started again where a cut
+ *  of the network separates it from the other members. These may go on, because they count the ended process. The new
+ *  process may go on too, with tasks on its side of the cut that do not know the generation. */
 #ifndef MUSTER_MEMBERSHIP_QUORUM_H
 #define MUSTER_MEMBERSHIP_QUORUM_H
 

@@ -10,8 +10,8 @@
 #include "plan/distribute.h"
 #include "plan/update_ops.h"
 
-/* Marks VALUE, which holds rows, and the value after it, which holds their number and then their indices. The second
- * value counts the rows of both. */
+/* Sets `counted_by` of VALUE, which holds rows, and of VALUE + 1, which holds the number of rows and then their
+ * indices. The first element of VALUE + 1 tells how many rows are in use, in both values. */
 static void set_counted(mst_plan *plan, int32_t value) {
     for (int32_t i = value; i < value + 2; i++) plan->value[i].counted_by = value + 1;
 }

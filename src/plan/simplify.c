@@ -1,7 +1,8 @@
-/* simplify: computes nodes now whose sources are all constant, by the op's reference kernel (folding). Of several nodes
- * that compute the same, one stays. One walk through the order finds them in a hash table (common subexpressions). A
- * node that passes its source on unchanged is removed. Nodes that have a state, draw random numbers, write, or wait for
- * others stay as they are. So do nodes with a result of more than MAX_FOLDED_BYTES, which would make the plan large. */
+/* simplify: computes nodes whose sources are all constant while the plan is made, by the op's reference kernel
+ * (folding). Of several nodes that compute the same, one stays. One walk through the order finds them in a hash table
+ * (common subexpressions). A node that passes its source on unchanged is removed. Nodes that have a state, draw random
+ * numbers, write, or wait for others stay as they are. So do nodes with a result of more than MAX_FOLDED_BYTES, which
+ * would make the plan large. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,8 +96,9 @@ static mst_status own_strings(mst_plan_value *value) {
     return MST_OK;
 }
 
-/* Whether the result is too large to be kept in the plan. A few bytes can be the strings of many elements, which are
- * not copied if the node runs in the step. */
+/* Whether the result of NODE, with the bytes of its strings, is too large to be kept in the plan. Many string elements
+ * may refer to the same few bytes. The plan would copy these bytes for each element; the kernel of a node that runs in
+ * the step does not copy them. */
 static bool is_too_large(const mst_plan *plan, const mst_plan_node *node) {
     size_t bytes = 0;
     for (int i = 0; i < node->num_dst; i++) bytes += mst_tensor_all_bytes(plan->value[node->dst + i].constant);
@@ -144,8 +146,9 @@ static uint64_t hash_constant(uint64_t h, const mst_tensor *constant) {
     return h;
 }
 
-/* Hash of a node. Equal nodes have equal hashes at any addresses in this process. So all tasks of a session merge the
- * same nodes and make one plan. */
+/* Hash of a node. Constants and options are hashed by their contents, so nodes that are equal by `same` have equal
+ * hashes. In each process the table then finds all equal nodes. All tasks of a session over several tasks therefore
+ * merge the same nodes, and make the same plan. */
 static uint64_t hash(const mst_plan *plan, const mst_plan_node *node) {
     const mst_tensor *constant = plan->value[node->dst].constant;
     uint64_t h = (uint64_t)(uint32_t)node->device << 40;

@@ -33,8 +33,8 @@ static void remove_use(mst_use *use) {
     *(use->after ? &use->after->before : &state->last) = use->before;
 }
 
-/* Updates one use's share of COUNTER, the number of uses of TURN that have to wait. *HELD_UP becomes NOW. Wakes the
- * turn when the counter reaches 0. */
+/* COUNTER is the number of uses of TURN that have to wait, and *HELD_UP says whether one of its uses is counted there.
+ * Counts this use if NOW is true, else no longer counts it. Wakes the turn when the counter reaches 0. */
 static void count(mst_turn *turn, bool *held_up, bool now, _Atomic int64_t *counter) {
     if (*held_up == now) return;
     *held_up = now;
@@ -86,8 +86,8 @@ static bool waits_for_a_step(const mst_turn *turn) {
     return false;
 }
 
-/* Whether new visitors must wait for TURN: it writes, or only visitors keep it from writing. Without this a stream of
- * visitors could hold up a writer for ever. */
+/* Whether new visitors (mst_turn_visit) must wait for TURN. They must if it already writes, or if it waits to write and
+ * only other visitors are before it. Otherwise visitors that keep coming could hold up a writer for ever. */
 static bool goes_before_visitors(const mst_turn *turn) {
     return turn->writes || (turn->wants_to_write && !waits_for_a_step(turn));
 }

@@ -102,10 +102,12 @@ typedef struct mst_trainer {
     mst_value *predict; /**< [num_inputs], then [num_outputs]; NULL: not built */
 } mst_trainer;
 
-/** Calls SLOT of TRAINER's way, a function that returns a status; MST_OK if it is NULL. */
+/** Calls the function SLOT of the table TRAINER->cooperation, which returns a status. MST_OK if the table has NULL for
+ *  it. */
 #define MST_COOPERATE(trainer, slot, ...) \
     ((trainer)->cooperation->slot ? (trainer)->cooperation->slot(__VA_ARGS__) : MST_OK)
-/** Calls SLOT of TRAINER's way, a function that returns bool; false if it is NULL. */
+/** Calls the function SLOT of the table TRAINER->cooperation, which returns bool. False if the table has NULL for
+ *  it. */
 #define MST_COOPERATION_SAYS(trainer, slot, ...) \
     ((trainer)->cooperation->slot && (trainer)->cooperation->slot(__VA_ARGS__))
 

@@ -13,8 +13,8 @@ const char *application_form(int i);
 const char *application_help(int i);
 /** Whether NAME is one of the networks of muster/applications.h: "lenet", "mobilenet_v2:0.5". */
 bool application_is(const char *name);
-/** MST_INVALID if NAME is neither such a network nor mlp, or if ALPHA is not a number above 0. The message tells the
- *  most similar name. */
+/** MST_INVALID if NAME is neither such a network nor mlp. The message then tells the most similar name. Also
+ *  MST_INVALID if NAME has an alpha, as in "mobilenet_v2:0.5", that is not a number above 0 and at most 100. */
 MST_CHECKED mst_status application_check(const char *name);
 /** Whether the network NAME takes texts, as numbers of tokens, instead of pictures. */
 bool application_takes_texts(const char *name);

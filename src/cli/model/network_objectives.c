@@ -13,8 +13,8 @@ _Static_assert((int)MAX_ENDS <= (int)MST_MAX_TARGETS, "each output has an object
 
 typedef mst_status (*take_item)(const network_objectives *from, int place, const char *value, objective *out);
 
-/* Calls TAKE for each item of TEXT, "a=x,b=y". An item without a name is for the output at its place in the list, or if
- * ALL is true for every output. */
+/* Calls TAKE for each item of TEXT, "a=x,b=y". An item without a name is for the output with the item's place in the
+ * list. If ALL is true, it is for every output. */
 static mst_status take_items(const network_objectives *from, const char *option, const char *text, bool all,
                              take_item take, objective *out) {
     const int n = from->ends->num_outputs;

@@ -11,7 +11,8 @@
 typedef enum unknown_loss {
     UNKNOWN_LOSS_FAILS,
     UNKNOWN_LOSS_SHOWS, /**< for prediction: the output is shown as it is */
-    UNKNOWN_LOSS_TRAINS /**< of several outputs, one with one number or float labels is a regression; else classes */
+    UNKNOWN_LOSS_TRAINS /**< for training: if the network has several outputs, one that is a single number or has float
+                         *   labels is a regression. Any other output has classes */
 } unknown_loss;
 
 typedef struct network_objectives {

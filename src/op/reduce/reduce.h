@@ -29,9 +29,9 @@ typedef struct mst_reduce_loops {
     int64_t outputs; /**< number of outputs */
 } mst_reduce_loops;
 
-/** The functions of a reduction for elements and accumulators of one type. reduce_loops.inc makes them. SRC is the
- *  place of the first element that goes into the output, or into the first of the outputs. Elements BEGIN to END - 1
- *  are counted in the order of the reduced loops. */
+/** The functions of a reduction for elements and accumulators of one type. reduce_loops.inc makes them. Where a
+ *  function folds only some elements, SRC points to element 0 of its output, or of the first of its outputs. The
+ *  elements of an output are numbered in the order of the reduced loops. */
 typedef struct mst_reducer {
     size_t accumulator; /**< bytes of one, at most MST_MOST_ACCUMULATOR */
     /** Makes outputs BEGIN to END - 1, each of one or more contiguous rows. SRC is the whole source, DST output 0. */
@@ -41,7 +41,8 @@ typedef struct mst_reducer {
     /** Folds elements BEGIN to END - 1 of each of N neighbouring outputs into N accumulators. */
     void (*to_accumulators)(const mst_reduce_loops *r, const void *src, int64_t begin, int64_t end, int64_t n,
                             void *accumulator);
-    /** Makes N outputs; output i from accumulators i, i + STRIDE, ... of all SEGMENTS (0: from no element). */
+    /** Makes N outputs. Output i is made from SEGMENTS accumulators: i, i + STRIDE, i + 2 STRIDE and so on. SEGMENTS is
+     *  0 for a reduction of no elements: each output then is what the reduction begins with, such as 0 for a sum. */
     void (*finish)(const mst_reduce_loops *r, const void *accumulator, int64_t segments, int64_t stride, int64_t n,
                    void *dst);
 } mst_reducer;
