@@ -1,4 +1,5 @@
-/** A hash of bytes that never changes between versions, for numbers of strings that are kept in files. */
+/** A hash of bytes that never changes between versions, so the numbers that it gives to strings may be kept in
+ *  files. */
 #ifndef MUSTER_BASE_FARM_HASH_H
 #define MUSTER_BASE_FARM_HASH_H
 

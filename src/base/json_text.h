@@ -6,8 +6,8 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/** Reads the object or list in the SIZE bytes of TEXT. Release it with json_decref. NULL if there is none: then *ERROR,
- *  which may be NULL, says why. */
+/** Reads the object or list in the SIZE bytes of TEXT. Release it with json_decref. NULL if these are not one valid
+ *  object or list; *ERROR then says why. ERROR may be NULL. */
 json_t *mst_json_read(const char *text, size_t size, json_error_t *error);
 /** Reads an object or list from a string. If TEXT is NULL, returns NULL. */
 json_t *mst_json_read_string(const char *text, json_error_t *error);

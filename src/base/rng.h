@@ -20,7 +20,8 @@ typedef struct mst_rng {
     uint64_t step;
 } mst_rng;
 
-/** Makes the sequence of STREAM (which op, which epoch) under SEED, in step STEP. */
+/** Makes the sequence of STREAM under SEED, in step STEP. STREAM is the number of what draws, such as an op or an
+ *  epoch. */
 mst_rng mst_rng_make(uint64_t seed, uint64_t stream, uint64_t step);
 
 /** The bare generator: 10 rounds on COUNTER with KEY. */

@@ -19,8 +19,8 @@ typedef struct mst_row_range {
     int64_t first, count;
 } mst_row_range;
 
-/** The first item of part I when SIZE items are cut into N parts in this way; SIZE for I = N. Shards are divided among
- *  workers in the same way. */
+/** The first item of part I when SIZE items are cut into N parts, as rows are divided among shards; SIZE for I = N.
+ *  Shards are divided among workers in the same way. */
 static inline int64_t mst_part_begin(int64_t size, int64_t n, int64_t i) {
     const int64_t more = size % n;
     return size / n * i + (i < more ? i : more);

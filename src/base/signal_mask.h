@@ -13,8 +13,8 @@
 
 /** Sets OUT to all signals except those of faults. */
 void mst_signals_most(sigset_t *out);
-/** Blocks these signals in the calling thread. Calls may be nested: the last mst_signals_unblock restores the mask that
- *  the thread had before the first call. */
+/** Blocks all signals except those of faults in the calling thread. Calls may be nested: the last mst_signals_unblock
+ *  restores the mask that the thread had before the first call. */
 void mst_signals_block(void);
 void mst_signals_unblock(void);
 /** Marks the calling thread as one of the library (mst_thread_start), which never handles signals. mst_signals_block
