@@ -26,7 +26,8 @@ MST_CHECKED mst_status mst_body_infer(mst_infer *c, const mst_graph *body, int n
                                       int num_outputs, mst_spec *dst);
 /** Makes a graph of the same nodes, with the same numbers and names, but without inputs and outputs. */
 MST_CHECKED mst_status mst_body_copy(const mst_graph *body, mst_graph **out);
-/** Sets NEEDED[i] to true for each input i from which a wanted output is computed. WANTED: by output. */
+/** Sets NEEDED[i] to true for each input i from which a wanted output is computed. Output o is wanted if WANTED[o] is
+ *  true. */
 MST_CHECKED mst_status mst_body_find_needed(const mst_graph *body, const bool *wanted, bool *needed);
 
 /** Whether an option of OP is a body. */

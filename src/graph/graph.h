@@ -59,7 +59,8 @@ typedef struct mst_scope {
     const char *device;              /**< device of new nodes */
     const mst_device_setter *setter; /**< places new variables; NULL: variables get `device` like other nodes */
     const char *setter_inner;        /**< the device scopes inside the setter's, merged */
-    int first_control, num_control;  /**< the open ones in graph->control: from FIRST_CONTROL to NUM_CONTROL - 1 */
+    int first_control, num_control;  /**< the control nodes that are open: in graph->control, from index first_control
+                                      *   to num_control - 1 */
     mst_reuse reuse;
     const char *seed_prefix;    /**< random ops take their seeds from the part of their names after this; NULL: from the
                                   whole name */
@@ -87,7 +88,7 @@ struct mst_graph {
     bool differentiates; /**< nodes that are made now belong to gradients */
     mst_names names;     /**< node name -> id */
     mst_names suffixes;  /**< base name -> last suffix given */
-    mst_scope current;   /**< the scope that holds now; prefixes end in '/' or are "" */
+    mst_scope current;   /**< the innermost open scope; prefixes end in '/' or are "" */
     mst_scope *scope;
     int64_t num_scopes, scope_capacity;
     mst_node **control; /**< stack of all open control scopes */
@@ -123,8 +124,8 @@ MST_CHECKED mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts
  *  beginning, and yield it at their end. If such a function calls another, the inner one finds it claimed already
  *  (NESTED). */
 typedef enum mst_claim { MST_CLAIM_REFUSED = 0, MST_CLAIM_OUTER, MST_CLAIM_NESTED } mst_claim;
-/** Claims a graph. Refused if another thread has it, or a session reads it: then this is the calling thread's error,
- *  and the graph's for good. */
+/** Claims a graph. Refused if another thread has claimed it, or if a session reads it. The refusal then is the calling
+ *  thread's error, and from now on the graph's error. */
 mst_claim mst_graph_claim(mst_graph *graph);
 void mst_graph_yield(mst_graph *graph, mst_claim claim);
 /** Begins and ends a session's reading of the graph; several may read at once. MST_INVALID if another thread changes
@@ -136,20 +137,20 @@ typedef enum mst_graph_misuse { MST_NOT_MISUSED = 0, MST_BUILT_BY_TWO, MST_BUILT
 
 /** Keeps the calling thread's error as the graph's, if it is the graph's first. */
 void mst_graph_keep_error(mst_graph *graph);
-/** MST_IS_NULL for a function that adds to GRAPH: the error is kept there too. */
+/** MST_IS_NULL for a function that adds to GRAPH. The error is kept on GRAPH too. */
 #define MST_IS_NULL_IN(graph, argument) (MST_IS_NULL(argument) && (mst_graph_keep_error(graph), true))
 mst_value mst_graph_error_value(mst_graph *graph);
 /** Does mst_graph_keep_error, and returns GRAPH's error value; MST_NONE if GRAPH is NULL. */
 mst_value mst_value_of_last_error(mst_graph *graph);
-/** MST_NO_MEMORY (base/no_memory.h) for a function that adds to GRAPH and returns a value: the error is kept there, and
- *  the result is an error value. */
+/** MST_NO_MEMORY (base/no_memory.h) for a function that adds to GRAPH and returns a value: the error is kept on GRAPH,
+ *  and the result is an error value. */
 #define MST_VALUE_NO_MEMORY(graph, ...) mst_value_fail((graph), MST_OUT_OF_MEMORY, "cannot get memory " __VA_ARGS__)
 /** A unique full name for BASE in the current name scope, in the arena; NULL if memory runs out. */
 const char *mst_graph_unique_name(mst_graph *graph, const char *base);
 /** Whether NAME can be the name of a node or a scope; '/' is allowed inside. */
 bool mst_name_is_valid(const char *name);
-/** Notes that NAME, in the arena, is the name of a node that was not named here. Later names will differ from it and
- *  from its scopes. */
+/** Notes that NAME, a text in the arena, is taken: a node that was copied or read from a file keeps this name. Names
+ *  that are made later differ from it and from the scopes in it. */
 MST_CHECKED mst_status mst_graph_adopt_name(mst_graph *graph, const char *name);
 /** Gives back NAME, which no node has yet. If it had the newest suffix of its base, the next node gets this suffix. */
 MST_CHECKED mst_status mst_graph_release_name(mst_graph *graph, const char *name);

@@ -8,15 +8,17 @@
 /* Attributes that begin with '_' are private to a program: TensorFlow keeps and ignores them. */
 #define MST_ATTR_OP "_muster_op"     /**< on each node, a string: name of the op */
 #define MST_ATTR_SEED "_muster_seed" /**< on one node, an integer: seed of the graph; missing: 0 */
-/** On one node, with the suffixes _0, _1, ...: the name of a collection, then its values in their order. */
+/** On one node, a list of strings for each collection, with the suffix _0, _1, ... after this name. The list has the
+ *  name of the collection, then its values in their order. */
 #define MST_ATTR_COLLECTION "_muster_collection"
 #define MST_ATTR_SHAPES "_output_shapes" /**< on each node, a list of shapes */
 #define MST_ATTR_OPTION "_"              /**< prefix of the name of an option */
-/** On a node whose inputs are not its sources, a list of strings: its sources. */
+/** On a node whose inputs in the file are not the sources that it has in the graph: a list of strings with these
+ *  sources. */
 #define MST_ATTR_SOURCES "_muster_sources"
-/** On a node that only TensorFlow needs, a string: the node of which it is a part. */
+/** On a node that only TensorFlow needs: a string with the name of the node of which it is a part. */
 #define MST_ATTR_PART "_muster_part"
-/** Prefix of our name of an op, in camel case, if TensorFlow has no equivalent op. */
+/** If TensorFlow has no equivalent of an op, its type in the file is this prefix and the op's name in camel case. */
 #define MST_TYPE_PREFIX "Muster"
 
 /** The most bytes that a GraphDef may have: protobuf's limit for a message. */
