@@ -4,8 +4,8 @@
 
 #include "muster/op.h"
 
-/** Runs KERNEL on the threads of the device. Fails if source 1 is of integers, one of them is 0, and something is
- *  divided by it. */
+/** Runs KERNEL on the threads of the device. Fails if source 1 has integers and one of them is 0, unless the output is
+ *  empty. */
 MST_CHECKED mst_status mst_divide(const mst_kernel_args *a, mst_kernel_function kernel);
 
 #endif

@@ -23,7 +23,7 @@ enum {
     MST_CONV2D_GRADS_OUTPUT,
     MST_CONV2D_GRADS_TERMS,
     MST_CONV2D_GRADS_SRC_TERMS, /**< if src is the source of a batch norm before the convolution */
-    MST_CONV2D_GRADS_VARIANCE,  /**< if there are sums */
+    MST_CONV2D_GRADS_VARIANCE,  /**< if the node has the outputs from MST_CONV2D_GRADS_SUMS on */
     MST_CONV2D_GRADS_MOST
 };
 

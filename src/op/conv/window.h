@@ -45,8 +45,8 @@ static inline void mst_window_inside(const mst_window *w, int64_t o, int64_t *fi
     if (*first > *end) *first = *end;
 }
 
-/** Turn options of an op on [n, width, channels] into options on one row, [n, 1, width, channels]. The options are a
- *  NUMBER, such as a stride (0: default), and PADS before and after. */
+/** These functions turn options of an op on [n, width, channels] into those of an op on pictures of one row, [n, 1,
+ *  width, channels]. NUMBER is an option such as a stride (0: default). PADS has the zeros before and after the row. */
 mst_axes mst_window_row(int32_t number);
 mst_axes mst_window_row_pads(mst_axes pads);
 

@@ -7,10 +7,11 @@
  *      #include "op/unary/unary_floats.inc"
  *
  *  defines reciprocal_reference for f32 and f64, out of plain loops over contiguous memory, one for each dtype.
- *  op/unary/unary.inc and op/binary/binary.inc are the loops. Beside them are the files that include them for
- *  some dtypes: ..._floats.inc, ..._numbers.inc, and ..._math.inc for formulas that call functions of base/simd_math.h.
+ *  op/unary/unary.inc and op/binary/binary.inc are the loops. Beside them are the files that include them for some
+ *  dtypes: ..._floats.inc, ..._numbers.inc, and ..._math.inc for formulas that call functions of base/simd_math.h.
  *  Functions of <math.h> are those of <tgmath.h> here: exp(x) of a float is computed as a float. Broadcasting goes by
- *  rows, in which each source either runs along or stays at one element. */
+ *  rows of the output. In each row, a source either has an element for each element of the output, or has one for
+ *  all. */
 #ifndef MUSTER_OP_ELEMENTWISE_H
 #define MUSTER_OP_ELEMENTWISE_H
 

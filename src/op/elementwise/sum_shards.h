@@ -5,9 +5,9 @@
 #include "base/shard_tree.h"
 #include "muster/op.h"
 
-/** Sums of one round travel together. */
+/** When a sum over the shards is made. All sums of one round are exchanged together. */
 typedef enum mst_sum_round {
-    MST_SUM_EARLY, /**< sums that the backward pass needs */
+    MST_SUM_EARLY, /**< before the backward pass, which needs these sums */
     MST_SUM_LATE,
     MST_NUM_SUM_ROUNDS
 } mst_sum_round;

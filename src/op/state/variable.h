@@ -1,4 +1,4 @@
-/** What only the code that makes the update of a variable declares about it. */
+/** A property of variables that only the code that builds their update sets. */
 #ifndef MUSTER_OP_STATE_VARIABLE_H
 #define MUSTER_OP_STATE_VARIABLE_H
 
