@@ -41,7 +41,7 @@ typedef struct mst_device {
     int first_core;       /**< index of the first core among those that this process may use; -1: there are more devices
                                than cores */
     int64_t memory_limit; /**< in bytes; 0: no limit */
-    int32_t task;         /**< number of its task in the list */
+    int32_t task;         /**< number of its task among those of mst_devices_join; 0 without them */
 } mst_device;
 
 /** A list of devices: those of this process, or those of several tasks (mst_devices_join). */

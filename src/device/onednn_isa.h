@@ -14,7 +14,7 @@ uint64_t mst_onednn_isa(void);
 const char *mst_onednn_isa_name(uint64_t bits, char *text, int size);
 /** Notes that oneDNN is used from now on, so its instruction set is fixed. */
 void mst_onednn_fix_isa(void);
-/** Makes oneDNN use the largest set that is within BITS. False: it already uses another one. */
+/** Makes oneDNN use the largest instruction set within BITS. False if oneDNN already uses another set. */
 bool mst_onednn_limit_isa(uint64_t bits);
 
 #endif

@@ -19,8 +19,8 @@ typedef struct mst_kernel {
      *  kernel needs neither. */
     mst_status (*prepare)(const mst_infer *c, int num_threads, void **state, size_t *workspace);
     /** Puts a constant source into the layout that the kernel reads fastest. *PACKED is a u8 tensor that belongs to the
-     *  caller; the kernel reads it from now on in place of source SRC. NULL: the source stays as it is. The function
-     *  may be NULL: then all sources stay. */
+     *  caller; the kernel reads it from now on in place of source SRC. If *PACKED is NULL, the source stays as it is.
+     *  `pack` itself may be NULL: all sources then stay as they are. */
     mst_status (*pack)(void *state, int src, const mst_tensor *constant, mst_tensor **packed, size_t *workspace);
     /** Frees the state that `prepare` made. NULL: there is nothing to free. */
     void (*release)(void *state);

@@ -4,7 +4,7 @@
  *  is a call of its own, on one thread. The gradient of the weights is a sum over the examples. Each part writes its
  *  sum to a separate place, and these sums are added up in the order of the parts. A convolution of one example is cut
  *  into bands of rows of its output; each band reads the rows that its windows reach. If windows are 1 x 1, a part can
- *  also be some rows of an example. It is so if an example does not fit into the cache of a core.
+ *  also be some rows of an example. Examples are divided like this if one does not fit into the cache of a core.
  *
  *  If the convolution is in bf16, a part's operands are rounded before it reads them, unless they are given in bf16.
  *  The result is bf16 too if `made_bf16` is set. If oneDNN has no fast code for bf16, the convolution is computed in
@@ -41,7 +41,8 @@ typedef struct mst_conv_parts {
     int64_t band;               /* rows of output in a band; 0: parts are examples, not bands */
     bool packed;                /* the weights are given in the primitive's layout */
     int64_t src_step, dst_step; /* elements from one part to the next */
-    int64_t src_before;         /* elements before its step that a band reads; not the first band */
+    int64_t src_before;         /* a band, except the first, begins to read so many elements before its place, which is
+                                 * part * src_step */
     /* Sizes and places in the workspace. It has the weights in the primitive's layout, or a gradient of them for each
      * part. After that come the scratchpads of the threads. */
     size_t weights_step, scratchpads, scratchpad_step, workspace;
@@ -60,8 +61,8 @@ bool mst_conv_grad_is_product(const mst_conv *conv);
  *  of rows. NAME is the node's name. */
 MST_CHECKED mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind, const mst_conv *conv,
                                            int num_threads, int64_t chunk, bool bands, const char *name);
-/** Puts constant WEIGHTS into the layout that the parts read from now on. *PACKED is a u8 tensor for the caller; NULL
- *  if they are in that layout already. The workspace gets smaller. */
+/** Puts constant WEIGHTS into the layout that the parts read from now on. *PACKED is a u8 tensor that the caller owns;
+ *  NULL if WEIGHTS have that layout already. The workspace gets smaller. */
 MST_CHECKED mst_status mst_conv_parts_pack(mst_conv_parts *parts, const void *weights, mst_tensor **packed);
 /** From now on operand WHICH, a source or output that is read, is given in bf16 if PARTS are in bf16 (see `conv`). The
  *  workspace gets smaller. */

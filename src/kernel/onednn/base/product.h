@@ -40,8 +40,9 @@ void mst_product_operand(mst_product_shape *p, int which, mst_shape shape, bool 
 MST_CHECKED mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t chunk, int num_threads,
                                           const char *name, mst_product **out);
 void mst_product_destroy(mst_product *product);
-/** Rearranges B into the layout that oneDNN reads fastest, separately for each part. *PACKED is a u8 tensor for the
- *  caller. From now on *PRODUCT takes it as B. NULL: oneDNN reads B as it is, or the other layout is much larger. */
+/** Rearranges B into the layout that oneDNN reads fastest, separately for each part. *PACKED is a u8 tensor that the
+ *  caller owns, and that *PRODUCT takes as B from now on. *PACKED is NULL if B stays as it is: oneDNN reads it fastest
+ *  so, or the other layout is much larger. */
 MST_CHECKED mst_status mst_product_pack(mst_product **product, const void *b, mst_tensor **packed);
 int64_t mst_product_parts(const mst_product *product);
 /** Bytes of workspace for each thread. */
