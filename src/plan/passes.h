@@ -11,7 +11,7 @@
     PASS(prune)      /* imports the nodes that the fetches need, but not those that only fed values need */          \
     PASS(infer)      /* finds all dtypes and shapes from those of the feeds */                                       \
     PASS(place)      /* gives each node a device */                                                                  \
-    PASS(simplify)   /* computes constant nodes now, merges nodes that compute the same */                           \
+    PASS(simplify)   /* computes nodes with constant sources, merges nodes that compute the same */                  \
     PASS(autocast)   /* casts the factors of products to bf16, where this is asked for */                            \
     PASS(distribute) /* makes copies of mirrored variables, and spreads updates over devices and memory domains */   \
     PASS(commit)     /* orders the writes: no state changes before everything that can fail is done */               \

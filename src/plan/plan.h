@@ -47,7 +47,8 @@ typedef struct mst_plan_value {
                          leaf + number of the leaf * number of values */
 } mst_plan_value;
 
-/** Whether a node runs before the gate or behind it. All devices meet there when nothing can fail any more. */
+/** Whether a node runs before the gate or behind it. All devices meet at the gate. Behind it nothing can fail any
+ *  more. */
 typedef enum mst_region { MST_BODY = 0, MST_COMMIT } mst_region;
 
 typedef struct mst_plan_body mst_plan_body;

@@ -48,7 +48,7 @@ typedef struct mst_program {
                                   memory is not the host's */
 } mst_program;
 
-/** Before an instance of a node runs, its device waits until instance FROM has run on another. */
+/** Before an instance of a node runs, its device waits until instance `from` has run on another device. */
 typedef struct mst_plan_wait {
     int32_t from;
     int32_t next; /**< next wait of the same instance; -1: none */

@@ -33,8 +33,8 @@ typedef struct mst_binding {
     /** By node: arrays of the sources and outputs of a node that a group runs; NULL for other nodes. All devices of the
      *  group share them. */
     const mst_array *const *group_arrays;
-    /** Describes VALUE in *ARRAY. The address is set now or, for a fed tensor, before each step. With SHAPE_ONLY no
-     *  address is set. */
+    /** Describes VALUE in *ARRAY. The address is set in this call or, for a fed tensor, before each step. With
+     *  SHAPE_ONLY no address is set. */
     mst_status (*fill)(const struct mst_binding *binding, int32_t value, bool shape_only, mst_array *array);
     void *context; /**< of fill */
 } mst_binding;

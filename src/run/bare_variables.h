@@ -1,4 +1,4 @@
-/** Finds which variables of a graph get their first values now. */
+/** Finds which variables of a graph get their first values when a session initializes variables. */
 #ifndef MUSTER_RUN_BARE_VARIABLES_H
 #define MUSTER_RUN_BARE_VARIABLES_H
 

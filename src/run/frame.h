@@ -52,8 +52,9 @@ typedef struct mst_frame {
     mst_tensor **outputs;       /**< by fetch; a NULL entry: not wanted. The tensors are retained */
     mst_step step;
     int64_t deadline;
-    int64_t longer;   /**< the caller's deadline behind the gate */
-    bool caller_runs; /**< the caller runs device 0's part, so this has a deadline behind the gate too */
+    int64_t longer;   /**< deadline behind the gate for the caller and for a part that the caller runs */
+    bool caller_runs; /**< the caller runs device 0's part. Behind the gate that part waits until `longer`; parts on
+                       *   other threads have no deadline there */
     bool check_numerics, spin;
     mst_run_notes *notes; /**< notes for a trace; NULL: the run is not traced */
     bool has_turn;
@@ -110,7 +111,7 @@ void mst_frame_leave(mst_frame *frame);
  *  meantime. */
 bool mst_frame_give_up(mst_frame *frame);
 /** Runs the program of DEVICE to its last action, or until the frame fails. TEAM are the threads of the device; NULL:
- *  it has one. LINES: by device. */
+ *  it has one thread. LINES are the timelines of all devices. */
 void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_timeline *lines);
 /** Allocates what mst_frame_run_alone needs: `own_lines` and `walks`. The owner frees them. */
 MST_CHECKED mst_status mst_frame_prepare_alone(mst_frame *frame);
