@@ -15,14 +15,16 @@ typedef struct mst_column_report {
     bool is_label;                    /**< the last column */
     char reading[MST_COLUMN_READING]; /**< "with a decimal comma", or for dates "as year and month"; "": as in C */
     int64_t num_categories;           /**< 0: the column has no categories */
-    bool looks_like_dates;            /**< at least half of its categories look like dates or times, such as EXAMPLE */
-    char no_date[MST_COLUMN_SHOWN];   /**< a category that cannot be read as a date, or ""; as NAME */
-    bool has_other_dates;             /**< NO_DATE looks like a date or time */
+    bool looks_like_dates;            /**< at least half of its categories look like dates or times, such as
+                                       *   `example` */
+    char no_date[MST_COLUMN_SHOWN];   /**< a category that cannot be read as a date, or ""; printed like `name` */
+    bool has_other_dates;             /**< `no_date` looks like a date or time */
     bool looks_like_numbers;          /**< the categories are numbers that are not read: 0x10, inf, 5 EUR, (5) */
-    char spaced[MST_COLUMN_SHOWN];    /**< a category that equals another but for spaces around it, or ""; as NAME */
-    char missing[MST_COLUMN_SHOWN];   /**< the category for missing values, such as NA, or ""; as NAME */
-    bool is_utf8;                     /**< both NAME and EXAMPLE are UTF-8 */
-    char example[MST_COLUMN_SHOWN];   /**< one of the categories; as NAME */
+    char spaced[MST_COLUMN_SHOWN];    /**< a category that differs from another only by spaces around it, or ""; printed
+                                       *   like `name` */
+    char missing[MST_COLUMN_SHOWN];   /**< the category for missing values, such as NA, or ""; printed like `name` */
+    bool is_utf8;                     /**< both `name` and `example` are UTF-8 */
+    char example[MST_COLUMN_SHOWN];   /**< one of the categories; printed like `name` */
 } mst_column_report;
 
 /** Reports on the columns of a table, whose schema is TEXT (from mst_dataset_schema; NULL: no schema). *OUT gets *COUNT

@@ -88,8 +88,10 @@ typedef struct mst_dataset_type {
     void (*settings)(const mst_dataset *dataset, char *text, size_t size);
     /** The *N datasets other than upstream that this one is made of. NULL: none. */
     mst_dataset *const *(*parts)(const mst_dataset *dataset, int *n);
-    bool keeps_rows;   /**< its rows are upstream's rows in the same order: one worker may have it, and another not */
-    bool takes_some;   /**< it selects or orders rows: one asynchronous worker may have it, and another not */
+    bool keeps_rows;   /**< its rows are upstream's rows in the same order, so some workers may use this transform and
+                        *   others not */
+    bool takes_some;   /**< it selects or orders rows: some asynchronous workers may use this transform and others
+                        *   not */
     bool gives_values; /**< its elements are values in memory (mst_element), not rows of the source */
     bool pads;         /**< all rows of a batch have the same length, even if upstream's rows differ in length */
     bool makes_ahead;  /**< its thread makes upstream's rows in advance; readers only copy them */

@@ -25,8 +25,8 @@ typedef struct mst_cursor_type {
     mst_status (*skip)(mst_cursor *cursor, int64_t n, int64_t *skipped);
     /** Frees what the type's own struct holds; may be NULL. */
     void (*destroy)(mst_cursor *cursor);
-    /** Adds the position of this cursor, and with mst_cursor_save that of its upstream, to BOOKMARK. NULL: only
-     *  upstream's. */
+    /** Adds the position of this cursor to BOOKMARK, and that of its upstream by mst_cursor_save. NULL: the position is
+     *  only that of upstream. */
     void (*save)(const mst_cursor *cursor, mst_bookmark *bookmark);
     /** Restores both positions, in a cursor that is open but not started. */
     mst_status (*restore)(mst_cursor *cursor, mst_bookmark *bookmark);
@@ -37,8 +37,8 @@ typedef struct mst_cursor_type {
     mst_status (*keep)(mst_cursor *cursor, const int64_t *rows, int64_t n);
     /** Called when all cursors are restored: drops the rows that no cursor downstream keeps. May be NULL. */
     void (*settle)(mst_cursor *cursor);
-    /** For a cursor with a thread: makes the work of the thread end soon, and the waiting of others for it. The cursor
-     *  is destroyed afterwards. May be NULL. */
+    /** For a cursor with a thread: makes the thread end its work soon, so that nobody waits for it any longer. The
+     *  cursor is destroyed afterwards. May be NULL. */
     void (*stop)(mst_cursor *cursor);
 } mst_cursor_type;
 
@@ -69,7 +69,8 @@ void mst_cursor_save(const mst_cursor *cursor, mst_bookmark *bookmark);
 MST_CHECKED mst_status mst_cursor_restore(mst_cursor *cursor, mst_bookmark *bookmark);
 /** The N ROWS, which came from CURSOR, are no longer needed. */
 void mst_cursor_forget(mst_cursor *cursor, const int64_t *rows, int64_t n);
-/** The opposite, after a restore: the N ROWS are still held downstream of CURSOR. */
+/** The opposite of mst_cursor_forget, after a restore: tells CURSOR that the N ROWS are still needed downstream of
+ *  it. */
 MST_CHECKED mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, int64_t n);
 
 /** Call it after a restore, before CURSOR moves. CURSOR and the cursors upstream of it drop the rows that they restored

@@ -1,8 +1,9 @@
 /** The columns of a bilinear resize: makes a row of f32 with other columns from a row of pixels. Each element is
  *  first + (second - first) * weight, where first and second are two neighbours.
  *
- *  AVX2 takes elements with byte shuffles if every eight come from two runs of 16 bytes. That is so for up to four
- *  times as many columns. Otherwise a plain loop does. Both give the same bits. */
+ *  With AVX2, byte shuffles pick the elements if every four of them come from 16 neighbouring bytes of the source. That
+ *  is so if the source has at most four times as many columns as the result. Otherwise a plain loop picks them. Both
+ *  give the same bits. */
 #ifndef MUSTER_DATA_PICTURES_RESIZE_COLUMNS_H
 #define MUSTER_DATA_PICTURES_RESIZE_COLUMNS_H
 

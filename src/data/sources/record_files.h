@@ -48,7 +48,8 @@ typedef struct mst_record_files {
     mst_tfrecord_options options; /**< for all record formats; cycle and block are at least 1 */
     int num_files;
     char **path;
-    bool forward;            /**< files are read forward only, and rows numbered as they come; else file by file */
+    bool forward;            /**< files are only read forward, and rows are numbered as they are read; false: rows are
+                              *   numbered file by file */
     mst_record_index *index; /**< [num_files]; NULL when forward */
     int64_t *first;          /**< first row of each file; first[num_files] is the number of rows; NULL when forward */
 } mst_record_files;

@@ -37,8 +37,8 @@ typedef struct mst_joined_cursor {
     /* After a restore: */
     int64_t *restored; /**< numbers of the rows in the pool, until mst_joined_settle */
     int64_t num_restored;
-    int64_t first_new; /**< number of the first row given out since; of earlier rows, the parts hold theirs only
-                            if they were told to keep them */
+    int64_t first_new; /**< number of the first row given out since the restore. The parts hold the rows that make up an
+                            earlier row only if they were told to keep them */
 } mst_joined_cursor;
 
 /** MST_INVALID, naming TRANSFORM, unless N is at least 1 and the elements of all DATASETS are rows. */
