@@ -8,7 +8,7 @@
 /** An error unless SIDES, an option of a layer, is empty or has two numbers of at least 0 for each of NUM_AXES axes. */
 MST_CHECKED mst_status mst_sides_check(const mst_axes *sides, int num_axes, const char *layer, const char *name);
 /** Source 0 of CALL with the numbers of zeros in SIDES added before and after it along each of NUM_AXES axes. If SIDES
- *  is empty, ALL zeros are added on each side. */
+ *  is empty, the number of zeros on each side is ALL. */
 mst_value mst_sides_pad(const mst_layer_call *call, int num_axes, const mst_axes *sides, int32_t all);
 /** Source 0 with the same numbers of elements removed. */
 mst_value mst_sides_crop(const mst_layer_call *call, int num_axes, const mst_axes *sides, int32_t all);
