@@ -12,7 +12,8 @@
 typedef struct mst_loss_form {
     bool sparse;            /**< labels are class numbers: one dimension fewer than the predictions */
     bool measures;          /**< it measures a distance between numbers, so labels cannot be names of classes */
-    const char *activation; /**< name of an op: if it made the predictions, its source is taken as logits; or NULL */
+    const char *activation; /**< name of an op. If that op made the predictions, its source is taken as logits. NULL: no
+                             *   op */
     /** The loss, with the shape of PREDICTIONS without the last axis. LABELS and PREDICTIONS have the same dtype and
      *  shape, of at least two dimensions. If `sparse` is set, they are i32, i64 or u8 [n] and floats [n, classes]. */
     mst_value (*value)(mst_value labels, mst_value predictions, bool from_logits);
