@@ -38,16 +38,18 @@ typedef struct mst_rule {
     /** Fills zero members with this optimizer's defaults. */
     void (*defaults)(mst_optimizer *optimizer);
     double initial_state; /**< of the one number kept per optimizer, in f32 precision (Nadam's product) */
-    /** The number after step T (1 for the first); NULL: the rule keeps none. */
+    /** The value after step T of the number that is kept, from STATE, its value before. T is 1 for the first step.
+     *  NULL: the rule keeps no number. */
     double (*next_state)(const mst_optimizer *optimizer, int64_t t, double state);
-    /** Computes SCALAR: all that is the same for all elements in step T (1 for the first). STATE is the number after
-     *  step T. */
+    /** Computes SCALAR: all that is the same for all elements in step T (1 for the first). STATE is the kept number
+     *  after step T. */
     void (*scalars)(const mst_optimizer *optimizer, double learning_rate, int64_t t, double state, double *scalar);
     bool squares; /**< the rule reads `root` */
     /** How the rule treats a gradient that has only some rows of a variable, such as the gradient of gather. True: the
-     *  other rows of weight and slots stay as they are. Either a gradient of 0 changes nothing, or TensorFlow's kernels
-     *  ResourceSparseApply... do so (core/kernels/training_ops.cc). False, or NULL: the other rows are updated with a
-     *  gradient of 0; Adam's means decay in all rows. */
+     *  other rows of weight and slots stay as they are. This holds for rules in which a gradient of 0 changes nothing,
+     *  and where TensorFlow's kernels ResourceSparseApply... leave these rows out (core/kernels/training_ops.cc).
+     *  False, or NULL: the other rows are updated with a gradient of 0. An example is Adam, whose means decay in all
+     *  rows. */
     bool (*rows_only)(const mst_optimizer *optimizer);
     /** Whether TensorFlow's kernel keeps beta_1^t and beta_2^t in variables: checkpoints then hold them too. */
     bool keeps_powers;
@@ -67,8 +69,8 @@ typedef struct mst_row_steps {
     bool squares;
     double clip;
 } mst_row_steps;
-/** OPTIMIZER has been checked and has its defaults. All is 0 with a penalty or with gradient accumulation, because
- *  these make the gradient dense. */
+/** OPTIMIZER has been checked and has its defaults. With a penalty or with gradient accumulation all members are 0,
+ *  because these make the gradient dense. */
 mst_row_steps mst_rule_row_steps(const mst_optimizer *optimizer, bool has_penalty);
 
 #endif
