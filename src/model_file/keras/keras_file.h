@@ -9,7 +9,7 @@
 typedef struct mst_keras_file {
     json_t *config;      /**< the network, or NULL */
     const json_t *made;  /**< compile_config or training_config: loss and optimizer; or NULL */
-    json_t *training;    /**< owns MADE if it does not belong to CONFIG */
+    json_t *training;    /**< owns `made` if that does not belong to `config` */
     json_t *metadata;    /**< the program that wrote the file, and notes; or NULL */
     mst_keras_tree tree; /**< empty without weights */
     bool has_weights;

@@ -25,10 +25,10 @@ typedef struct mst_onnx_rate {
 } mst_onnx_rate;
 
 typedef struct mst_onnx_open {
-    mst_value of;       /**< the size is TIMES * dimension AXIS of this value, */
-    int axis;           /**< or if AXIS is -1, the single i64 number in the value */
+    mst_value of;       /**< the size is `times` * dimension `axis` of this value, */
+    int axis;           /**< or if `axis` is -1, the single i64 number in the value */
     int64_t times;      /**< at least 1 */
-    mst_onnx_rate rate; /**< of OF */
+    mst_onnx_rate rate; /**< of the value `of` */
 } mst_onnx_open;
 
 /** A value of the file. */
@@ -37,11 +37,11 @@ typedef struct mst_onnx_value {
     mst_value last;     /**< with channels last; MST_NONE: not made yet */
     mst_value channels; /**< for a constant with one number per channel: [channels]; MST_NONE: not made yet */
     mst_tensor *tensor; /**< of a constant, in ONNX's order; else NULL */
-    mst_dtype open;     /**< if TENSOR, of i64, has open sizes, the dtype of the value in the file; else none */
+    mst_dtype open;     /**< if `tensor`, of i64, has open sizes: the dtype of the value in the file; else none */
     bool is_zero;       /**< all its elements are 0, even if their number is not known */
     mst_onnx_rate rate;
     const char *weight; /**< name of the variable that keeps the constant; NULL: it is a constant in the graph */
-    mst_value variable; /**< TENSOR reshaped to SHAPE and transposed by PERM; MST_NONE: not made yet */
+    mst_value variable; /**< `tensor` reshaped to `shape` and transposed by `perm`; MST_NONE: not made yet */
     mst_shape shape;
     mst_axes perm;
 } mst_onnx_value;
@@ -62,8 +62,9 @@ typedef struct mst_onnx_reader {
     int64_t num_open, open_capacity;
     int64_t num_origins;             /**< number of origins of open sizes; origin 0 is the number of examples */
     mst_names dims;                  /**< named sizes of the inputs, with their origins */
-    int64_t num_before, num_checked; /**< number of nodes older than the file's; of checked ones (onnx_limit.h) */
-    bool *depends;                   /**< for each node from NUM_BEFORE on: whether it depends on an input */
+    int64_t num_before, num_checked; /**< num_before: nodes that the graph had before those of the file; num_checked:
+                                      *   nodes at its beginning that need no more checks (onnx_limit.h) */
+    bool *depends;                   /**< for each node from number num_before on: whether it depends on an input */
     int64_t depends_capacity;
     int64_t most_value, most_constants; /**< limits in bytes: of one value, of all constants that nodes compute */
     int64_t constant_bytes;             /**< bytes of these constants so far */

@@ -18,7 +18,7 @@ typedef struct mst_onnx_out {
 typedef struct mst_onnx_writer {
     mst_arena arena;
     mst_names names;
-    const int64_t *offset; /**< for each node id, the index of its outputs in OUT */
+    const int64_t *offset; /**< for each node id, the index in `out` of its first output */
     mst_onnx_out *out;
     Muster__OnnxNode **node;
     int64_t num_nodes, node_capacity;
