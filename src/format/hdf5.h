@@ -22,7 +22,7 @@ typedef struct mst_hdf5_text {
     const char *name;
     const char *const *text; /**< [count], UTF-8 */
     int64_t count;
-    bool list; /**< true: an array of strings; false: one string, and COUNT is 1 */
+    bool list; /**< true: an array of strings; false: one string, and `count` is 1 */
 } mst_hdf5_text;
 
 /** Called with the contents of a file, in the order of its tree. */
