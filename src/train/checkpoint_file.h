@@ -39,9 +39,10 @@ typedef struct mst_checkpoint_list {
  *  since a copied folder has other times. Instead the state file has the number of the last save, and each checkpoint
  *  has its own number.
  *
- *  Others with a larger number than the state file's come after those that it names. The process that saved them was
- *  killed before it could write the state file again. All others come before. A state file written by hand or by
- *  TensorFlow has no number: all others come before then. Without a state file, all checkpoints are others. */
+ *  A checkpoint that the state file does not name comes after those that it names if its number is larger than the
+ *  file's. The process that saved it was killed before it could write the state file again. All other checkpoints
+ *  without such a name come first. A state file written by hand or by TensorFlow has no number: then all that it does
+ *  not name come first. */
 MST_CHECKED mst_status mst_checkpoint_list_read(const mst_folder *folder, mst_checkpoint_list *out);
 /** Writes the state file, with the items of the list that are in_state. */
 MST_CHECKED mst_status mst_checkpoint_list_write(const mst_folder *folder, const mst_checkpoint_list *list);

@@ -1,8 +1,8 @@
 /** The row of the epoch that ended last, in the store of a task: the values that its callbacks saw.
  *
  *  The row changes together with the position (train/position.h), after the callbacks of the epoch. A worker may get
- *  the state of another one that has ended an epoch which this worker has not ended. The row then says what its own
- *  callbacks have yet to see. */
+ *  the state of another one that has ended an epoch which this worker has not ended. The row then has the values that
+ *  this worker's callbacks have yet to see. */
 #ifndef MUSTER_TRAIN_ENDED_EPOCH_H
 #define MUSTER_TRAIN_ENDED_EPOCH_H
 

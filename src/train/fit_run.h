@@ -12,7 +12,8 @@ typedef struct mst_fit_run {
     mst_trainer *trainer;
     const mst_fit_options *options;
     mst_train_state state;
-    mst_dataset *train, *validation; /**< parts of the data; NULL: not split, nothing to validate */
+    mst_dataset *train, *validation; /**< the parts of the data; train NULL: the data was not split; validation NULL:
+                                      *   there is nothing to validate */
     mst_dataset *batches;
     int64_t batch_size;
     mst_position position; /**< where the epoch begins */
@@ -24,7 +25,7 @@ typedef struct mst_fit_run {
     bool told_to_stop;    /**< all workers end the training here, because a callback of one of them did */
     int64_t first_number; /**< number of the state with which fit began */
     bool in_epoch;        /**< callbacks have seen this epoch begin, but not end */
-    bool has_begun;       /**< its first epoch has begun */
+    bool has_begun;       /**< the first epoch of the fit has begun */
     bool collected;       /**< sharded: the chief has got the slots, and no step was made since */
     bool brings_rate; /**< callbacks have set the rate before the first epoch, and parameter servers do not know it */
     double began, first_step_end, last_step_end;

@@ -6,10 +6,11 @@
 #include "muster/session.h"
 
 typedef struct mst_monitored_values {
-    mst_value *variable, *input, *assign; /**< [count]; a run of ASSIGN sets the variables to what INPUT is fed */
+    mst_value *variable, *input, *assign; /**< [count]; a run of `assign` sets the variables to what is fed to
+                                           *   `input` */
     unsigned char *has;                   /**< [count]: has a value; set by mst_monitored_values_missing */
     int count;
-    mst_value step;  /**< global_step, one of them */
+    mst_value step;  /**< global_step, one of the variables */
     mst_store *kept; /**< the copy: an entry for each variable */
     bool is_whole;   /**< all entries of the copy have values */
 } mst_monitored_values;

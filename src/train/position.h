@@ -26,10 +26,11 @@ MST_CHECKED mst_status mst_position_read(mst_trainer *trainer, mst_position *out
  *  without any step, whose number is 0. */
 MST_CHECKED mst_status mst_position_adopt(mst_trainer *trainer, mst_position *position);
 /** Gets the sums of the epoch so far. OUT has MST_NUM_SUMS tensors, which belong to the caller. If parameter servers
- *  keep the variables, the sums came with these and are over all workers. They are then of the epoch if all workers are
- *  in step (mst_cooperation_rules), else since the job began. */
+ *  keep the variables, the sums came from them with the variables, and count all workers. They are sums of the epoch if
+ *  all workers are in step (mst_cooperation_rules). Else they count everything since the job began. */
 MST_CHECKED mst_status mst_position_sums(mst_trainer *trainer, mst_tensor **out);
-/** If workers are in step: *LOSS is the loss of the last step. EXAMPLES: number of examples of all workers in it. */
+/** If workers are in step: *LOSS is the loss of the last step. EXAMPLES is the number of examples of all workers in
+ *  that step. */
 MST_CHECKED mst_status mst_position_step_loss(const mst_trainer *trainer, double examples, double *loss);
 /** Sets the sums of the epoch to 0. */
 MST_CHECKED mst_status mst_position_clear_sums(mst_trainer *trainer);

@@ -67,8 +67,8 @@ double mst_measure_result(const mst_measure *measure, const mst_tensor *sum, con
 /** The members of a trainer for sharded state (train/sharded_state.h). */
 typedef struct mst_sharded_state {
     mst_value wants;  /**< fed: whether this worker wants the chief to get all slots */
-    mst_tensor *want; /**< what it is fed */
-    int fetch;        /**< index of the fetch that says how many workers want it */
+    mst_tensor *want; /**< the tensor that is fed to `wants` */
+    int fetch;        /**< index of the fetch that says how many workers want the chief to get the slots */
     bool wants_next;
     FILE *kept; /**< the chief's kept state; NULL: nothing was kept */
     bool has_kept;
