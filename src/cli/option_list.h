@@ -70,9 +70,9 @@ typedef struct option_section {
     const char *title;
     const option *options;   /**< ended by a NULL name; may be NULL */
     const mst_field *fields; /**< ended by a NULL name; may be NULL */
-    const field_name *names; /**< fields of FIELDS with other names as options, ended by a NULL field */
-    size_t offset;           /**< of the struct of FIELDS in the command's options */
-    bool noted;              /**< all options of FIELDS are noted */
+    const field_name *names; /**< those of `fields` that have other names as options, ended by a NULL field */
+    size_t offset;           /**< of the struct with these fields in the command's options */
+    bool noted;              /**< all options made of these fields are noted */
 } option_section;
 
 typedef struct option_entry {

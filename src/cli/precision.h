@@ -4,7 +4,8 @@
 
 #include "muster/tensor.h"
 
-/** The name of the I-th precision, for an option, NULL past the last; and a remark about it for --help, NULL: none. */
+/** The name of the I-th precision, for an option; NULL past the last. precision_help gives a remark about it for
+ *  --help; NULL: none. */
 const char *precision_name(int i);
 const char *precision_help(int i);
 /** The precision with this name. MST_INVALID if there is none; the message tells those that exist. */

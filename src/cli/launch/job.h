@@ -16,7 +16,7 @@ typedef struct job_task {
     char *address;          /**< "localhost:2222"; NULL: an evaluator, which is not in the cluster */
     char *variable;         /**< "TF_CONFIG={...}" */
     const char **arguments; /**< the program and its arguments, ended by NULL */
-    char *flags[4];         /**< flags of TensorFlow 1, at the end of ARGUMENTS; NULL: none */
+    char *flags[4];         /**< flags of TensorFlow 1, at the end of `arguments`; NULL: none */
 } job_task;
 
 typedef struct job {

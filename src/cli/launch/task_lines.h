@@ -24,7 +24,7 @@ typedef struct line_sink {
     int descriptor;
     int error;          /**< errno of the write that failed; later lines are dropped. 0: none failed */
     bool colored;       /**< the descriptor is a terminal, and NO_COLOR is not set */
-    line_buffer buffer; /**< the bytes from SENT on are still to be written */
+    line_buffer buffer; /**< the bytes from index `sent` on are still to be written */
     size_t sent;
 } line_sink;
 
@@ -45,7 +45,7 @@ typedef struct task_lines {
     char prefix[64];    /**< printed before each line, with the colour of its task */
     int *log;           /**< a descriptor that gets the lines without prefix; -1: none, or a write failed */
     char *last;         /**< gets the last line that is not empty, preferably one of "error:"; may be NULL */
-    size_t last_size;   /**< bytes of LAST */
+    size_t last_size;   /**< bytes of `last` */
     line_buffer buffer; /**< the beginning of a line whose end has not come yet */
 } task_lines;
 

@@ -39,7 +39,7 @@ typedef struct saved_model {
     mst_model *model;
     table_layers table;       /**< of the columns, at the beginning of the model */
     mst_dataset *data;        /**< the test part */
-    const mst_dataset *files; /**< knows the picture or text files that DATA is made of; NULL: rows have no files */
+    const mst_dataset *files; /**< knows the picture or text files that `data` is made of; NULL: rows have no files */
     mst_restored restored;
     objective objective[MST_MAX_TARGETS]; /**< of each output */
     int num_objectives;

@@ -25,7 +25,8 @@ typedef struct training {
     char *devices;    /**< specification; owned */
     mst_device_info *device;
     int num_devices, idle_cores; /**< idle_cores: only set if the user did not choose the devices */
-    int others;                  /**< programs that keep all cores busy; 0: not so many. Set as idle_cores is */
+    int others;                  /**< number of running threads of other programs, if these keep all cores busy; else 0.
+                                  *   Only set if idle_cores is */
     mst_cluster *cluster;        /**< NULL: none */
     bool is_alone;               /**< the cluster has only this worker, which needs no task */
     mst_task *task;              /**< NULL: none */
