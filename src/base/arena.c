@@ -20,7 +20,7 @@ static size_t choose_block_size(const mst_arena *arena, size_t size) {
 }
 
 void *mst_arena_alloc(mst_arena *arena, size_t size) {
-    if (size > SIZE_MAX / 2) return NULL; /* a negative number; also prevents overflow below */
+    if (size > SIZE_MAX / 2) return NULL; /* a negative number was converted; the check also prevents overflow below */
     size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (!arena->block || arena->block->size - arena->used < size) {
         const size_t block_size = choose_block_size(arena, size);
