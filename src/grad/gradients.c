@@ -29,7 +29,7 @@ typedef struct step {
 
 typedef struct walk {
     mst_graph *graph;
-    int64_t number; /* of this walk; nodes that it has met have it as their `walk` */
+    int64_t number; /* number of this walk; the nodes that it has met have this number as their `walk` */
     step *steps;    /* by the nodes' ids, ascending */
     int64_t num_steps, capacity;
     mst_arena memory; /* holds all terms */
@@ -63,7 +63,8 @@ static mst_value sum_terms(walk *w, mst_value of) {
     terms *t = &s->terms[of.index];
     if (t->count > 1) {
         const char *device = w->graph->current.device;
-        w->graph->current.device = t->value[0].node->device; /* of the first term, even for a shared variable */
+        w->graph->current.device = t->value[0].node->device; /* that of the first term, even if OF is a variable on
+                                                              * another device */
         t->value[0] = mst_add_n(t->value, (int)t->count);
         w->graph->current.device = device;
         t->count = 1;
