@@ -55,7 +55,8 @@ typedef struct update {
     const double *scalar;
     bool sums, only_adds; /* sums: an update uses the gradients of several steps; only_adds: this step only adds its
                              gradient to the sum */
-    int64_t first, end;   /* units of this device are FIRST to END - 1; with sharded state, places in `order` */
+    int64_t first, end;   /* the units of this device are `first` to `end` - 1; with sharded state these are places in
+                           * `order` */
 } update;
 
 /* A unit of a variable, and the workspace of the thread that computes it. */

@@ -14,11 +14,12 @@
 #include "tensor/buffer.h"
 
 typedef struct conv_grads_state {
-    mst_conv_parts weights, src; /* both have the same parts; src is all zeros if the source has no gradient */
-    bool bf16;                   /* both read operands that are computed for them in bf16 */
-    /* Sizes and places in the workspace. It has the workspaces of both. Then for each thread it has, of its present
-     * part: the gradient of the output, the source that the convolution reads, blocks to compute these, and parts that
-     * are added up. */
+    mst_conv_parts weights, src; /* `weights` and `src` have the same parts; `src` is all zeros if the source has no
+                                  * gradient */
+    bool bf16;                   /* `weights` and `src` read operands that are computed for them in bf16 */
+    /* Sizes and places in the workspace. It has the workspaces of `src` and `weights`. Then for each thread it has, of
+     * its present part: the gradient of the output, the source that the convolution reads, blocks to compute these, and
+     * parts that are added up. */
     size_t of_weights, scratch, scratch_step, read, blocks, added;
     size_t sums;          /* place of mst_batch_sums, at the end */
     int64_t sums_of_part; /* how many parts of the batch norm lie in a part; 0: none lies in one */

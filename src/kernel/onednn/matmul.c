@@ -55,7 +55,7 @@ static int64_t least_of(int64_t a, int64_t b) {
  * 2 % of its time. */
 static int64_t choose_chunk(const mst_infer *c, const mst_product_shape *p, bool transpose_a, int *axis) {
     enum { MOST_PARTS = 16, BATCHES = 8 };
-    enum { COLUMNS = 112, ROWS = 224 };    /* least of a part: with few rows the other factor is packed too often */
+    enum { COLUMNS = 112, ROWS = 224 };    /* least in a part; with fewer rows, B is packed too often */
     enum { GROUP = 16 };                   /* rows or columns that oneDNN's loops handle at once */
     static const double LEAST_FLOPS = 4e6; /* tens of microseconds on one core */
     const int64_t *dim = c->dst[0].shape.dim;

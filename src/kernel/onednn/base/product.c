@@ -109,7 +109,7 @@ static dnnl_status_t make(mst_product *p) {
 mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t chunk, int num_threads,
                               const char *name, mst_product **out) {
     *out = NULL;
-    enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* generous: oneDNN's bytes for a primitive (the first: 6 MB) */
+    enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* oneDNN's bytes for a primitive, at most; the first takes 6 MB */
     MST_TRY(mst_memory_probe(MOST_OF_A_PRIMITIVE));
     MST_TRY(mst_reserve_retain());
     mst_product *p = calloc(1, sizeof *p);
