@@ -10,7 +10,7 @@
  *             or shape
  *  captured   values that each step gets, such as weights: other values of the graph cannot be used
  *  limit      steps after which it is an error that the condition still holds; default 1,000,000
- *  context    given to both, in s->context
+ *  context    given to condition and body, in s->context
  *  dst        the last carry, one output for each (mst_value_output)
  *
  *  This is lax.while_loop of JAX. The number of steps is not known before they are made, so there is no gradient:

@@ -13,8 +13,8 @@
 
 enum {
     SEGMENT = 8192, /* elements of one output, or of a few neighbouring outputs, that are folded at a time */
-    BYTES = 8,      /* a segment of elements of one byte is this many times longer */
-    ROWS = 1024,    /* but of several outputs at least so many of each */
+    BYTES = 8,      /* a segment has this many times as many elements if an element has one byte */
+    ROWS = 1024,    /* a segment has at least so many elements of each of its outputs */
     COLUMNS = 64,   /* outputs side by side that are worth a thread */
     WIDTH = 1024    /* outputs that are accumulated at a time */
 };
