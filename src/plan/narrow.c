@@ -7,7 +7,8 @@
  *
  * Kernels round h and dh as they write them, part by part, and compute with f32 as before. The statistics are those of
  * the rounded h. If one of the convolutions has to be in f32, or another node reads the value, the value stays f32. In
- * a plan of several tasks all values stay f32. Convolutions in groups, whose products are always f32, have no say. */
+ * a plan of several tasks all values stay f32. Convolutions in groups do not count here: their products are always
+ * f32. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
