@@ -233,7 +233,7 @@ static mst_status place_all(mst_session *session, mst_cached_plan *cached, const
                                   &state->variable->dst[0], &cached->state[index]));
         if (b->count && !are_together(session, b->plan_state[0], state)) MST_TRY(place_batch(session, cached, b));
         MST_TRY(find_used(session, state, cached->state[index], &used));
-        bool found = *used >= 0; /* read now, because noting a copy may move *used */
+        bool found = *used >= 0; /* read before the next call, which may move *used */
         if (!found) MST_TRY(find_copy_of_others(session, state, cached->state[index], &found));
         if (found) continue;
         b->plan_state[b->count] = state;
