@@ -34,8 +34,8 @@ static mst_value feed_gradient(const mst_optimizer *optimizer, mst_value variabl
                   : mst_placeholder(mst_value_graph(variable), spec.dtype, spec.shape, name);
 }
 
-/* Sets VARIABLE, which is not trained, from FED: the sum of the values of NUM_SHARDS shards, or (0) the change of the
- * variable on some shards. */
+/* Sets VARIABLE, which is not trained, from FED. FED is the sum of the values of NUM_SHARDS shards. If NUM_SHARDS is 0,
+ * it is the change of the variable on some shards. */
 static mst_value take_update(mst_value variable, mst_value fed, mst_join_kind join, int num_shards) {
     if (num_shards == 0 || join == MST_JOIN_ADD) return mst_assign_add(variable, fed);
     const mst_dtype dtype = mst_value_spec(variable).dtype;

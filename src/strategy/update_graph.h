@@ -14,7 +14,8 @@ typedef struct mst_update_graph_variables {
     /** [count]: the values of the variables, with which moving averages and masters begin. NULL, or a NULL entry: the
      *  initial values in the new graph are not used. */
     mst_tensor *const *value;
-    int num_shards; /**< for variables that are not trained: number of values in a fed sum; 0: changes are fed */
+    int num_shards; /**< for variables that are not trained: number of values in the sum that is fed; 0: the change of
+                     *   the variable is fed */
 } mst_update_graph_variables;
 
 /** Makes a graph with the variables of UPDATED, their slots, and global_step. Gradient I is fed to "gradient_I", and
