@@ -58,8 +58,8 @@ typedef struct target {
     int64_t save;             /* number of the save in its folder; 0: it has none */
 } target;
 
-/* Describes SNAPSHOT as JSON: its notes, and what its entries are in the store. NAMES: of the entries, in the file. The
- * caller frees the text. NULL: memory is out, or a name or a note is not UTF-8. */
+/* Describes SNAPSHOT as JSON: its notes, and what its entries are in the store. NAMES are the names of the entries in
+ * the file. The caller frees the text. NULL: memory is out, or a name or a note is not UTF-8. */
 static char *checkpoint_file_describe(const mst_snapshot *snapshot, const char *const *names, int64_t save) {
     json_t *entries = json_object(), *notes = json_object();
     int failed = 0;

@@ -34,9 +34,9 @@ static mst_status servers_share(mst_trainer *trainer) {
     return MST_OK;
 }
 
-/* The rules of this way. In synchronous training without backup workers, all workers are at the same step, and the
- * servers make one update of all their gradients. The callbacks of each worker then decide when training ends, all with
- * the same result. Otherwise only the chief's callbacks decide. */
+/* The rules of a training with parameter servers. In synchronous training without backup workers, all workers are at
+ * the same step, and the servers make one update of all their gradients. The callbacks of each worker then decide when
+ * training ends, all with the same result. Otherwise only the chief's callbacks decide. */
 static mst_cooperation_rules servers_rules(const mst_trainer *trainer) {
     const int aggregate = trainer->strategy.replicas_to_aggregate;
     const bool in_step =

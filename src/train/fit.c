@@ -249,8 +249,8 @@ static mst_status begin_epoch(fit *f) {
     return CALL(f, epoch_begin);
 }
 
-/* Whether this fit has steps left after the state of the position; WHOLE: after the rest of its epoch. Workers with the
- * same state get the same answer. Each therefore knows by itself whether a callback can still end anything. */
+/* Whether this fit has steps left after the state of the position or, with WHOLE, after the rest of its epoch. Workers
+ * with the same state get the same answer. Each therefore knows by itself whether a callback can still end anything. */
 static bool has_steps_left(const fit *f, bool whole) {
     const mst_train_state *s = &f->state;
     if (s->num_steps >= 0 && f->options->steps > 0) return s->step < s->num_steps;
