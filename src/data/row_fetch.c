@@ -304,8 +304,9 @@ static mst_status read_base(const mst_row_fetch *fetch, scratch *s, const mst_el
     return MST_OK;
 }
 
-/* Whether component C of stage J (-1: of the source) must be made: the caller wants it (TO is NULL: all components), or
- * a later map may need it for other components. */
+/* Whether component C must be made by stage J, or if J is -1 by the source. It must if the caller wants it, or if a
+ * later map may need it for other components. The caller wants the components that have a place in TO; if TO is NULL,
+ * all. */
 static bool is_wanted(const mst_row_fetch *fetch, int j, int c, void *const *to) {
     return !to || j + 1 < fetch->num_mixed || to[c];
 }

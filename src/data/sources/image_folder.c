@@ -87,8 +87,8 @@ static mst_status image_folder_add(char ***names, int64_t *n, char *name) {
     return MST_NO_MEMORY("for the names of files");
 }
 
-/* Whether NAME in DIR is a folder (FOLDER), or a file (not FOLDER). A broken link is neither. A name that cannot be
- * examined is an error: without its pictures this would be another data set. */
+/* Whether NAME in DIR is of the wanted kind: a folder if FOLDER is true, else a file. A broken link is neither. A name
+ * that cannot be examined is an error: without its pictures this would be another data set. */
 static mst_status is_of_kind(DIR *list, const char *dir, const char *name, bool folder, bool *out) {
     struct stat info;
     *out = fstatat(dirfd(list), name, &info, 0) == 0;
@@ -98,8 +98,8 @@ static mst_status is_of_kind(DIR *list, const char *dir, const char *name, bool 
     return MST_OK;
 }
 
-/* Lists the names of the folders in DIR (FOLDERS), or of the pictures. The names are sorted; free them. Adds pictures
- * of kinds that are not read to LEFT. */
+/* Lists the names in DIR: of folders if FOLDERS is true, else of pictures. The names are sorted; free them. Adds
+ * pictures of kinds that are not read to LEFT. */
 static mst_status list(const char *dir, bool folders, char ***names, int64_t *n, left_out *left) {
     mst_status status = MST_OK;
     DIR *open = opendir(dir);

@@ -17,7 +17,8 @@
 typedef struct mst_word_ids_options {
     int zero_;
     bool test;          /**< the test part; else the train part */
-    int64_t num_words;  /**< 0: the largest number in both parts; as in Keras, that number itself becomes 2 then */
+    int64_t num_words;  /**< 0: the largest number in the train and the test part; as in Keras, that number itself
+                         *   becomes 2 then */
     int64_t skip_top;   /**< applies after 3 was added, as in Keras */
     int64_t max_length; /**< texts with at least this many numbers, including the 1 at their beginning, are left
                              out: Keras' maxlen; 0: no limit */

@@ -89,8 +89,8 @@ void mst_joined_forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     }
 }
 
-/* Tells part P to keep its rows among those that the N ROWS are made of. Rows given out since the restore it holds
- * already. */
+/* Tells part P to keep its rows among those that the N ROWS are made of. The part already holds the rows that were
+ * given out since the restore. */
 static mst_status keep_of_part(mst_joined_cursor *c, int p, const int64_t *rows, int64_t n, int64_t *part_rows) {
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
