@@ -69,7 +69,7 @@ static const char *kernel_of(mst_onnx_writer *w, mst_value value, int gates) {
     return name;
 }
 
-/* Writes both biases as [1, 2 * gates * units]. A bias that is MST_NONE is 0. */
+/* Writes the two biases BIAS, side by side, as [1, 2 * gates * units]. A bias that is MST_NONE is 0. */
 static const char *biases_of(mst_onnx_writer *w, const mst_value bias[2], mst_dtype dtype, int gates, int64_t units) {
     const int64_t wide = gates * units;
     mst_tensor *to;

@@ -31,7 +31,7 @@ static void set_window(mst_onnx_writer *w, Muster__OnnxNode *made, const window 
     mst_onnx_set_ints(w, made, "strides", v->strides, v->ndim);
 }
 
-/* Splits ALL zeros between the two ends of an axis. If ALL is odd, the end gets one more. */
+/* Divides a number of zeros, ALL, between the two ends of an axis. If it is odd, the end gets one more. */
 static void halve(int64_t all, int64_t *before, int64_t *behind) {
     *before = all > 0 ? all / 2 : 0;
     *behind = all > 0 ? all - all / 2 : 0;
