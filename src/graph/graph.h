@@ -122,7 +122,7 @@ MST_CHECKED mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts
 
 /** The right to change a graph, which only one thread has at a time. Functions that change a graph claim it at their
  *  beginning, and yield it at their end. If such a function calls another, the inner one finds it claimed already
- *  (NESTED). */
+ *  (MST_CLAIM_NESTED). */
 typedef enum mst_claim { MST_CLAIM_REFUSED = 0, MST_CLAIM_OUTER, MST_CLAIM_NESTED } mst_claim;
 /** Claims a graph. Refused if another thread has claimed it, or if a session reads it. The refusal then is the calling
  *  thread's error, and from now on the graph's error. */

@@ -128,7 +128,8 @@ static mst_status add_link(mst_checkup *c, const mst_checkup_link *link) {
     return MST_OK;
 }
 
-/* Adds the links of MESSAGE that task FROM has measured (-1: those of all tasks). Invalid ones are left out. */
+/* Adds the links of MESSAGE that task FROM has measured or, if FROM is -1, that any task has measured. Invalid ones are
+ * left out. */
 static mst_status take_links(mst_checkup *c, const mst_task_message *message, int32_t from) {
     const mst_checkup_link *link = message->body;
     const size_t count = message->bytes / sizeof *link, most = (size_t)c->num_tasks * (size_t)c->num_tasks;
@@ -201,7 +202,8 @@ static mst_status take_next(mst_checkup *c, int64_t deadline) {
 
 /* ---- measuring ---- */
 
-/* Sends BYTES to TASK, and waits for its answer of WANTED bytes. *TIME: of both; -1 if no answer came. */
+/* Sends BYTES to TASK, and waits for its answer of WANTED bytes. *TIME is the time from sending to the answer; -1 if no
+ * answer came. */
 static mst_status ping(mst_checkup *c, int32_t task, size_t bytes, int64_t wanted, int64_t *time) {
     const mst_task_message_head head = {.kind = MST_CHECK_PING, .number = ++c->ping, .step = wanted};
     const int64_t begin = mst_clock_now(), deadline = mst_clock_after(ANSWER);

@@ -11,9 +11,9 @@
  *                dx <-- da <-- db <------ dc <--- dd
  *
  * So a step needs memory for the kept values and for one segment. Cuts lie where few bytes cross them, and their
- * distance is chosen to minimize the sum of both. The backward pass reads the last segment first, so that one is kept
- * whole. The bits are the same with and without this pass. This includes dropouts, whose random numbers follow from
- * their names. */
+ * distance is chosen to minimize the sum of these two amounts. The backward pass reads the last segment first, so that
+ * one is kept whole. The bits are the same with and without this pass. This includes dropouts, whose random numbers
+ * follow from their names. */
 #include <stdlib.h>
 #include <string.h>
 

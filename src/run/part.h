@@ -45,7 +45,7 @@ typedef struct mst_session_part_options {
 } mst_session_part_options;
 
 /** Makes a part. OPTIONS are those of a session, with at most one frame. The devices, job and task that they name must
- *  be those that TASK has for SELF. PART and what it points to are needed during the call only. MST_INVALID if this
+ *  be those of PART->task[PART->self]. PART and what it points to are needed during the call only. MST_INVALID if this
  *  task does not know the type of a device. */
 MST_CHECKED mst_status mst_session_create_part(mst_graph *graph, const mst_session_options *options,
                                                const mst_session_part_options *part, mst_session **out);

@@ -19,10 +19,10 @@ typedef struct mst_update_graph_variables {
 } mst_update_graph_variables;
 
 /** Makes a graph with the variables of UPDATED, their slots, and global_step. Gradient I is fed to "gradient_I", and
- *  the node "train" makes the update. If SPARSE[I], the rows of gradient I are fed to "gradient_I", and their numbers
- *  to "gradient_I_rows". All is fed in the form of mst_step_values, but summed over all shards; so are the values for a
- *  variable that is not trained. Variables and store entries have the names of the other graph. The collection
- *  MST_UPDATED has the variables, in the order of the gradients. *OUT belongs to the caller. */
+ *  the node "train" makes the update. If UPDATED->sparse[I] is true, the rows of gradient I are fed to "gradient_I",
+ *  and their numbers to "gradient_I_rows". All is fed in the form of mst_step_values, but summed over all shards; so
+ *  are the values for a variable that is not trained. Variables and store entries have the names of the other graph.
+ *  The collection MST_UPDATED has the variables, in the order of the gradients. *OUT belongs to the caller. */
 MST_CHECKED mst_status mst_update_graph_create(const mst_optimizer *optimizer,
                                                const mst_update_graph_variables *updated, mst_graph **out);
 

@@ -39,7 +39,8 @@ static mst_status move(const mst_snapshot *all, const char *from, const char *to
     return MST_OK;
 }
 
-/* Copies the weights into the container of the best ones, or swaps the two (EXCHANGE), in one turn of the store. */
+/* Copies the weights into the container of the best ones. If EXCHANGE is true, swaps the weights and the best ones
+ * instead. All happens in one turn of the store. */
 static mst_status move_weights(const mst_early_stopping *e, mst_store *store, bool exchange) {
     char container[CONTAINER_SIZE];
     mst_snapshot *all, *changes;

@@ -40,8 +40,8 @@ MST_CHECKED mst_status table_layers_adapt(table_layers *table, mst_dataset *data
 
 /** The number of features that the layers make of a row. */
 int64_t table_layers_features(const table_layers *table);
-/** The number of columns of categories that are embedded (EMBEDDED) or one-hot. *FEATURES becomes the number of
- *  features that they give. */
+/** The number of columns of categories that are embedded or, if EMBEDDED is false, one-hot. *FEATURES becomes the
+ *  number of features that they give. */
 int64_t table_layers_count(const table_layers *table, bool embedded, int64_t *features);
 
 #endif

@@ -1,5 +1,5 @@
-/** What pooling over two and over three axes shares: options, shapes, and loops over channels. The gradients are one op
- *  for both:
+/** What pooling over two and over three axes shares: options, shapes, and loops over channels. The gradients over two
+ *  and over three axes are one op:
  *
  *      max_pool2d(src)          max_pool2d_grad(src, gradient)        max_pool2d_grad_grad(src, gradient)
  *      avg_pool2d(src)          avg_pool2d_grad(src, gradient)        of src only the shape is read

@@ -14,8 +14,8 @@
  *                -> the gradient of src; h one step before (0 at the first); and, if the cell has a bias, the
  *                gradient of the product with the recurrent kernel, which is like src's
  *
- *  The last source of both may be a mask of numbers [n, steps]. Steps where it is 0 are skipped: h and the memory are
- *  those of the step before, 0 at the first.
+ *  The last source, forward and backward, may be a mask of numbers [n, steps]. Steps where it is 0 are skipped: h and
+ *  the memory are those of the step before, 0 at the first.
  */
 #ifndef MUSTER_OP_RECURRENT_H
 #define MUSTER_OP_RECURRENT_H
