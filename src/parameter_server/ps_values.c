@@ -111,7 +111,7 @@ static mst_status list_value(const mst_ps_values *values, int32_t v, mst_snapsho
     return status;
 }
 
-/* Lists the values that STORE does not have yet. */
+/* Adds the step to TO, and the values that are not in the store yet. */
 static mst_status list_values(const mst_ps_values *values, mst_snapshot *to) {
     MST_TRY(mst_snapshot_add(to, NULL, MST_STATE_GLOBAL_STEP, MST_STATE_STEP, values->step));
     for (int32_t v = 0; v < values->copies.count; v++)
