@@ -5,6 +5,7 @@ rows='
 base
 tensor
 graph
+hlo
 rule
 op
 grad

@@ -13,6 +13,7 @@ extern "C" {
 #endif
 
 typedef struct mst_op mst_op;
+typedef struct mst_lower mst_lower; /* muster/hlo.h */
 
 /* ---- options -------------------------------------------------------------------------------------- */
 
@@ -311,6 +312,10 @@ struct mst_op {
     /** Bytes of workspace on a device of NUM_THREADS, with all dimensions known. NULL: none. */
     size_t (*workspace)(const mst_infer *c, int num_threads);
     mst_kernel_function reference; /**< plain C, any dtype of `dtypes` */
+    /** How a compiled device computes the op (muster/hlo.h): the operation of StableHLO that does the same, "add", or a
+     *  function that writes some. Both NULL: the op runs on the CPU of its task. */
+    const char *hlo;
+    void (*lower)(mst_lower *l);
     const mst_example *examples;   /**< NULL: none, as in the library's own ops, whose examples only its tests have */
     int num_examples;
 };

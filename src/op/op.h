@@ -9,6 +9,7 @@
 #ifndef MUSTER_OP_OP_H
 #define MUSTER_OP_OP_H
 
+#include "muster/hlo.h"
 #include "muster/op.h"
 #include "muster/ops.h"
 

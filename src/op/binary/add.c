@@ -60,6 +60,7 @@ const mst_op mst_op_add = {
     .infer = mst_infer_binary,
     .grad = add_grad,
     .reference = add_reference,
+    .hlo = "add",
     MST_EXAMPLES(add_examples),
 };
 

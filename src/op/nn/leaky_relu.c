@@ -48,6 +48,13 @@ static mst_status leaky_relu_reference(const mst_kernel_args *a) {
     return MST_OK;
 }
 
+static void leaky_relu_lower(mst_lower *l) {
+    const mst_leaky_relu_options *o = l->options;
+    const mst_hlo x = l->src[0], zero = mst_hlo_number(l, l->src_spec[0].dtype, 0);
+    const mst_hlo slope = mst_hlo_number(l, l->src_spec[0].dtype, o->slope);
+    l->dst[0] = mst_hlo_select(l, mst_hlo_compare(l, "GT", x, zero), x, mst_hlo_binary(l, "multiply", x, slope));
+}
+
 static const mst_example leaky_relu_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, -0.5, 0.5, 3}}},
@@ -69,6 +76,7 @@ const mst_op mst_op_leaky_relu = {
     .infer = leaky_relu_infer,
     .grad = leaky_relu_grad,
     .reference = leaky_relu_reference,
+    .lower = leaky_relu_lower,
     MST_EXAMPLES(leaky_relu_examples),
 };
 

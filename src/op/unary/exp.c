@@ -38,6 +38,7 @@ const mst_op mst_op_exp = {
     .infer = mst_infer_unary,
     .grad = exp_grad,
     .reference = exp_reference,
+    .hlo = "exponential",
     MST_EXAMPLES(exp_examples),
 };
 

@@ -1,0 +1,187 @@
+/* Operations that have a function of elements, or a body. */
+#include <stdlib.h>
+
+#include "base/no_memory.h"
+#include "hlo/writer.h"
+
+static mst_spec scalar_of(mst_dtype dtype) {
+    return (mst_spec){.dtype = dtype, .shape = MST_SCALAR};
+}
+
+static bool is_listed(const mst_axes *axes, int axis) {
+    for (int i = 0; i < axes->count; i++)
+        if (axes->axis[i] == axis) return true;
+    return false;
+}
+
+static mst_shape without(mst_shape shape, const mst_axes *axes) {
+    mst_shape left = MST_SCALAR;
+    for (int i = 0; i < shape.ndim; i++)
+        if (!is_listed(axes, i)) left.dim[left.ndim++] = shape.dim[i];
+    return left;
+}
+
+/* ---- reduce ---- */
+
+/* BYTES of zeros; NULL, with an error in the program, if memory runs out. */
+static void *memory(mst_lower *l, size_t bytes) {
+    void *data = calloc(1, bytes ? bytes : 1);
+    if (!data) mst_hlo_fail(l, "cannot get memory");
+    return data;
+}
+
+void mst_hlo_reduce_all(mst_lower *l, int count, const mst_hlo *x, const mst_hlo *initial, mst_axes axes,
+                        mst_hlo_function function, void *context, mst_hlo *result) {
+    mst_spec *spec = memory(l, 3 * (size_t)count * sizeof *spec);
+    mst_hlo *src = memory(l, 2 * (size_t)count * sizeof *src);
+    for (int k = 0; k < count; k++) result[k] = MST_NO_HLO;
+    if (spec && src) {
+        for (int k = 0; k < count; k++) {
+            src[k] = x[k];
+            src[count + k] = initial[k];
+            const mst_spec whole = mst_hlo_spec(l, x[k]);
+            spec[k] = spec[count + k] = scalar_of(whole.dtype);
+            spec[2 * count + k] = (mst_spec){.dtype = whole.dtype, .shape = without(whole.shape, &axes)};
+        }
+        mst_hlo_attributes a = {.size = 0};
+        mst_hlo_attribute_axes(&a, "dimensions", &axes);
+        mst_hlo_begin(l, "reduce", 2 * count, src, count, spec + (ptrdiff_t)2 * count, result);
+        mst_hlo_write_region(l, &(mst_hlo_region){.num_arguments = 2 * count,
+                                                  .argument = spec,
+                                                  .num_results = count,
+                                                  .result = spec,
+                                                  .function = function,
+                                                  .context = context,
+                                                  .is_first = true,
+                                                  .is_last = true});
+        mst_hlo_end(l, mst_hlo_attributes_end(&a), 2 * count, src, count, result);
+    }
+    free(spec);
+    free(src);
+}
+
+mst_hlo mst_hlo_reduce(mst_lower *l, const char *operation, mst_hlo x, double initial, mst_axes axes) {
+    if (!axes.count) return x;
+    const mst_hlo first = mst_hlo_number(l, mst_hlo_spec(l, x).dtype, initial);
+    mst_hlo result;
+    mst_hlo_reduce_all(l, 1, &x, &first, axes, mst_hlo_apply, &operation, &result);
+    return result;
+}
+
+mst_hlo mst_hlo_reduce_keep(mst_lower *l, const char *operation, mst_hlo x, double initial, mst_axes axes) {
+    mst_shape shape = mst_hlo_spec(l, x).shape;
+    for (int i = 0; i < axes.count; i++) shape.dim[axes.axis[i]] = 1;
+    return mst_hlo_reshape(l, mst_hlo_reduce(l, operation, x, initial, axes), shape);
+}
+
+/* ---- windows ---- */
+
+static int64_t step_of(int64_t step) {
+    return step ? step : 1;
+}
+
+static int64_t dilated(int64_t size, int64_t dilation) {
+    return size > 0 ? (size - 1) * step_of(dilation) + 1 : 0;
+}
+
+mst_hlo mst_hlo_reduce_window(mst_lower *l, const char *operation, mst_hlo x, double initial,
+                              const mst_hlo_window *window) {
+    const mst_spec spec = mst_hlo_spec(l, x);
+    const int ndim = spec.shape.ndim;
+    mst_spec dst = spec;
+    for (int i = 0; i < ndim; i++) {
+        const int64_t span = dilated(spec.shape.dim[i], window->base_dilation[i]) + window->low[i] + window->high[i];
+        const int64_t size = dilated(window->size[i], window->dilation[i]);
+        dst.shape.dim[i] = span < size ? 0 : (span - size) / step_of(window->stride[i]) + 1;
+    }
+    mst_hlo_attributes a = {.size = 0};
+    mst_hlo_attribute_steps(&a, "base_dilations", ndim, window->base_dilation);
+    mst_hlo_attribute_padding(&a, ndim, window->low, window->high);
+    mst_hlo_attribute_steps(&a, "window_dilations", ndim, window->dilation);
+    mst_hlo_attribute_array(&a, "window_dimensions", ndim, window->size);
+    mst_hlo_attribute_steps(&a, "window_strides", ndim, window->stride);
+    const mst_hlo src[] = {x, mst_hlo_number(l, spec.dtype, initial)};
+    const mst_spec scalar[] = {scalar_of(spec.dtype), scalar_of(spec.dtype)};
+    mst_hlo result;
+    mst_hlo_begin(l, "reduce_window", 2, src, 1, &dst, &result);
+    mst_hlo_write_region(l, &(mst_hlo_region){.num_arguments = 2,
+                                              .argument = scalar,
+                                              .num_results = 1,
+                                              .result = scalar,
+                                              .function = mst_hlo_apply,
+                                              .context = &operation,
+                                              .is_first = true,
+                                              .is_last = true});
+    mst_hlo_end(l, mst_hlo_attributes_end(&a), 2, src, 1, &result);
+    return result;
+}
+
+/* ---- sort ---- */
+
+void mst_hlo_sort(mst_lower *l, int count, const mst_hlo *x, int axis, mst_hlo_function function, void *context,
+                  mst_hlo *result) {
+    mst_spec *spec = memory(l, 3 * (size_t)count * sizeof *spec);
+    for (int k = 0; k < count; k++) result[k] = MST_NO_HLO;
+    if (!spec) return;
+    for (int k = 0; k < count; k++) {
+        spec[2 * count + k] = mst_hlo_spec(l, x[k]);
+        spec[2 * k] = spec[2 * k + 1] = scalar_of(spec[2 * count + k].dtype);
+    }
+    const mst_spec answer = scalar_of(MST_BOOL);
+    mst_hlo_attributes a = {.size = 0};
+    mst_hlo_attribute(&a, "dimension = %d : i64", axis);
+    mst_hlo_attribute(&a, "is_stable = true");
+    mst_hlo_begin(l, "sort", count, x, count, spec + (ptrdiff_t)2 * count, result);
+    mst_hlo_write_region(l, &(mst_hlo_region){.num_arguments = 2 * count,
+                                              .argument = spec,
+                                              .num_results = 1,
+                                              .result = &answer,
+                                              .function = function,
+                                              .context = context,
+                                              .is_first = true,
+                                              .is_last = true});
+    mst_hlo_end(l, mst_hlo_attributes_end(&a), count, x, count, result);
+    free(spec);
+}
+
+/* ---- while ---- */
+
+void mst_hlo_while(mst_lower *l, int count, const mst_hlo *initial, mst_hlo_function condition, mst_hlo_function body,
+                   void *context, mst_hlo *result) {
+    mst_hlo_program *p = l->program;
+    const bool takes_word = !p->no_faults;
+    const int carried = count + takes_word;
+    mst_spec *spec = memory(l, (size_t)(count + 1) * sizeof *spec);
+    mst_hlo *src = memory(l, 2 * (size_t)(count + 1) * sizeof *src);
+    for (int k = 0; k < count; k++) result[k] = MST_NO_HLO;
+    if (spec && src) {
+        mst_hlo *out = src + count + 1;
+        for (int k = 0; k < count; k++) src[k] = initial[k];
+        if (takes_word) src[count] = mst_hlo_fault_word(l);
+        for (int k = 0; k < carried; k++) spec[k] = mst_hlo_spec(l, src[k]);
+        const mst_spec answer = scalar_of(MST_BOOL);
+        mst_hlo_begin(l, "while", carried, src, carried, spec, out);
+        mst_hlo_write_region(l, &(mst_hlo_region){.num_arguments = count,
+                                                  .argument = spec,
+                                                  .num_results = 1,
+                                                  .result = &answer,
+                                                  .function = condition,
+                                                  .context = context,
+                                                  .takes_word = takes_word,
+                                                  .is_first = true});
+        mst_hlo_write_region(l, &(mst_hlo_region){.num_arguments = count,
+                                                  .argument = spec,
+                                                  .num_results = count,
+                                                  .result = spec,
+                                                  .function = body,
+                                                  .context = context,
+                                                  .takes_word = takes_word,
+                                                  .gives_word = takes_word,
+                                                  .is_last = true});
+        mst_hlo_end(l, "", carried, src, carried, out);
+        for (int k = 0; k < count; k++) result[k] = out[k];
+        if (takes_word) p->fault_word = out[count];
+    }
+    free(spec);
+    free(src);
+}

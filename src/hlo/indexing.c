@@ -1,0 +1,53 @@
+/* Gather and scatter. */
+#include "hlo/writer.h"
+
+mst_hlo mst_hlo_gather(mst_lower *l, mst_hlo x, mst_hlo indices, const mst_hlo_indexing *indexing, mst_shape size,
+                       mst_shape dst) {
+    char text[3][MST_HLO_AXES];
+    mst_hlo_attributes t = {.size = 0};
+    mst_hlo_attribute(&t,
+                      "dimension_numbers = #stablehlo.gather<offset_dims = %s, collapsed_slice_dims = %s, "
+                      "start_index_map = %s, index_vector_dim = %d>",
+                      mst_hlo_axes_text(&indexing->offset, text[0]), mst_hlo_axes_text(&indexing->collapsed, text[1]),
+                      mst_hlo_axes_text(&indexing->map, text[2]), indexing->vector_axis);
+    mst_hlo_attribute(&t, "indices_are_sorted = %s", indexing->sorted ? "true" : "false");
+    mst_hlo_attribute_array(&t, "slice_sizes", size.ndim, size.dim);
+    const mst_spec spec = {.dtype = mst_hlo_spec(l, x).dtype, .shape = dst};
+    mst_hlo result;
+    mst_hlo_call(l, "gather", mst_hlo_attributes_end(&t), 2, (const mst_hlo[]){x, indices}, 1, &spec, &result);
+    return result;
+}
+
+static void take_update(mst_lower *l, void *context, const mst_hlo *argument, mst_hlo *result) {
+    (void)l;
+    (void)context;
+    result[0] = argument[1];
+}
+
+mst_hlo mst_hlo_scatter(mst_lower *l, const char *operation, mst_hlo x, mst_hlo indices, mst_hlo updates,
+                        const mst_hlo_indexing *indexing) {
+    char text[3][MST_HLO_AXES];
+    mst_hlo_attributes t = {.size = 0};
+    mst_hlo_attribute(&t, "indices_are_sorted = %s", indexing->sorted ? "true" : "false");
+    mst_hlo_attribute(&t,
+                      "scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = %s, "
+                      "inserted_window_dims = %s, scatter_dims_to_operand_dims = %s, index_vector_dim = %d>",
+                      mst_hlo_axes_text(&indexing->offset, text[0]), mst_hlo_axes_text(&indexing->collapsed, text[1]),
+                      mst_hlo_axes_text(&indexing->map, text[2]), indexing->vector_axis);
+    mst_hlo_attribute(&t, "unique_indices = %s", indexing->unique ? "true" : "false");
+    const mst_hlo src[] = {x, indices, updates};
+    const mst_spec spec = mst_hlo_spec(l, x);
+    const mst_spec scalar = {.dtype = spec.dtype, .shape = MST_SCALAR};
+    mst_hlo result;
+    mst_hlo_begin(l, "scatter", 3, src, 1, &spec, &result);
+    mst_hlo_write_region(l, &(mst_hlo_region){.num_arguments = 2,
+                                              .argument = (const mst_spec[]){scalar, scalar},
+                                              .num_results = 1,
+                                              .result = &scalar,
+                                              .function = operation ? mst_hlo_apply : take_update,
+                                              .context = &operation,
+                                              .is_first = true,
+                                              .is_last = true});
+    mst_hlo_end(l, mst_hlo_attributes_end(&t), 3, src, 1, &result);
+    return result;
+}

@@ -1,0 +1,63 @@
+/* Products of matrices, and convolutions. */
+#include "base/number.h"
+#include "hlo/writer.h"
+
+/* The default precision of an accelerator is TF32, or bf16, for f32. */
+static void ask_precision(mst_hlo_attributes *t, mst_dtype dtype) {
+    const char *precision = dtype == MST_F32 ? "HIGHEST" : "DEFAULT";
+    mst_hlo_attribute(t, "precision_config = [#stablehlo<precision %s>, #stablehlo<precision %s>]", precision,
+                      precision);
+}
+
+static bool is_listed(const mst_axes *axes, int axis) {
+    for (int i = 0; i < axes->count; i++)
+        if (axes->axis[i] == axis) return true;
+    return false;
+}
+
+static void add_free(mst_shape *shape, const mst_shape *from, const mst_axes *batch, const mst_axes *summed) {
+    for (int i = 0; i < from->ndim && shape->ndim < MST_MAX_NDIM; i++)
+        if (!is_listed(batch, i) && !is_listed(summed, i)) shape->dim[shape->ndim++] = from->dim[i];
+}
+
+mst_hlo mst_hlo_dot(mst_lower *l, mst_hlo a, mst_hlo b, mst_axes a_batch, mst_axes b_batch, mst_axes a_summed,
+                    mst_axes b_summed, mst_dtype dtype) {
+    const mst_spec left = mst_hlo_spec(l, a), right = mst_hlo_spec(l, b);
+    mst_spec dst = {.dtype = dtype, .shape = MST_SCALAR};
+    for (int i = 0; i < a_batch.count; i++) dst.shape.dim[dst.shape.ndim++] = left.shape.dim[a_batch.axis[i]];
+    add_free(&dst.shape, &left.shape, &a_batch, &a_summed);
+    add_free(&dst.shape, &right.shape, &b_batch, &b_summed);
+    char text[4][MST_HLO_AXES];
+    mst_hlo_attributes t = {.size = 0};
+    mst_hlo_attribute(
+        &t,
+        "dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = %s, rhs_batching_dimensions = %s, "
+        "lhs_contracting_dimensions = %s, rhs_contracting_dimensions = %s>",
+        mst_hlo_axes_text(&a_batch, text[0]), mst_hlo_axes_text(&b_batch, text[1]),
+        mst_hlo_axes_text(&a_summed, text[2]), mst_hlo_axes_text(&b_summed, text[3]));
+    ask_precision(&t, left.dtype);
+    mst_hlo result;
+    mst_hlo_call(l, "dot_general", mst_hlo_attributes_end(&t), 2, (const mst_hlo[]){a, b}, 1, &dst, &result);
+    return result;
+}
+
+mst_hlo mst_hlo_convolve(mst_lower *l, mst_hlo src, mst_hlo weights, const mst_hlo_convolution *c) {
+    const int n = c->num_spatial;
+    mst_hlo_attributes t = {.size = 0};
+    mst_hlo_attribute(&t, "batch_group_count = %lld : i64", (long long)(c->batch_groups ? c->batch_groups : 1));
+    mst_hlo_attribute(&t, "dimension_numbers = #stablehlo.conv<%s>", c->dimensions);
+    mst_hlo_attribute(&t, "feature_group_count = %lld : i64", (long long)(c->groups ? c->groups : 1));
+    mst_hlo_attribute_steps(&t, "lhs_dilation", n, c->src_dilation);
+    mst_hlo_attribute_padding(&t, n, c->low, c->high);
+    ask_precision(&t, mst_hlo_spec(l, src).dtype);
+    mst_hlo_attribute_steps(&t, "rhs_dilation", n, c->weights_dilation);
+    char reversal[MST_HLO_AXES] = "array<i1: ";
+    for (int i = 0, size = 10; i < n; i++)
+        size += mst_format(reversal + size, sizeof reversal - (size_t)size, "%s%s", i ? ", " : "",
+                           c->reversed ? "true" : "false");
+    mst_hlo_attribute(&t, "window_reversal = %s>", reversal);
+    mst_hlo_attribute_steps(&t, "window_strides", n, c->stride);
+    mst_hlo result;
+    mst_hlo_call(l, "convolution", mst_hlo_attributes_end(&t), 2, (const mst_hlo[]){src, weights}, 1, &c->dst, &result);
+    return result;
+}

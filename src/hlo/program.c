@@ -1,0 +1,201 @@
+/* A program from its sources to its whole text. */
+#include "hlo/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "base/number.h"
+#include "hlo/writer.h"
+
+mst_status mst_hlo_program_create(mst_hlo_program **out) {
+    *out = calloc(1, sizeof **out);
+    if (!*out) return MST_NO_MEMORY("for a program");
+    const mst_status status = mst_grow(&(*out)->value, sizeof *(*out)->value, 1, &(*out)->value_capacity);
+    if (status) {
+        mst_hlo_program_destroy(*out);
+        *out = NULL;
+        return status;
+    }
+    (*out)->num_values = 1; /* 0 is none */
+    return MST_OK;
+}
+
+void mst_hlo_program_destroy(mst_hlo_program *p) {
+    if (!p) return;
+    mst_arena_free(&p->arena);
+    free(p->body.data);
+    free(p->whole.data);
+    free(p->value);
+    free(p->source);
+    free(p->source_value);
+    free(p->result);
+    free(p->fault);
+    free(p);
+}
+
+static void keep(mst_hlo_program *p, mst_status status) {
+    if (status && !p->failure.code) mst_failure_keep(&p->failure, status);
+}
+
+/* ---- sources ---- */
+
+static mst_hlo add_source(mst_hlo_program *p, const mst_hlo_source *source) {
+    const int64_t n = p->num_sources;
+    keep(p, mst_grow(&p->source, sizeof *p->source, n + 1, &p->source_capacity));
+    keep(p, mst_grow(&p->source_value, sizeof *p->source_value, n + 1, &p->source_value_capacity));
+    if (p->failure.code) return MST_NO_HLO;
+    p->source[n] = *source;
+    p->source_value[n] =
+        mst_hlo_value_add(p, &(mst_hlo_value){.number = (int)n, .part = -1, .is_source = true, .spec = source->spec});
+    p->num_sources++;
+    return p->source_value[n];
+}
+
+mst_hlo mst_hlo_program_source(mst_hlo_program *p, const mst_spec *spec) {
+    return add_source(p, &(mst_hlo_source){.kind = MST_HLO_SOURCE_VALUE, .spec = *spec});
+}
+
+static const mst_spec two_words = {.dtype = MST_HLO_U32, .shape = {.ndim = 1, .dim = {2}}};
+
+mst_hlo mst_hlo_key(mst_lower *l, uint64_t stream) {
+    mst_hlo_program *p = l->program;
+    for (int64_t i = 0; i < p->num_sources; i++)
+        if (p->source[i].kind == MST_HLO_SOURCE_KEY && p->source[i].stream == stream) return p->source_value[i];
+    return add_source(p, &(mst_hlo_source){.kind = MST_HLO_SOURCE_KEY, .spec = two_words, .stream = stream});
+}
+
+mst_hlo mst_hlo_step(mst_lower *l) {
+    mst_hlo_program *p = l->program;
+    if (!p->step.id) p->step = add_source(p, &(mst_hlo_source){.kind = MST_HLO_SOURCE_STEP, .spec = two_words});
+    return p->step;
+}
+
+mst_hlo mst_hlo_tensor_source(mst_hlo_program *p, mst_tensor *tensor) {
+    const mst_spec spec = {.dtype = mst_tensor_dtype(tensor), .shape = mst_tensor_shape(tensor)};
+    return add_source(p, &(mst_hlo_source){.kind = MST_HLO_SOURCE_TENSOR, .spec = spec, .tensor = tensor});
+}
+
+int mst_hlo_program_num_sources(const mst_hlo_program *p) {
+    return (int)p->num_sources;
+}
+
+const mst_hlo_source *mst_hlo_program_source_at(const mst_hlo_program *p, int i) {
+    return &p->source[i];
+}
+
+/* ---- faults ---- */
+
+mst_hlo mst_hlo_fault_word(mst_lower *l) {
+    mst_hlo_program *p = l->program;
+    if (!p->fault_word.id) p->fault_word = mst_hlo_number(l, MST_I32, 0);
+    return p->fault_word;
+}
+
+void mst_hlo_fault(mst_lower *l, mst_hlo mask, mst_status code, const char *format, ...) {
+    mst_hlo_program *p = l->program;
+    if (mst_hlo_lacks(l, mask)) return;
+    if (p->no_faults) {
+        mst_hlo_fail(l, "a function of elements cannot fail");
+        return;
+    }
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    mst_format_list(text, sizeof text, format, list);
+    va_end(list);
+    const char *message =
+        mst_arena_print(&p->arena, "%s '%s': %s", l->op ? l->op->name : "update", l->name ? l->name : "", text);
+    keep(p, message ? MST_OK : MST_NO_MEMORY("for a program"));
+    keep(p, mst_grow(&p->fault, sizeof *p->fault, p->num_faults + 1, &p->fault_capacity));
+    if (p->failure.code) return;
+    p->fault[p->num_faults++] = (mst_hlo_fault_site){.code = code, .message = message};
+    mst_axes all = {.count = mst_hlo_spec(l, mask).shape.ndim};
+    for (int i = 0; i < all.count; i++) all.axis[i] = i;
+    const mst_hlo failed = mst_hlo_reduce(l, "or", mask, 0, all), word = mst_hlo_fault_word(l);
+    const mst_hlo number = mst_hlo_number(l, MST_I32, (double)p->num_faults), none = mst_hlo_number(l, MST_I32, 0);
+    const mst_hlo is_first = mst_hlo_binary(l, "and", failed, mst_hlo_compare(l, "EQ", word, none));
+    p->fault_word = mst_hlo_select(l, is_first, number, word);
+}
+
+int mst_hlo_program_num_faults(const mst_hlo_program *p) {
+    return (int)p->num_faults;
+}
+
+mst_status mst_hlo_program_fault(const mst_hlo_program *p, int word) {
+    if (word < 1 || word > p->num_faults)
+        return MST_FAIL(MST_INTERNAL, "a program reports fault %d, and has %lld", word, (long long)p->num_faults);
+    return MST_FAIL(p->fault[word - 1].code, "%s", p->fault[word - 1].message);
+}
+
+/* ---- ops and results ---- */
+
+enum { NAMED_SRC = 8 }; /* most sources of an op that is one operation */
+
+/* The op of StableHLO that `hlo` names: sources are broadcast to the shape of output 0. */
+static void write_named(mst_lower *l) {
+    mst_hlo src[NAMED_SRC];
+    if (l->num_src > NAMED_SRC) {
+        mst_hlo_fail(l, "too many sources for one operation");
+        return;
+    }
+    for (int i = 0; i < l->num_src; i++) src[i] = mst_hlo_broadcast(l, l->src[i], l->dst_spec[0].shape);
+    mst_hlo_call(l, l->op->hlo, "", l->num_src, src, 1, &l->dst_spec[0], &l->dst[0]);
+}
+
+static void check_outputs(mst_lower *l) {
+    for (int k = 0; k < l->num_dst; k++) {
+        if (mst_hlo_lacks(l, l->dst[k])) return;
+        const mst_spec spec = mst_hlo_spec(l, l->dst[k]);
+        char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+        if (spec.dtype != l->dst_spec[k].dtype || !mst_shape_equal(spec.shape, l->dst_spec[k].shape))
+            mst_hlo_fail(l, "output %d is %s%s, not %s%s", k, mst_dtype_name(spec.dtype),
+                         mst_shape_print(spec.shape, have, sizeof have), mst_dtype_name(l->dst_spec[k].dtype),
+                         mst_shape_print(l->dst_spec[k].shape, want, sizeof want));
+    }
+}
+
+mst_status mst_hlo_program_op(mst_hlo_program *p, mst_lower *l) {
+    l->program = p;
+    for (int k = 0; k < l->num_dst; k++) l->dst[k] = MST_NO_HLO;
+    if (p->failure.code) return mst_failure_restore(&p->failure);
+    if (!l->op->hlo && !l->op->lower)
+        return MST_FAIL(MST_UNIMPLEMENTED, "%s '%s' has no StableHLO: it runs on CPUs only", l->op->name, l->name);
+    if (l->op->lower)
+        l->op->lower(l);
+    else
+        write_named(l);
+    check_outputs(l);
+    return p->failure.code ? mst_failure_restore(&p->failure) : MST_OK;
+}
+
+void mst_hlo_program_result(mst_hlo_program *p, mst_hlo value) {
+    mst_lower l = {.program = p, .name = "result"};
+    if (mst_hlo_lacks(&l, value)) return;
+    keep(p, mst_grow(&p->result, sizeof *p->result, p->num_results + 1, &p->result_capacity));
+    if (!p->failure.code) p->result[p->num_results++] = value;
+}
+
+mst_status mst_hlo_program_finish(mst_hlo_program *p, const char **text) {
+    *text = NULL;
+    if (p->num_faults) mst_hlo_program_result(p, p->fault_word);
+    mst_hlo_text *w = &p->whole;
+    mst_hlo_write(p, w, "module @main {\n  func.func public @main(");
+    for (int64_t i = 0; i < p->num_sources; i++) {
+        mst_hlo_write(p, w, "%s%%a%lld: ", i ? ", " : "", (long long)i);
+        mst_hlo_write_type(p, w, &p->source[i].spec);
+    }
+    mst_hlo_write(p, w, ") -> ");
+    mst_hlo_write_types(p, w, (int)p->num_results, p->result);
+    mst_hlo_write(p, w, " {\n%s    \"func.return\"(", p->body.data ? p->body.data : "");
+    for (int64_t i = 0; i < p->num_results; i++) {
+        if (i) mst_hlo_write(p, w, ", ");
+        mst_hlo_write_name(p, w, p->result[i]);
+    }
+    mst_hlo_write(p, w, ") : ");
+    mst_hlo_write_types(p, w, (int)p->num_results, p->result);
+    mst_hlo_write(p, w, " -> ()\n  }\n}\n");
+    if (p->failure.code) return mst_failure_restore(&p->failure);
+    *text = w->data;
+    return MST_OK;
+}

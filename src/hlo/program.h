@@ -1,0 +1,64 @@
+/** A program in StableHLO that is being written: its sources, its operations, its results and what can fail in it.
+ *
+ *  The text is canonical: values are numbered in the order in which they are written, and nothing in it depends on names
+ *  of nodes. So nodes that do the same give the same text, and a text that was compiled before is found again.
+ *
+ *      module @main {
+ *        func.func public @main(%a0: tensor<2xf32>, %a1: tensor<2xui32>) -> (tensor<2xf32>, tensor<i32>) {
+ *          %1 = "stablehlo.add"(%a0, %a0) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+ *          ...
+ *          "func.return"(%1, %9) : (tensor<2xf32>, tensor<i32>) -> ()
+ *        }
+ *      }
+ *
+ *  The word of faults is the last result, where something can fail: 0, or the number, from 1, of the first that failed.
+ */
+#ifndef MUSTER_HLO_PROGRAM_H
+#define MUSTER_HLO_PROGRAM_H
+
+#include "muster/hlo.h"
+
+typedef struct mst_hlo_program mst_hlo_program;
+
+/** What a source of a program is. */
+typedef enum mst_hlo_source_kind {
+    MST_HLO_SOURCE_VALUE, /**< what the caller asked for, by mst_hlo_program_source */
+    MST_HLO_SOURCE_KEY,   /**< the key of a sequence of random numbers: u32[2] */
+    MST_HLO_SOURCE_STEP,  /**< the number of the step: u32[2], the lower word first */
+    MST_HLO_SOURCE_TENSOR /**< a constant that is too large for the text */
+} mst_hlo_source_kind;
+
+typedef struct mst_hlo_source {
+    mst_hlo_source_kind kind;
+    mst_spec spec;
+    uint64_t stream;    /**< of a key: the argument of mst_rng_make; 0 for others */
+    mst_tensor *tensor; /**< the constant, owned by the graph; NULL for others */
+} mst_hlo_source;
+
+MST_CHECKED mst_status mst_hlo_program_create(mst_hlo_program **out);
+/** NULL is allowed. */
+void mst_hlo_program_destroy(mst_hlo_program *program);
+
+/** Adds a source. */
+mst_hlo mst_hlo_program_source(mst_hlo_program *program, const mst_spec *spec);
+/** Writes one op: fills L's `dst` from its other members, of which `program` is set here. MST_UNIMPLEMENTED, which says
+ *  so, if the op has neither `hlo` nor `lower`. */
+MST_CHECKED mst_status mst_hlo_program_op(mst_hlo_program *program, mst_lower *l);
+/** Adds a result. */
+void mst_hlo_program_result(mst_hlo_program *program, mst_hlo value);
+/** Adds the word of faults to the results, if anything can fail, and gives the text, which is valid as long as PROGRAM.
+ *  Nothing can be added then. */
+MST_CHECKED mst_status mst_hlo_program_finish(mst_hlo_program *program, const char **text);
+
+/** The sources in the order of the program's arguments; those that ops asked for come when they did. */
+int mst_hlo_program_num_sources(const mst_hlo_program *program);
+const mst_hlo_source *mst_hlo_program_source_at(const mst_hlo_program *program, int i);
+/** The number of what can fail. */
+int mst_hlo_program_num_faults(const mst_hlo_program *program);
+/** Records the error of a run whose word of faults is WORD, not 0, and returns its code. */
+mst_status mst_hlo_program_fault(const mst_hlo_program *program, int word);
+
+/** Writes the nodes of a body (graph/body.h): fills RESULT, one for each output, from ARGUMENT, one for each input. */
+void mst_hlo_body(mst_lower *l, const mst_graph *body, const mst_hlo *argument, mst_hlo *result);
+
+#endif

@@ -1,0 +1,116 @@
+/** What the files of src/hlo/ share: the text and the values of a program. */
+#ifndef MUSTER_HLO_WRITER_H
+#define MUSTER_HLO_WRITER_H
+
+#include "base/arena.h"
+#include "base/failure.h"
+#include "hlo/program.h"
+
+/** A value: how it is written ("%12", "%12#1", "%a0") and its type. */
+typedef struct mst_hlo_value {
+    int number; /**< the number in its name */
+    int part;   /**< of several results of one operation: which; else -1 */
+    bool is_source;
+    mst_spec spec;
+} mst_hlo_value;
+
+typedef struct mst_hlo_fault_site {
+    mst_status code;
+    const char *message;
+} mst_hlo_fault_site;
+
+/** Text that grows. */
+typedef struct mst_hlo_text {
+    char *data;
+    int64_t size, capacity;
+} mst_hlo_text;
+
+struct mst_hlo_program {
+    mst_arena arena;      /**< messages of faults */
+    mst_failure failure;  /**< the first error */
+    mst_hlo_text body;    /**< the operations */
+    mst_hlo_text whole;   /**< once finished */
+    mst_hlo_value *value; /**< by id */
+    int64_t num_values, value_capacity;
+    int next_number; /**< of the next operation */
+    int depth;       /**< functions of elements around what is written now, for the indentation */
+    bool no_faults;  /**< in a function of elements, out of which the word of faults cannot be taken */
+    mst_hlo_source *source;
+    int64_t num_sources, source_capacity;
+    mst_hlo *source_value;
+    int64_t source_value_capacity;
+    mst_hlo *result;
+    int64_t num_results, result_capacity;
+    mst_hlo_fault_site *fault;
+    int64_t num_faults, fault_capacity;
+    mst_hlo fault_word;
+    mst_hlo step; /**< the source that is the number of the step, MST_NO_HLO: not asked for yet */
+};
+
+/** Whether the program has failed, or X is none; the error is kept in the program. */
+bool mst_hlo_lacks(mst_lower *l, mst_hlo x);
+/** Adds text. */
+void mst_hlo_write(mst_hlo_program *program, mst_hlo_text *text, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/** Adds the name of X. */
+void mst_hlo_write_name(mst_hlo_program *program, mst_hlo_text *text, mst_hlo x);
+/** Adds "tensor<2x3xf32>". */
+void mst_hlo_write_type(mst_hlo_program *program, mst_hlo_text *text, const mst_spec *spec);
+/** Adds "(tensor<f32>, tensor<2xf32>)". */
+void mst_hlo_write_types(mst_hlo_program *program, mst_hlo_text *text, int count, const mst_hlo *x);
+/** Adds the text of a number of DTYPE. */
+void mst_hlo_write_number(mst_hlo_program *program, mst_hlo_text *text, mst_dtype dtype, double value);
+/** Adds a value. */
+mst_hlo mst_hlo_value_add(mst_hlo_program *program, const mst_hlo_value *value);
+
+/** Adds TENSOR as a source. */
+mst_hlo mst_hlo_tensor_source(mst_hlo_program *program, mst_tensor *tensor);
+
+/** The beginning of an operation: "%5:2 = "stablehlo.while"(%1, %2)". Adds its results. */
+void mst_hlo_begin(mst_lower *l, const char *operation, int count, const mst_hlo *src, int num_dst, const mst_spec *dst,
+                   mst_hlo *result);
+/** Its end: " {attributes} : (types) -> types". ATTRIBUTES may be "". */
+void mst_hlo_end(mst_lower *l, const char *attributes, int count, const mst_hlo *src, int num_dst,
+                 const mst_hlo *result);
+/** A region: "({ ^bb0(%6: tensor<f32>): ... "stablehlo.return"(%7) : (tensor<f32>) -> () }". WORD: whether the last
+ *  argument and the last result are the word of faults; FUNCTION does not see it. IS_FIRST, IS_LAST: of its operation. */
+typedef struct mst_hlo_region {
+    int num_arguments, num_results;
+    const mst_spec *argument;
+    const mst_spec *result; /**< what the results must be */
+    mst_hlo_function function;
+    void *context;
+    bool takes_word, gives_word;
+    bool is_first, is_last;
+} mst_hlo_region;
+void mst_hlo_write_region(mst_lower *l, const mst_hlo_region *region);
+/** The function of OPERATION, whose name is the context: RESULT[0] = OPERATION(ARGUMENT[0], ARGUMENT[1]). */
+void mst_hlo_apply(mst_lower *l, void *operation, const mst_hlo *argument, mst_hlo *result);
+
+/** Text of attributes, in TEXT of SIZE bytes: array<i64: 1, 2>. */
+enum { MST_HLO_ATTRIBUTES = 2048 };
+typedef struct mst_hlo_attributes {
+    char text[MST_HLO_ATTRIBUTES];
+    int size;
+} mst_hlo_attributes;
+/** Adds text; ", " before it unless it is the first. */
+void mst_hlo_attribute(mst_hlo_attributes *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** NAME = array<i64: ...> of COUNT numbers. */
+void mst_hlo_attribute_array(mst_hlo_attributes *a, const char *name, int count, const int64_t *number);
+/** The same; 0 stands for 1. */
+void mst_hlo_attribute_steps(mst_hlo_attributes *a, const char *name, int count, const int64_t *number);
+/** NAME = dense<[[low, high], ...]> : tensor<COUNTx2xi64>. */
+void mst_hlo_attribute_padding(mst_hlo_attributes *a, int count, const int64_t *low, const int64_t *high);
+/** "NAME = [0, 2]", for lists within attributes of StableHLO. Writes to TEXT and returns it. */
+enum { MST_HLO_AXES = 96 };
+const char *mst_hlo_axes_text(const mst_axes *axes, char *text);
+void mst_hlo_attribute_axes(mst_hlo_attributes *a, const char *name, const mst_axes *axes);
+/** The whole in braces. */
+const char *mst_hlo_attributes_end(mst_hlo_attributes *a);
+
+/** The word of faults as it is here; the constant 0 before the first fault. */
+mst_hlo mst_hlo_fault_word(mst_lower *l);
+/** The shape to which COUNT values broadcast; false, with an error in the program, if they do not. */
+bool mst_hlo_common_shape(mst_lower *l, int count, const mst_hlo *x, mst_shape *shape);
+
+#endif
