@@ -182,7 +182,186 @@ static bool dot_run(hlo_run_state *r, const hlo_op *op) {
     return done;
 }
 
+/* ---- convolution ---- */
+
+static int64_t group_count(const hlo_op *op, const char *name) {
+    return hlo_attribute_of(op, name)->integer;
+}
+
+/* Where a list of a convolution's layout has no dimension, it is too short. */
+static bool convolution_check(hlo_check *c, hlo_op *op) {
+    const hlo_attribute *numbers = hlo_attribute_of(op, "dimension_numbers");
+    const hlo_list *in = &numbers->list[HLO_CONV_LHS], *kernel = &numbers->list[HLO_CONV_RHS];
+    const hlo_list *out = &numbers->list[HLO_CONV_OUT];
+    const hlo_array *lhs = hlo_operand_type(c, 0), *rhs = hlo_operand_type(c, 1);
+    const int64_t features = group_count(op, "feature_group_count"), batches = group_count(op, "batch_group_count");
+    const int ndim = lhs->ndim, num_spatial = ndim - 2;
+    hlo_array type = {.ndim = ndim};
+    hlo_window window[HLO_MOST_DIMS];
+    HLO_WANT(numbers->kind == HLO_CONV, "dimension_numbers are not those of convolution");
+    HLO_WANT(ndim >= 2 && ndim < HLO_MOST_DIMS, "operand 0 has %d dimensions", ndim);
+    HLO_WANT(rhs->ndim == ndim, "operand 1 has %d dimensions, not %d", rhs->ndim, ndim);
+    HLO_WANT(in->num == ndim && kernel->num == ndim && out->num == ndim, "dimension_numbers are not for %d dimensions",
+             ndim);
+    if (!check_types(c) || !hlo_check_windows(c, "lhs_dilation", "rhs_dilation", num_spatial)) return false;
+    HLO_WANT(features >= 1 && batches >= 1 && (features == 1 || batches == 1), "not both group counts can be above 1");
+    HLO_WANT(lhs->dim[in->at[0]] % batches == 0, "the batch is no multiple of batch_group_count");
+    HLO_WANT(lhs->dim[in->at[1]] % features == 0, "the input features are no multiple of feature_group_count");
+    HLO_WANT(rhs->dim[kernel->at[0]] == lhs->dim[in->at[1]] / features, "the kernel has %lld input features, not %lld",
+             (long long)rhs->dim[kernel->at[0]], (long long)(lhs->dim[in->at[1]] / features));
+    HLO_WANT(rhs->dim[kernel->at[1]] % (features * batches) == 0, "the output features are no multiple of the groups");
+    hlo_windows(op, "lhs_dilation", "rhs_dilation", num_spatial, window);
+    for (int i = 0; i < num_spatial; i++) {
+        window[i].size = rhs->dim[kernel->at[2 + i]];
+        type.dim[out->at[2 + i]] = hlo_num_windows(&window[i], lhs->dim[in->at[2 + i]]);
+    }
+    type.dim[out->at[0]] = lhs->dim[in->at[0]] / batches;
+    type.dim[out->at[1]] = rhs->dim[kernel->at[1]];
+    type.type = hlo_result_type(c, 0)->type;
+    return hlo_want_result(c, 0, &type);
+}
+
+/* A convolution in the order [batch, spatial..., features] and [groups, spatial..., input features, features of a group].
+ * Each window is a row of a matrix, which is multiplied with the kernel. */
+typedef struct convolution {
+    int num_spatial;
+    hlo_window window[HLO_MOST_DIMS];
+    int64_t dim[HLO_MOST_DIMS], size[HLO_MOST_DIMS], num[HLO_MOST_DIMS]; /* of image, window, result; spatial ones */
+    int64_t image, rows, columns;                                        /* elements; windows; elements of a window */
+    int64_t batch, features, groups, batches, in, out;                   /* of the result; batch groups; of a group */
+} convolution;
+
+static convolution convolution_of(const hlo_run_state *r, const hlo_op *op) {
+    const hlo_list *list = hlo_attribute_of(op, "dimension_numbers")->list;
+    const hlo_array *lhs = hlo_type_of(r, op, 0), *rhs = hlo_type_of(r, op, 1), *to = hlo_type_of_result(r, op, 0);
+    convolution v = {.num_spatial = lhs->ndim - 2, .image = 1, .rows = 1, .columns = 1};
+    hlo_windows(op, "lhs_dilation", "rhs_dilation", v.num_spatial, v.window);
+    for (int i = 0; i < v.num_spatial; i++) {
+        v.image *= v.dim[i] = lhs->dim[list[HLO_CONV_LHS].at[2 + i]];
+        v.columns *= v.window[i].size = v.size[i] = rhs->dim[list[HLO_CONV_RHS].at[2 + i]];
+        v.rows *= v.num[i] = to->dim[list[HLO_CONV_OUT].at[2 + i]];
+    }
+    v.batches = group_count(op, "batch_group_count");
+    v.groups = v.batches * group_count(op, "feature_group_count");
+    v.batch = to->dim[list[HLO_CONV_OUT].at[0]];
+    v.features = lhs->dim[list[HLO_CONV_LHS].at[1]];
+    v.in = rhs->dim[list[HLO_CONV_RHS].at[0]];
+    v.out = rhs->dim[list[HLO_CONV_RHS].at[1]] / v.groups;
+    v.image *= v.features;
+    v.columns *= v.in;
+    return v;
+}
+
+/* The windows of an image, from input feature FIRST on, as rows; padding is 0. */
+static void copy_windows(const convolution *v, const char *image, int64_t first, size_t size, char *row) {
+    int64_t index[HLO_MOST_DIMS] = {0}, stride[HLO_MOST_DIMS], step = v->features;
+    for (int i = v->num_spatial - 1; i >= 0; i--) {
+        stride[i] = step;
+        step *= v->dim[i];
+    }
+    do {
+        int64_t element[HLO_MOST_DIMS] = {0};
+        do {
+            const int64_t at = hlo_window_offset(v->window, v->num_spatial, index, element, v->dim, stride);
+            if (at < 0)
+                memset(row, 0, (size_t)v->in * size);
+            else
+                memcpy(row, image + (size_t)(at + first) * size, (size_t)v->in * size);
+            row += (size_t)v->in * size;
+        } while (hlo_next_index(v->num_spatial, v->size, element));
+    } while (hlo_next_index(v->num_spatial, v->num, index));
+}
+
+/* Packed images and kernels to packed results; MATRIX and SUM have room for the windows of an image and their result. */
+static void convolve(const convolution *v, hlo_type type, const char *images, const char *kernels, char *matrix,
+                     char *sum, char *out) {
+    const size_t size = packed_size(type);
+    for (int64_t g = 0; g < v->groups; g++) {
+        for (int64_t n = 0; n < v->batch; n++) {
+            const int64_t image = v->batches > 1 ? g * v->batch + n : n;
+            if (v->columns)
+                copy_windows(v, images + (size_t)(image * v->image) * size, v->batches > 1 ? 0 : g * v->in, size,
+                             matrix);
+            multiply(type, matrix, kernels + (size_t)(g * v->columns * v->out) * size, sum, v->rows, v->columns,
+                     v->out);
+            for (int64_t i = 0; i < v->rows; i++)
+                memcpy(out + (size_t)(((n * v->rows + i) * v->groups + g) * v->out) * size,
+                       sum + (size_t)(i * v->out) * size, (size_t)v->out * size);
+        }
+    }
+}
+
+/* Dimensions and strides of an array in the order batch, spatial ones, features */
+static void order_images(const hlo_array *type, const hlo_list *layout, int64_t *dim, int64_t *stride) {
+    int64_t own_stride[HLO_MOST_DIMS];
+    hlo_strides(type, own_stride);
+    for (int i = 0; i < type->ndim; i++) {
+        const int64_t from = layout->at[i == 0 ? 0 : i == type->ndim - 1 ? 1 : i + 1];
+        dim[i] = type->dim[from];
+        stride[i] = own_stride[from];
+    }
+}
+
+/* The same of the kernel, in the order groups, spatial ones, input features, features of a group */
+static void order_kernel(const hlo_array *type, const hlo_list *layout, int64_t groups, int64_t *dim, int64_t *stride) {
+    int64_t own_stride[HLO_MOST_DIMS];
+    const int ndim = type->ndim;
+    hlo_strides(type, own_stride);
+    for (int i = 0; i < ndim - 2; i++) {
+        dim[1 + i] = type->dim[layout->at[2 + i]];
+        stride[1 + i] = own_stride[layout->at[2 + i]];
+    }
+    dim[0] = groups;
+    dim[ndim - 1] = type->dim[layout->at[0]];
+    dim[ndim] = type->dim[layout->at[1]] / groups;
+    stride[0] = dim[ndim] * own_stride[layout->at[1]];
+    stride[ndim - 1] = own_stride[layout->at[0]];
+    stride[ndim] = own_stride[layout->at[1]];
+}
+
+static bool convolution_run(hlo_run_state *r, const hlo_op *op) {
+    const hlo_list *list = hlo_attribute_of(op, "dimension_numbers")->list;
+    const hlo_array *lhs = hlo_type_of(r, op, 0), *rhs = hlo_type_of(r, op, 1), *to = hlo_type_of_result(r, op, 0);
+    const convolution v = convolution_of(r, op);
+    const size_t size = packed_size(lhs->type);
+    const void *x = hlo_data(r, op, 0), *y = hlo_data(r, op, 1);
+    int64_t dim[HLO_MOST_DIMS], stride[HLO_MOST_DIMS], own_stride[HLO_MOST_DIMS], step = 1;
+    void *out = hlo_new_result(r, op, 0);
+    if (!out) return false;
+    if (to->count == 0) return true;
+    char *images = hlo_scratch(r, lhs->count, size), *kernels = hlo_scratch(r, rhs->count, size);
+    char *matrix = hlo_scratch(r, v.columns ? v.rows * v.columns : 0, size);
+    char *sum = hlo_scratch(r, v.rows * v.out, size), *packed = hlo_scratch(r, to->count, size);
+    char *rounded = hlo_scratch(r, to->count, hlo_type_size(to->type));
+    const bool done = images && kernels && matrix && sum && packed && rounded;
+    if (done) {
+        order_images(lhs, &list[HLO_CONV_LHS], dim, stride);
+        pack(lhs->type, x, lhs->ndim, dim, stride, images);
+        order_kernel(rhs, &list[HLO_CONV_RHS], v.groups, dim, stride);
+        pack(rhs->type, y, rhs->ndim + 1, dim, stride, kernels);
+        convolve(&v, lhs->type, images, kernels, matrix, sum, packed);
+        round_packed(lhs->type, to->type, packed, to->count, rounded);
+        order_images(to, &list[HLO_CONV_OUT], dim, stride);
+        for (int i = to->ndim - 1; i >= 0; i--) {
+            own_stride[i] = step;
+            step *= dim[i];
+        }
+        hlo_copy(to->ndim, dim, out, stride, rounded, own_stride, hlo_type_size(to->type));
+    }
+    free(images);
+    free(kernels);
+    free(matrix);
+    free(sum);
+    free(packed);
+    free(rounded);
+    return done;
+}
+
 const hlo_row hlo_contract_rows[] = {
+    {"convolution", 0, 2, 0, HLO_IS_ANY,
+     "dimension_numbers feature_group_count batch_group_count window_strides? padding? lhs_dilation? rhs_dilation? "
+     "window_reversal? precision_config?",
+     convolution_check, convolution_run},
     {"dot_general", 0, 2, 0, HLO_IS_ANY, "dot_dimension_numbers precision_config?", dot_check, dot_run},
     {0},
 };

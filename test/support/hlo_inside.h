@@ -346,4 +346,28 @@ hlo_body hlo_body_of(const hlo_region *region);
 bool hlo_apply_body(hlo_run_state *r, const hlo_body *body, const hlo_type *type, void *const *acc, int64_t to,
                     const void *const *x, int64_t from);
 
+/* The answer of REGION, a predicate, to elements A and B of each of NUM arrays: its arguments are a0, b0, a1, b1, ... */
+bool hlo_ask(hlo_run_state *r, const hlo_region *region, int num, const hlo_type *type, const void *const *x, int64_t a,
+             int64_t b, bool *answer);
+void hlo_fill(void *data, int64_t count, const void *value, size_t size);
+
+/* ---- windows ---- */
+
+/* In one dimension: of elements of the array BASE apart, padded (negative: cut) by LOW and HIGH, each window takes SIZE that
+ * are DILATION apart, STRIDE after the window before. */
+typedef struct hlo_window {
+    int64_t size, stride, base, dilation, low, high;
+    bool reversed;
+} hlo_window;
+
+/* Checks the attributes of an op that has windows; BASE and DILATION are the names of two of them. */
+bool hlo_check_windows(const hlo_check *c, const char *base, const char *dilation, int ndim);
+/* Reads them. Sizes are 0 where no attribute has them. */
+void hlo_windows(const hlo_op *op, const char *base, const char *dilation, int ndim, hlo_window *window);
+/* In a dimension of DIM elements */
+int64_t hlo_num_windows(const hlo_window *window, int64_t dim);
+/* Where in an array is element ELEMENT of window INDEX; -1: in the padding. */
+int64_t hlo_window_offset(const hlo_window *window, int ndim, const int64_t *index, const int64_t *element,
+                          const int64_t *dim, const int64_t *stride);
+
 #endif

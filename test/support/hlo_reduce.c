@@ -59,6 +59,19 @@ bool hlo_apply_body(hlo_run_state *r, const hlo_body *body, const hlo_type *type
     return true;
 }
 
+bool hlo_ask(hlo_run_state *r, const hlo_region *region, int num, const hlo_type *type, const void *const *x, int64_t a,
+             int64_t b, bool *answer) {
+    for (int k = 0; k < num; k++) {
+        const size_t size = hlo_type_size(type[k]);
+        hlo_set_scalar(r, region->first + 2 * k, const_element(x[k], a, size), size);
+        hlo_set_scalar(r, region->first + 2 * k + 1, const_element(x[k], b, size), size);
+    }
+    if (!hlo_run_region(r, region)) return false;
+    *answer = *(const uint8_t *)r->slot[region->returned[0]].data;
+    hlo_end_region(r, region);
+    return true;
+}
+
 /* ---- reduce ---- */
 
 static bool reduce_check(hlo_check *c, hlo_op *op) {
@@ -99,7 +112,7 @@ static bool reduce_line(hlo_run_state *r, const hlo_body *body, const hlo_type *
     return true;
 }
 
-static void fill(void *data, int64_t count, const void *value, size_t size) {
+void hlo_fill(void *data, int64_t count, const void *value, size_t size) {
     for (int64_t i = 0; i < count; i++) memcpy(element(data, i, size), value, size);
 }
 
@@ -118,7 +131,7 @@ static bool reduce_run(hlo_run_state *r, const hlo_op *op) {
         acc[k] = hlo_new_result(r, op, k);
         type[k] = hlo_type_of(r, op, k)->type;
         if (!acc[k]) return false;
-        fill(acc[k], to->count, hlo_data(r, op, num + k), hlo_type_size(type[k]));
+        hlo_fill(acc[k], to->count, hlo_data(r, op, num + k), hlo_type_size(type[k]));
     }
     if (from->count == 0) return true;
     hlo_strides(to, to_stride);
