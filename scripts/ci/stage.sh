@@ -42,7 +42,7 @@ make_release() {
 
 # What Muster is compared with, in build/peers.
 make_peers() {
-    scripts/peers tensorflow tensorboard onnx
+    scripts/peers tensorflow tensorboard onnx jax
 }
 
 # Builds that are not installed are linked by lld where it is there: of hundreds of programs, that takes a third of the
