@@ -16,6 +16,11 @@ static mst_value abs_grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], mst_sign(c->src[0]));
 }
 
+/* unsigned integers have no abs in StableHLO */
+static void abs_lower(mst_lower *l) {
+    l->dst[0] = l->src_spec[0].dtype == MST_U8 ? l->src[0] : mst_hlo_unary(l, "abs", l->src[0]);
+}
+
 #define OP abs
 #define INTEGER_FORMULA (x < 0 ? 0u - (uint64_t)x : (uint64_t)x)
 #define FORMULA fabs(x)
@@ -52,6 +57,7 @@ const mst_op mst_op_abs = {
     .infer = mst_infer_unary,
     .grad = abs_grad,
     .reference = abs_reference,
+    .lower = abs_lower,
     MST_EXAMPLES(abs_examples),
 };
 

@@ -17,6 +17,14 @@ static mst_value acos_grad(mst_grad *c, int i) {
     return mst_neg(mst_mul(c->ddst[0], mst_rsqrt(mst_sub(one, mst_square(c->src[0])))));
 }
 
+/* the angle of the point (x, sqrt(1 - x^2)); the product of (1 - x) and (1 + x) does not cancel */
+static void acos_lower(mst_lower *l) {
+    const mst_hlo x = l->src[0], one = mst_hlo_number(l, l->src_spec[0].dtype, 1);
+    const mst_hlo square =
+        mst_hlo_binary(l, "multiply", mst_hlo_binary(l, "subtract", one, x), mst_hlo_binary(l, "add", one, x));
+    l->dst[0] = mst_hlo_binary(l, "atan2", mst_hlo_unary(l, "sqrt", square), x);
+}
+
 #define OP acos
 #define FORMULA acos(x)
 #include "op/unary/unary_math.inc"
@@ -42,6 +50,7 @@ const mst_op mst_op_acos = {
     .infer = mst_infer_unary,
     .grad = acos_grad,
     .reference = acos_reference,
+    .lower = acos_lower,
     MST_EXAMPLES(acos_examples),
 };
 

@@ -17,6 +17,14 @@ static mst_value asin_grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], mst_rsqrt(mst_sub(one, mst_square(c->src[0]))));
 }
 
+/* the angle of the point (sqrt(1 - x^2), x); the product of (1 - x) and (1 + x) does not cancel */
+static void asin_lower(mst_lower *l) {
+    const mst_hlo x = l->src[0], one = mst_hlo_number(l, l->src_spec[0].dtype, 1);
+    const mst_hlo square =
+        mst_hlo_binary(l, "multiply", mst_hlo_binary(l, "subtract", one, x), mst_hlo_binary(l, "add", one, x));
+    l->dst[0] = mst_hlo_binary(l, "atan2", x, mst_hlo_unary(l, "sqrt", square));
+}
+
 #define OP asin
 #define FORMULA asin(x)
 #include "op/unary/unary_math.inc"
@@ -42,6 +50,7 @@ const mst_op mst_op_asin = {
     .infer = mst_infer_unary,
     .grad = asin_grad,
     .reference = asin_reference,
+    .lower = asin_lower,
     MST_EXAMPLES(asin_examples),
 };
 

@@ -15,6 +15,10 @@ static mst_value atan_grad(mst_grad *c, int i) {
     return mst_div(c->ddst[0], mst_add(mst_square(c->src[0]), one));
 }
 
+static void atan_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_binary(l, "atan2", l->src[0], mst_hlo_number(l, l->src_spec[0].dtype, 1));
+}
+
 #define OP atan
 #define FORMULA atan(x)
 #include "op/unary/unary_math.inc"
@@ -40,6 +44,7 @@ const mst_op mst_op_atan = {
     .infer = mst_infer_unary,
     .grad = atan_grad,
     .reference = atan_reference,
+    .lower = atan_lower,
     MST_EXAMPLES(atan_examples),
 };
 

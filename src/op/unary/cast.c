@@ -44,6 +44,46 @@ static mst_value cast_grad(mst_grad *c, int i) {
     return mst_cast(c->ddst[0], dtype == MST_BF16 ? MST_F32 : dtype);
 }
 
+/* Floats as integers, by the largest number of the floats' dtype that the integers hold. Above this only numbers that
+ * give the largest integer are left. */
+static mst_hlo integers_of(mst_lower *l, mst_hlo x, mst_dtype dtype) {
+    const mst_dtype from = mst_hlo_spec(l, x).dtype;
+    const double low = dtype == MST_I32 ? -0x1p31 : dtype == MST_I64 ? -0x1p63 : 0;
+    const double beyond = dtype == MST_I32 ? 0x1p31 : dtype == MST_I64 ? 0x1p63 : 256;
+    const double high = from == MST_F32 ? nextafterf((float)beyond, 0) : nextafter(beyond, 0);
+    const int64_t most = dtype == MST_I32 ? INT32_MAX : dtype == MST_I64 ? INT64_MAX : UINT8_MAX;
+    const mst_hlo zero = mst_hlo_number(l, from, 0);
+    const mst_hlo number = mst_hlo_select(l, mst_hlo_compare(l, "EQ", x, x), x, zero);
+    const mst_hlo within = mst_hlo_clamp(l, mst_hlo_number(l, from, low), number, mst_hlo_number(l, from, high));
+    const mst_hlo is_beyond = mst_hlo_compare(l, "GE", x, mst_hlo_number(l, from, beyond));
+    return mst_hlo_select(l, is_beyond, mst_hlo_integer(l, dtype, most), mst_hlo_convert(l, within, dtype));
+}
+
+/* Integers as integers. StableHLO leaves open what becomes of those that fewer bits cannot hold. */
+static mst_hlo other_integers(mst_lower *l, mst_hlo x, mst_dtype dtype) {
+    const mst_dtype from = mst_hlo_spec(l, x).dtype;
+    if (dtype == MST_U8 && from != MST_BOOL) x = mst_hlo_binary(l, "and", x, mst_hlo_number(l, from, 255));
+    if (dtype == MST_I32 && from == MST_I64) {
+        const mst_hlo bits = mst_hlo_number(l, from, 32);
+        x = mst_hlo_binary(l, "shift_right_arithmetic", mst_hlo_binary(l, "shift_left", x, bits), bits);
+    }
+    return mst_hlo_convert(l, x, dtype);
+}
+
+static void cast_lower(mst_lower *l) {
+    const mst_dtype from = l->src_spec[0].dtype, dtype = l->dst_spec[0].dtype;
+    mst_hlo x = l->src[0];
+    if (from != dtype && (from == MST_BF16 || dtype == MST_BF16)) x = mst_hlo_convert(l, x, MST_F32);
+    if (from == dtype || mst_dtype_is_float(dtype))
+        l->dst[0] = mst_hlo_convert(l, x, dtype);
+    else if (dtype == MST_BOOL)
+        l->dst[0] = mst_hlo_compare(l, "NE", x, mst_hlo_number(l, mst_hlo_spec(l, x).dtype, 0));
+    else if (mst_dtype_is_float(mst_hlo_spec(l, x).dtype))
+        l->dst[0] = integers_of(l, x, dtype);
+    else
+        l->dst[0] = other_integers(l, x, dtype);
+}
+
 #define OP f32_of
 #define RESULT float
 #define OF_FLOAT(x) (x)
@@ -193,6 +233,7 @@ const mst_op mst_op_cast = {
     .grad = cast_grad,
     .is_identity = cast_is_identity,
     .reference = cast_reference,
+    .lower = cast_lower,
     MST_EXAMPLES(cast_examples),
 };
 

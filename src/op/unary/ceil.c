@@ -34,6 +34,7 @@ const mst_op mst_op_ceil = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .reference = ceil_reference,
+    .hlo = "ceil",
     MST_EXAMPLES(ceil_examples),
 };
 

@@ -13,6 +13,7 @@ typedef struct mst_clip_options {
 } mst_clip_options;
 MST_API mst_value mst_clip(mst_value src, double low, double high);
 #endif
+#include "base/saturate.h"
 #include "op/elementwise/elementwise.h"
 
 static const mst_field clip_fields[] = {
@@ -37,6 +38,21 @@ static mst_value clip_grad(mst_grad *c, int i) {
     mst_value src = c->src[0], low = mst_number(src, o->low), high = mst_number(src, o->high);
     mst_value inside = mst_logical_and(mst_greater_equal(src, low), mst_less_equal(src, high));
     return mst_select(inside, c->ddst[0], mst_number(src, 0));
+}
+
+/* BOUND as a scalar of DTYPE, limited to its range. */
+static mst_hlo bound_of(mst_lower *l, mst_dtype dtype, double bound) {
+    if (mst_dtype_is_float(dtype)) return mst_hlo_number(l, dtype, bound);
+    return mst_hlo_integer(l, dtype,
+                           dtype == MST_I32   ? mst_saturate_i32(bound)
+                           : dtype == MST_I64 ? mst_saturate_i64(bound)
+                                              : mst_saturate_u8(bound));
+}
+
+static void clip_lower(mst_lower *l) {
+    const mst_clip_options *o = l->options;
+    const mst_dtype dtype = l->src_spec[0].dtype;
+    l->dst[0] = mst_hlo_clamp(l, bound_of(l, dtype, o->low), l->src[0], bound_of(l, dtype, o->high));
 }
 
 #define OP clip
@@ -107,6 +123,7 @@ const mst_op mst_op_clip = {
     .infer = clip_infer,
     .grad = clip_grad,
     .reference = clip_reference,
+    .lower = clip_lower,
     MST_EXAMPLES(clip_examples),
 };
 

@@ -38,6 +38,7 @@ const mst_op mst_op_cos = {
     .infer = mst_infer_unary,
     .grad = cos_grad,
     .reference = cos_reference,
+    .hlo = "cosine",
     MST_EXAMPLES(cos_examples),
 };
 

@@ -13,6 +13,16 @@ static mst_value cosh_grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], mst_sinh(c->src[0]));
 }
 
+/* h^2 / 2 + 1 / (2 h^2), where h = e^(|x| / 2): nothing overflows before the result does */
+static void cosh_lower(mst_lower *l) {
+    const mst_hlo half = mst_hlo_number(l, l->src_spec[0].dtype, 0.5);
+    const mst_hlo part = mst_hlo_binary(l, "multiply", half, mst_hlo_unary(l, "abs", l->src[0]));
+    const mst_hlo h = mst_hlo_unary(l, "exponential", part);
+    const mst_hlo rising = mst_hlo_binary(l, "multiply", mst_hlo_binary(l, "multiply", half, h), h);
+    const mst_hlo falling = mst_hlo_binary(l, "divide", mst_hlo_binary(l, "divide", half, h), h);
+    l->dst[0] = mst_hlo_binary(l, "add", rising, falling);
+}
+
 #define OP cosh
 #define FORMULA cosh(x)
 #include "op/unary/unary_math.inc"
@@ -38,6 +48,7 @@ const mst_op mst_op_cosh = {
     .infer = mst_infer_unary,
     .grad = cosh_grad,
     .reference = cosh_reference,
+    .lower = cosh_lower,
     MST_EXAMPLES(cosh_examples),
 };
 

@@ -7,12 +7,17 @@
 MST_API mst_value mst_erf(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
+#include "op/unary/erf_hlo.h"
 
 /* d erf(x) = 2 / sqrt(pi) exp(-x^2) dx */
 static mst_value erf_grad(mst_grad *c, int i) {
     (void)i;
     mst_value bell = mst_exp(mst_neg(mst_square(c->src[0])));
     return mst_scale(mst_mul(c->ddst[0], bell), 1.1283791670955126); /* 2 / sqrt(pi) */
+}
+
+static void erf_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_erf(l, l->src[0]);
 }
 
 #define OP erf
@@ -40,6 +45,7 @@ const mst_op mst_op_erf = {
     .infer = mst_infer_unary,
     .grad = erf_grad,
     .reference = erf_reference,
+    .lower = erf_lower,
     MST_EXAMPLES(erf_examples),
 };
 

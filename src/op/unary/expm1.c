@@ -40,6 +40,7 @@ const mst_op mst_op_expm1 = {
     .infer = mst_infer_unary,
     .grad = expm1_grad,
     .reference = expm1_reference,
+    .hlo = "exponential_minus_one",
     MST_EXAMPLES(expm1_examples),
 };
 

@@ -34,6 +34,7 @@ const mst_op mst_op_floor = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .reference = floor_reference,
+    .hlo = "floor",
     MST_EXAMPLES(floor_examples),
 };
 

@@ -26,6 +26,7 @@ const mst_op mst_op_is_finite = {
     .may_alias = true,
     .infer = mst_infer_predicate,
     .reference = is_finite_reference,
+    .hlo = "is_finite",
     MST_EXAMPLES(predicate_examples),
 };
 

@@ -8,6 +8,11 @@ MST_API mst_value mst_is_inf(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
+static void is_inf_lower(mst_lower *l) {
+    const mst_hlo infinity = mst_hlo_number(l, l->src_spec[0].dtype, INFINITY);
+    l->dst[0] = mst_hlo_compare(l, "EQ", mst_hlo_unary(l, "abs", l->src[0]), infinity);
+}
+
 #define OP is_inf
 #define RESULT uint8_t
 #define FORMULA (isinf(x) != 0)
@@ -26,6 +31,7 @@ const mst_op mst_op_is_inf = {
     .may_alias = true,
     .infer = mst_infer_predicate,
     .reference = is_inf_reference,
+    .lower = is_inf_lower,
     MST_EXAMPLES(predicate_examples),
 };
 

@@ -8,6 +8,10 @@ MST_API mst_value mst_is_nan(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
+static void is_nan_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_compare(l, "NE", l->src[0], l->src[0]);
+}
+
 #define OP is_nan
 #define RESULT uint8_t
 #define FORMULA isnan(x)
@@ -26,6 +30,7 @@ const mst_op mst_op_is_nan = {
     .may_alias = true,
     .infer = mst_infer_predicate,
     .reference = is_nan_reference,
+    .lower = is_nan_lower,
     MST_EXAMPLES(predicate_examples),
 };
 

@@ -40,6 +40,7 @@ const mst_op mst_op_log = {
     .infer = mst_infer_unary,
     .grad = log_grad,
     .reference = log_reference,
+    .hlo = "log",
     MST_EXAMPLES(log_examples),
 };
 

@@ -44,6 +44,7 @@ const mst_op mst_op_log1p = {
     .infer = mst_infer_unary,
     .grad = log1p_grad,
     .reference = log1p_reference,
+    .hlo = "log_plus_one",
     MST_EXAMPLES(log1p_examples),
 };
 

@@ -31,6 +31,7 @@ const mst_op mst_op_logical_not = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .reference = logical_not_u8,
+    .hlo = "not",
     MST_EXAMPLES(logical_not_examples),
 };
 

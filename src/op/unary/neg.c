@@ -49,6 +49,7 @@ const mst_op mst_op_neg = {
     .infer = mst_infer_unary,
     .grad = neg_grad,
     .reference = neg_reference,
+    .hlo = "negate",
     MST_EXAMPLES(neg_examples),
 };
 

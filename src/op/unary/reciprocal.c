@@ -16,6 +16,10 @@ static mst_value reciprocal_grad(mst_grad *c, int i) {
     return mst_neg(mst_mul(c->ddst[0], mst_square(c->dst[0])));
 }
 
+static void reciprocal_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_binary(l, "divide", mst_hlo_number(l, l->src_spec[0].dtype, 1), l->src[0]);
+}
+
 #define OP reciprocal
 #define FORMULA (1 / x)
 #include "op/unary/unary_floats.inc"
@@ -43,6 +47,7 @@ const mst_op mst_op_reciprocal = {
     .infer = mst_infer_unary,
     .grad = reciprocal_grad,
     .reference = reciprocal_reference,
+    .lower = reciprocal_lower,
     MST_EXAMPLES(reciprocal_examples),
 };
 

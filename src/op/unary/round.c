@@ -39,6 +39,7 @@ const mst_op mst_op_round = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .reference = round_reference,
+    .hlo = "round_nearest_even",
     MST_EXAMPLES(round_examples),
 };
 

@@ -41,6 +41,7 @@ const mst_op mst_op_rsqrt = {
     .infer = mst_infer_unary,
     .grad = rsqrt_grad,
     .reference = rsqrt_reference,
+    .hlo = "rsqrt",
     MST_EXAMPLES(rsqrt_examples),
 };
 

@@ -22,6 +22,11 @@ static mst_value scale_grad(mst_grad *c, int i) {
     return mst_scale(c->ddst[0], ((const mst_scale_options *)c->options)->factor);
 }
 
+static void scale_lower(mst_lower *l) {
+    const mst_scale_options *o = l->options;
+    l->dst[0] = mst_hlo_binary(l, "multiply", mst_hlo_number(l, l->src_spec[0].dtype, o->factor), l->src[0]);
+}
+
 #define OP scale
 #define SETUP const T factor = (T)((const mst_scale_options *)options)->factor;
 #define FORMULA (factor * x)
@@ -53,6 +58,7 @@ const mst_op mst_op_scale = {
     .infer = mst_infer_unary,
     .grad = scale_grad,
     .reference = scale_reference,
+    .lower = scale_lower,
     MST_EXAMPLES(scale_examples),
 };
 

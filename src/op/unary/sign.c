@@ -10,6 +10,14 @@ MST_API mst_value mst_sign(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
+/* unsigned integers have no sign in StableHLO */
+static void sign_lower(mst_lower *l) {
+    if (l->src_spec[0].dtype == MST_U8)
+        l->dst[0] = mst_hlo_binary(l, "minimum", l->src[0], mst_hlo_number(l, MST_U8, 1));
+    else
+        l->dst[0] = mst_hlo_unary(l, "sign", l->src[0]);
+}
+
 /* NaN stays */
 #define OP sign
 #define FORMULA (IS_NAN(x) ? x : (T)((x > 0) - IS_NEGATIVE(x)))
@@ -39,6 +47,7 @@ const mst_op mst_op_sign = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .reference = sign_reference,
+    .lower = sign_lower,
     MST_EXAMPLES(sign_examples),
 };
 

@@ -38,6 +38,7 @@ const mst_op mst_op_sin = {
     .infer = mst_infer_unary,
     .grad = sin_grad,
     .reference = sin_reference,
+    .hlo = "sine",
     MST_EXAMPLES(sin_examples),
 };
 

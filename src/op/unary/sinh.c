@@ -13,6 +13,23 @@ static mst_value sinh_grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], mst_cosh(c->src[0]));
 }
 
+/* With a = |x| it is (e + e / (e + 1)) / 2 for a < 1, where e = e^a - 1: nothing cancels. Else it is
+ * h^2 / 2 - 1 / (2 h^2), where h = e^(a / 2): nothing overflows before the result does. */
+static void sinh_lower(mst_lower *l) {
+    const mst_dtype dtype = l->src_spec[0].dtype;
+    const mst_hlo a = mst_hlo_unary(l, "abs", l->src[0]);
+    const mst_hlo half = mst_hlo_number(l, dtype, 0.5), one = mst_hlo_number(l, dtype, 1);
+    const mst_hlo e = mst_hlo_unary(l, "exponential_minus_one", a);
+    const mst_hlo fraction = mst_hlo_binary(l, "divide", e, mst_hlo_binary(l, "add", e, one));
+    const mst_hlo near_zero = mst_hlo_binary(l, "multiply", half, mst_hlo_binary(l, "add", e, fraction));
+    const mst_hlo h = mst_hlo_unary(l, "exponential", mst_hlo_binary(l, "multiply", half, a));
+    const mst_hlo rising = mst_hlo_binary(l, "multiply", mst_hlo_binary(l, "multiply", half, h), h);
+    const mst_hlo falling = mst_hlo_binary(l, "divide", mst_hlo_binary(l, "divide", half, h), h);
+    const mst_hlo far = mst_hlo_binary(l, "subtract", rising, falling);
+    const mst_hlo magnitude = mst_hlo_select(l, mst_hlo_compare(l, "LT", a, one), near_zero, far);
+    l->dst[0] = mst_hlo_binary(l, "multiply", mst_hlo_unary(l, "sign", l->src[0]), magnitude);
+}
+
 #define OP sinh
 #define FORMULA sinh(x)
 #include "op/unary/unary_math.inc"
@@ -38,6 +55,7 @@ const mst_op mst_op_sinh = {
     .infer = mst_infer_unary,
     .grad = sinh_grad,
     .reference = sinh_reference,
+    .lower = sinh_lower,
     MST_EXAMPLES(sinh_examples),
 };
 

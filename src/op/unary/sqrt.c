@@ -41,6 +41,7 @@ const mst_op mst_op_sqrt = {
     .infer = mst_infer_unary,
     .grad = sqrt_grad,
     .reference = sqrt_reference,
+    .hlo = "sqrt",
     MST_EXAMPLES(sqrt_examples),
 };
 

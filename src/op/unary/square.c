@@ -15,6 +15,10 @@ static mst_value square_grad(mst_grad *c, int i) {
     return mst_scale(mst_mul(c->ddst[0], c->src[0]), 2);
 }
 
+static void square_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_binary(l, "multiply", l->src[0], l->src[0]);
+}
+
 /* integers in unsigned arithmetic, which wraps around */
 #define OP square
 #define WORK MODULAR /* integers wrap around */
@@ -52,6 +56,7 @@ const mst_op mst_op_square = {
     .infer = mst_infer_unary,
     .grad = square_grad,
     .reference = square_reference,
+    .lower = square_lower,
     MST_EXAMPLES(square_examples),
 };
 

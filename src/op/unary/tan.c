@@ -14,6 +14,11 @@ static mst_value tan_grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], mst_add(mst_square(c->dst[0]), mst_number(c->dst[0], 1)));
 }
 
+static void tan_lower(mst_lower *l) {
+    const mst_hlo x = l->src[0];
+    l->dst[0] = mst_hlo_binary(l, "divide", mst_hlo_unary(l, "sine", x), mst_hlo_unary(l, "cosine", x));
+}
+
 #define OP tan
 #define FORMULA tan(x)
 #include "op/unary/unary_math.inc"
@@ -36,6 +41,7 @@ const mst_op mst_op_tan = {
     .infer = mst_infer_unary,
     .grad = tan_grad,
     .reference = tan_reference,
+    .lower = tan_lower,
     MST_EXAMPLES(tan_examples),
 };
 

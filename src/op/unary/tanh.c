@@ -38,6 +38,7 @@ const mst_op mst_op_tanh = {
     .infer = mst_infer_unary,
     .grad = tanh_grad,
     .reference = tanh_reference,
+    .hlo = "tanh",
     MST_EXAMPLES(tanh_examples),
 };
 
@@ -58,6 +59,12 @@ mst_value mst_tanh(mst_value src) {
 static mst_value tanh_grad_grad(mst_grad *c, int i) {
     if (i == 0) return mst_tanh_grad(c->ddst[0], c->src[1]);
     return mst_scale(mst_mul(c->ddst[0], mst_mul(c->src[0], c->src[1])), -2);
+}
+
+static void tanh_grad_lower(mst_lower *l) {
+    const mst_hlo gradient = l->src[0], output = l->src[1], one = mst_hlo_number(l, l->src_spec[0].dtype, 1);
+    const mst_hlo square = mst_hlo_binary(l, "multiply", output, output);
+    l->dst[0] = mst_hlo_binary(l, "multiply", gradient, mst_hlo_binary(l, "subtract", one, square));
 }
 
 /* x is the gradient, y the output */
@@ -88,6 +95,7 @@ const mst_op mst_op_tanh_grad = {
     .infer = mst_infer_same_spec,
     .grad = tanh_grad_grad,
     .reference = tanh_grad_reference,
+    .lower = tanh_grad_lower,
     MST_EXAMPLES(tanh_grad_examples),
 };
 
