@@ -59,6 +59,7 @@ const mst_op mst_op_atan2 = {
     .infer = mst_infer_binary,
     .grad = atan2_grad,
     .reference = atan2_reference,
+    .hlo = "atan2",
     MST_EXAMPLES(atan2_examples),
 };
 

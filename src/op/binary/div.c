@@ -18,6 +18,20 @@ static mst_value div_grad(mst_grad *c, int i) {
     return mst_unbroadcast(i == 0 ? share : mst_neg(mst_mul(share, c->dst[0])), c->src[i]);
 }
 
+static void div_lower(mst_lower *l) {
+    const mst_hlo a = l->src[0], b = l->src[1];
+    const mst_dtype dtype = l->src_spec[0].dtype;
+    if (mst_dtype_is_float(dtype)) {
+        l->dst[0] = mst_hlo_binary(l, "divide", a, b);
+        return;
+    }
+    l->dst[0] = mst_hlo_binary(l, "divide", a, mst_divisor_lower(l));
+    if (dtype != MST_U8) {
+        const mst_hlo negates = mst_hlo_compare(l, "EQ", b, mst_hlo_number(l, dtype, -1));
+        l->dst[0] = mst_hlo_select(l, negates, mst_hlo_unary(l, "negate", a), l->dst[0]);
+    }
+}
+
 /* 64 bits are wide enough for all quotients except the smallest i64 / -1, which wraps around */
 static inline int64_t quotient(int64_t x, int64_t y) {
     return y == -1 ? (int64_t)(0u - (uint64_t)x) : x / y;
@@ -97,6 +111,7 @@ const mst_op mst_op_div = {
     .infer = mst_infer_binary,
     .grad = div_grad,
     .reference = div_reference,
+    .lower = div_lower,
     MST_EXAMPLES(div_examples),
 };
 

@@ -24,3 +24,16 @@ mst_status mst_divide(const mst_kernel_args *a, mst_kernel_function kernel) {
         MST_TRY(mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), check_divisor, mst_context_of(a)));
     return mst_share_elements(a, kernel);
 }
+
+mst_hlo mst_divisor_lower(mst_lower *l) {
+    const mst_dtype dtype = l->src_spec[1].dtype;
+    const mst_hlo divisor = l->src[1], one = mst_hlo_number(l, dtype, 1);
+    mst_hlo is_apart = mst_hlo_compare(l, "EQ", divisor, mst_hlo_number(l, dtype, 0));
+    if (mst_shape_count(l->dst_spec[0].shape))
+        mst_hlo_fault(l, is_apart, MST_INVALID, "integer division by zero: an element of the divisor is 0");
+    if (dtype != MST_U8) {
+        const mst_hlo is_minus_one = mst_hlo_compare(l, "EQ", divisor, mst_hlo_number(l, dtype, -1));
+        is_apart = mst_hlo_binary(l, "or", is_apart, is_minus_one);
+    }
+    return mst_hlo_select(l, is_apart, one, divisor);
+}

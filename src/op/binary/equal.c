@@ -11,6 +11,10 @@ MST_API mst_value mst_equal(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
+static void equal_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_compare(l, "EQ", l->src[0], l->src[1]);
+}
+
 #define OP equal_numbers
 #define RESULT uint8_t
 #define FORMULA (x == y)
@@ -36,6 +40,7 @@ const mst_op mst_op_equal = {
     .may_alias = true,
     .infer = mst_infer_comparison,
     .reference = equal_reference,
+    .lower = equal_lower,
     MST_EXAMPLES(comparison_examples),
 };
 

@@ -10,6 +10,10 @@ MST_API mst_value mst_greater_equal(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
+static void greater_equal_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_compare(l, "GE", l->src[0], l->src[1]);
+}
+
 #define OP greater_equal
 #define RESULT uint8_t
 #define FORMULA (x >= y)
@@ -29,6 +33,7 @@ const mst_op mst_op_greater_equal = {
     .may_alias = true,
     .infer = mst_infer_comparison,
     .reference = greater_equal_reference,
+    .lower = greater_equal_lower,
     MST_EXAMPLES(comparison_examples),
 };
 

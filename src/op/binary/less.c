@@ -10,6 +10,10 @@ MST_API mst_value mst_less(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
+static void less_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_compare(l, "LT", l->src[0], l->src[1]);
+}
+
 #define OP less
 #define RESULT uint8_t
 #define FORMULA (x < y)
@@ -29,6 +33,7 @@ const mst_op mst_op_less = {
     .may_alias = true,
     .infer = mst_infer_comparison,
     .reference = less_reference,
+    .lower = less_lower,
     MST_EXAMPLES(comparison_examples),
 };
 

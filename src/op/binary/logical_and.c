@@ -25,6 +25,7 @@ const mst_op mst_op_logical_and = {
     .may_alias = true,
     .infer = mst_infer_binary,
     .reference = logical_and_reference,
+    .hlo = "and",
     MST_EXAMPLES(logical_examples),
 };
 

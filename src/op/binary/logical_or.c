@@ -25,6 +25,7 @@ const mst_op mst_op_logical_or = {
     .may_alias = true,
     .infer = mst_infer_binary,
     .reference = logical_or_reference,
+    .hlo = "or",
     MST_EXAMPLES(logical_examples),
 };
 

@@ -25,6 +25,7 @@ const mst_op mst_op_logical_xor = {
     .may_alias = true,
     .infer = mst_infer_binary,
     .reference = logical_xor_reference,
+    .hlo = "xor",
     MST_EXAMPLES(logical_examples),
 };
 

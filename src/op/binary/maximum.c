@@ -40,6 +40,7 @@ const mst_op mst_op_maximum = {
     .infer = mst_infer_binary,
     .grad = maximum_grad,
     .reference = maximum_reference,
+    .hlo = "maximum",
     MST_EXAMPLES(extreme_examples),
 };
 

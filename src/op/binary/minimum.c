@@ -40,6 +40,7 @@ const mst_op mst_op_minimum = {
     .infer = mst_infer_binary,
     .grad = minimum_grad,
     .reference = minimum_reference,
+    .hlo = "minimum",
     MST_EXAMPLES(extreme_examples),
 };
 

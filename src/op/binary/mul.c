@@ -56,6 +56,7 @@ const mst_op mst_op_mul = {
     .infer = mst_infer_binary,
     .grad = mul_grad,
     .reference = mul_reference,
+    .hlo = "multiply",
     MST_EXAMPLES(mul_examples),
 };
 

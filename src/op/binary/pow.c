@@ -27,6 +27,17 @@ static mst_value pow_grad(mst_grad *c, int i) {
     return mst_unbroadcast(mst_mul(c->ddst[0], mst_mul(c->dst[0], logarithm)), exponent);
 }
 
+static void pow_lower(mst_lower *l) {
+    const mst_hlo exponent = l->src[1];
+    const mst_dtype dtype = l->src_spec[1].dtype;
+    if ((MST_DTYPE_BIT(dtype) & MST_INDICES) && mst_shape_count(l->dst_spec[0].shape)) {
+        const mst_hlo is_negative = mst_hlo_compare(l, "LT", exponent, mst_hlo_number(l, dtype, 0));
+        mst_hlo_fault(l, is_negative, MST_INVALID,
+                      "integer to a negative power: an element of the exponent is below 0");
+    }
+    l->dst[0] = mst_hlo_binary(l, "power", l->src[0], exponent);
+}
+
 /* by squaring, in unsigned arithmetic, which wraps around */
 static inline uint64_t power(uint64_t x, int64_t y) {
     uint64_t product = 1;
@@ -137,6 +148,7 @@ const mst_op mst_op_pow = {
     .infer = mst_infer_binary,
     .grad = pow_grad,
     .reference = pow_reference,
+    .lower = pow_lower,
     MST_EXAMPLES(pow_examples),
 };
 

@@ -15,6 +15,11 @@ static mst_value squared_difference_grad(mst_grad *c, int i) {
     return mst_unbroadcast(gradient, c->src[i]);
 }
 
+static void squared_difference_lower(mst_lower *l) {
+    const mst_hlo difference = mst_hlo_binary(l, "subtract", l->src[0], l->src[1]);
+    l->dst[0] = mst_hlo_binary(l, "multiply", difference, difference);
+}
+
 #define OP squared_difference
 #define WORK MODULAR /* integers wrap around */
 #define FORMULA ((x - y) * (x - y))
@@ -49,6 +54,7 @@ const mst_op mst_op_squared_difference = {
     .infer = mst_infer_binary,
     .grad = squared_difference_grad,
     .reference = squared_difference_reference,
+    .lower = squared_difference_lower,
     MST_EXAMPLES(squared_difference_examples),
 };
 

@@ -56,6 +56,7 @@ const mst_op mst_op_sub = {
     .infer = mst_infer_binary,
     .grad = sub_grad,
     .reference = sub_reference,
+    .hlo = "subtract",
     MST_EXAMPLES(sub_examples),
 };
 
