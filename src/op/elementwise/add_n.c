@@ -27,6 +27,20 @@ static mst_value add_n_grad(mst_grad *c, int i) {
     return c->ddst[0];
 }
 
+/* in the tree of base/shard_tree.h */
+static void add_n_lower(mst_lower *l) {
+    mst_hlo sum[MST_SHARD_LEVELS];
+    int32_t height = 0;
+    for (int32_t i = 0; i < l->num_src; i++) {
+        sum[height++] = l->src[i];
+        for (mst_shards s = {i, 1}; mst_shards_is_right(s, l->num_src); s = mst_shards_parent(s, l->num_src)) {
+            height--;
+            sum[height - 1] = mst_hlo_binary(l, "add", sum[height - 1], sum[height]);
+        }
+    }
+    l->dst[0] = sum[0];
+}
+
 enum { BLOCK = 256 };
 
 #define MST_TEMPLATE "op/elementwise/add_n_tree.inc"
@@ -95,6 +109,7 @@ const mst_op mst_op_add_n = {
     .grad = add_n_grad,
     .is_identity = add_n_is_identity,
     .reference = add_n_reference,
+    .lower = add_n_lower,
     MST_EXAMPLES(add_n_examples),
 };
 

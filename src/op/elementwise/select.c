@@ -144,6 +144,7 @@ const mst_op mst_op_select = {
     .infer = select_infer,
     .grad = select_grad,
     .reference = select_reference,
+    .hlo = "select",
     MST_EXAMPLES(select_examples),
 };
 

@@ -46,6 +46,15 @@ static mst_value sum_replicas_grad(mst_grad *c, int i) {
     return mst_sum_replicas(c->ddst[0]);
 }
 
+/* One shard is the sum. The plan has put a sum in the place of the nodes of several shards. */
+static void sum_replicas_lower(mst_lower *l) {
+    const mst_sum_replicas_options *o = l->options;
+    if (o->num_shards == 1)
+        l->dst[0] = l->src[0];
+    else
+        mst_hlo_fail(l, "one of %d shards, which the plan adds up", (int)o->num_shards);
+}
+
 static const mst_example sum_replicas_examples[] = {
     {.name = "one shard",
      .num_src = 1,
@@ -80,6 +89,7 @@ const mst_op mst_op_sum_replicas = {
     .infer = sum_replicas_infer,
     .grad = sum_replicas_grad,
     .reference = mst_view_copy,
+    .lower = sum_replicas_lower,
     MST_EXAMPLES(sum_replicas_examples),
 };
 

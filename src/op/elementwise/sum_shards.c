@@ -37,6 +37,14 @@ static mst_status sum_shards_infer(mst_infer *c) {
     return mst_infer_sources_alike(c, -1, &c->dst[0]);
 }
 
+/* One leaf is the sum. The plan has put nodes that exchange several leaves in the place of this one. */
+static void sum_shards_lower(mst_lower *l) {
+    if (l->num_src == 1)
+        l->dst[0] = l->src[0];
+    else
+        mst_hlo_fail(l, "%d leaves, which the plan exchanges", l->num_src);
+}
+
 static const mst_example sum_shards_examples[] = {
     {.name = "all shards",
      .num_src = 1,
@@ -65,6 +73,7 @@ const mst_op mst_op_sum_shards = {
     .options_size = sizeof(mst_sum_shards_options),
     .infer = sum_shards_infer,
     .reference = mst_view_copy,
+    .lower = sum_shards_lower,
     MST_EXAMPLES(sum_shards_examples),
 };
 
