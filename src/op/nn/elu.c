@@ -30,6 +30,14 @@ static mst_value elu_grad(mst_grad *c, int i) {
     return mst_select(mst_greater(dst, mst_number(dst, 0)), c->ddst[0], mst_mul(c->ddst[0], slope));
 }
 
+static void elu_lower(mst_lower *l) {
+    const mst_elu_options *o = l->options;
+    const mst_dtype dtype = l->src_spec[0].dtype;
+    const mst_hlo x = l->src[0], alpha = mst_hlo_number(l, dtype, (double)o->alpha);
+    const mst_hlo below = mst_hlo_binary(l, "multiply", alpha, mst_hlo_unary(l, "exponential_minus_one", x));
+    l->dst[0] = mst_hlo_select(l, mst_hlo_compare(l, "GT", x, mst_hlo_number(l, dtype, 0)), x, below);
+}
+
 #define OP elu
 #define SETUP const T alpha = (T)((const mst_elu_options *)options)->alpha;
 #define FORMULA (x > 0 ? x : alpha * expm1(x))
@@ -69,6 +77,7 @@ const mst_op mst_op_elu = {
     .infer = mst_infer_unary,
     .grad = elu_grad,
     .reference = elu_reference,
+    .lower = elu_lower,
     MST_EXAMPLES(elu_examples),
 };
 

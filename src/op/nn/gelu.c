@@ -15,6 +15,7 @@ MST_API mst_value mst_gelu_with(mst_gelu_options options);
 #define mst_gelu(...) mst_gelu_with(MST_NAMED_1(mst_gelu_options, src, __VA_ARGS__))
 #endif
 #include "op/elementwise/elementwise.h"
+#include "op/unary/erf_hlo.h"
 
 #define SQRT_HALF 0.7071067811865476     /* sqrt(1 / 2) */
 #define SQRT_2_BY_PI 0.7978845608028654  /* sqrt(2 / pi) */
@@ -46,6 +47,25 @@ static mst_value gelu_grad(mst_grad *c, int i) {
     (void)i;
     const bool approximate = ((const mst_gelu_options *)c->options)->approximate;
     return mst_mul(c->ddst[0], approximate ? approximate_slope(c->src[0]) : exact_slope(c->src[0]));
+}
+
+/* 1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)) */
+static mst_hlo approximate_lower(mst_lower *l, mst_hlo x) {
+    const mst_dtype dtype = l->src_spec[0].dtype;
+    const mst_hlo cubic = mst_hlo_number(l, dtype, CUBIC), factor = mst_hlo_number(l, dtype, SQRT_2_BY_PI);
+    const mst_hlo square = mst_hlo_binary(l, "multiply", x, x);
+    const mst_hlo cube = mst_hlo_binary(l, "multiply", mst_hlo_binary(l, "multiply", cubic, x), square);
+    const mst_hlo u = mst_hlo_binary(l, "multiply", factor, mst_hlo_binary(l, "add", x, cube));
+    return mst_hlo_binary(l, "add", mst_hlo_number(l, dtype, 1), mst_hlo_unary(l, "tanh", u));
+}
+
+static void gelu_lower(mst_lower *l) {
+    const mst_gelu_options *o = l->options;
+    const mst_dtype dtype = l->src_spec[0].dtype;
+    const mst_hlo x = l->src[0], half = mst_hlo_binary(l, "multiply", mst_hlo_number(l, dtype, 0.5), x);
+    const mst_hlo scaled = mst_hlo_binary(l, "multiply", x, mst_hlo_number(l, dtype, -SQRT_HALF));
+    const mst_hlo twice_probability = o->approximate ? approximate_lower(l, x) : mst_hlo_erfc(l, scaled);
+    l->dst[0] = mst_hlo_binary(l, "multiply", half, twice_probability);
 }
 
 /* 1 + erf(x) = erfc(-x), without cancellation if x is far below 0 */
@@ -95,6 +115,7 @@ const mst_op mst_op_gelu = {
     .infer = mst_infer_unary,
     .grad = gelu_grad,
     .reference = gelu_reference,
+    .lower = gelu_lower,
     MST_EXAMPLES(gelu_examples),
 };
 

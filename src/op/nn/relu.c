@@ -16,6 +16,10 @@ static mst_value relu_grad(mst_grad *c, int i) {
     return mst_relu_grad(c->ddst[0], c->dst[0]);
 }
 
+static void relu_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_binary(l, "maximum", l->src[0], mst_hlo_number(l, l->src_spec[0].dtype, 0));
+}
+
 /* written so that NaN stays NaN */
 #define OP relu
 #define FORMULA (IS_NEGATIVE(x) ? 0 : x)
@@ -36,6 +40,7 @@ const mst_op mst_op_relu = {
     .infer = mst_infer_unary,
     .grad = relu_grad,
     .reference = relu_reference,
+    .lower = relu_lower,
     MST_EXAMPLES(relu_examples),
 };
 
@@ -57,6 +62,11 @@ static mst_value relu_grad_grad(mst_grad *c, int i) {
     return i == 0 ? mst_relu_grad(c->ddst[0], c->src[1]) : MST_NONE;
 }
 
+static void relu_grad_lower(mst_lower *l) {
+    const mst_hlo zero = mst_hlo_number(l, l->src_spec[0].dtype, 0);
+    l->dst[0] = mst_hlo_select(l, mst_hlo_compare(l, "GT", l->src[1], zero), l->src[0], zero);
+}
+
 /* x is the gradient, y the output */
 #define OP relu_grad
 #define FORMULA (y > 0 ? x : 0)
@@ -73,6 +83,7 @@ const mst_op mst_op_relu_grad = {
     .infer = mst_infer_same_spec,
     .grad = relu_grad_grad,
     .reference = relu_grad_reference,
+    .lower = relu_grad_lower,
     MST_EXAMPLES(relu_grad_examples),
 };
 

@@ -16,6 +16,11 @@ static mst_value relu6_grad(mst_grad *c, int i) {
     return mst_relu6_grad(c->ddst[0], c->dst[0]);
 }
 
+static void relu6_lower(mst_lower *l) {
+    const mst_dtype dtype = l->src_spec[0].dtype;
+    l->dst[0] = mst_hlo_clamp(l, mst_hlo_number(l, dtype, 0), l->src[0], mst_hlo_number(l, dtype, 6));
+}
+
 /* written so that NaN stays NaN */
 #define OP relu6
 #define FORMULA (IS_NEGATIVE(x) ? 0 : x > 6 ? 6 : x)
@@ -36,6 +41,7 @@ const mst_op mst_op_relu6 = {
     .infer = mst_infer_unary,
     .grad = relu6_grad,
     .reference = relu6_reference,
+    .lower = relu6_lower,
     MST_EXAMPLES(relu_examples),
 };
 
@@ -57,6 +63,13 @@ static mst_value relu6_grad_grad(mst_grad *c, int i) {
     return i == 0 ? mst_relu6_grad(c->ddst[0], c->src[1]) : MST_NONE;
 }
 
+static void relu6_grad_lower(mst_lower *l) {
+    const mst_hlo zero = mst_hlo_number(l, l->src_spec[0].dtype, 0), six = mst_hlo_number(l, l->src_spec[0].dtype, 6);
+    const mst_hlo inside =
+        mst_hlo_binary(l, "and", mst_hlo_compare(l, "GT", l->src[1], zero), mst_hlo_compare(l, "LT", l->src[1], six));
+    l->dst[0] = mst_hlo_select(l, inside, l->src[0], zero);
+}
+
 /* x is the gradient, y the output */
 #define OP relu6_grad
 #define FORMULA (y > 0 && y < 6 ? x : 0)
@@ -73,6 +86,7 @@ const mst_op mst_op_relu6_grad = {
     .infer = mst_infer_same_spec,
     .grad = relu6_grad_grad,
     .reference = relu6_grad_reference,
+    .lower = relu6_grad_lower,
     MST_EXAMPLES(relu_grad_examples),
 };
 

@@ -44,6 +44,7 @@ const mst_op mst_op_sigmoid = {
     .infer = mst_infer_unary,
     .grad = sigmoid_grad,
     .reference = sigmoid_reference,
+    .hlo = "logistic",
     MST_EXAMPLES(sigmoid_examples),
 };
 
@@ -65,6 +66,12 @@ static mst_value sigmoid_grad_grad(mst_grad *c, int i) {
     if (i == 0) return mst_sigmoid_grad(c->ddst[0], c->src[1]);
     mst_value slope = mst_sub(mst_number(c->src[1], 1), mst_scale(c->src[1], 2));
     return mst_mul(c->ddst[0], mst_mul(c->src[0], slope));
+}
+
+static void sigmoid_grad_lower(mst_lower *l) {
+    const mst_hlo gradient = l->src[0], output = l->src[1], one = mst_hlo_number(l, l->src_spec[0].dtype, 1);
+    const mst_hlo slope = mst_hlo_binary(l, "multiply", output, mst_hlo_binary(l, "subtract", one, output));
+    l->dst[0] = mst_hlo_binary(l, "multiply", gradient, slope);
 }
 
 /* x is the gradient, y the output */
@@ -95,6 +102,7 @@ const mst_op mst_op_sigmoid_grad = {
     .infer = mst_infer_same_spec,
     .grad = sigmoid_grad_grad,
     .reference = sigmoid_grad_reference,
+    .lower = sigmoid_grad_lower,
     MST_EXAMPLES(sigmoid_grad_examples),
 };
 

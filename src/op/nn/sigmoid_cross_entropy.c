@@ -25,6 +25,14 @@ static mst_value sigmoid_cross_entropy_grad(mst_grad *c, int i) {
     return mst_mul(slope, c->ddst[0]);
 }
 
+static void sigmoid_cross_entropy_lower(mst_lower *l) {
+    const mst_hlo x = l->src[0], zero = mst_hlo_number(l, l->src_spec[0].dtype, 0);
+    const mst_hlo small = mst_hlo_unary(l, "exponential", mst_hlo_unary(l, "negate", mst_hlo_unary(l, "abs", x)));
+    const mst_hlo line = mst_hlo_binary(l, "subtract", mst_hlo_binary(l, "maximum", x, zero),
+                                        mst_hlo_binary(l, "multiply", x, l->src[1]));
+    l->dst[0] = mst_hlo_binary(l, "add", line, mst_hlo_unary(l, "log_plus_one", small));
+}
+
 /* x is the logit, y the label */
 #define OP sigmoid_cross_entropy
 #define FORMULA ((x > 0 ? x : 0) - x * y + log1p(exp(-fabs(x))))
@@ -65,6 +73,7 @@ const mst_op mst_op_sigmoid_cross_entropy = {
     .infer = sigmoid_cross_entropy_infer,
     .grad = sigmoid_cross_entropy_grad,
     .reference = sigmoid_cross_entropy_reference,
+    .lower = sigmoid_cross_entropy_lower,
     MST_EXAMPLES(sigmoid_cross_entropy_examples),
 };
 

@@ -14,6 +14,13 @@ static mst_value softplus_grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], mst_sigmoid(c->src[0]));
 }
 
+static void softplus_lower(mst_lower *l) {
+    const mst_hlo x = l->src[0], zero = mst_hlo_number(l, l->src_spec[0].dtype, 0);
+    const mst_hlo small = mst_hlo_unary(l, "exponential", mst_hlo_unary(l, "negate", mst_hlo_unary(l, "abs", x)));
+    l->dst[0] =
+        mst_hlo_binary(l, "add", mst_hlo_binary(l, "maximum", x, zero), mst_hlo_unary(l, "log_plus_one", small));
+}
+
 /* max(x, 0) + log(1 + e^-|x|): no overflow, and no cancellation */
 #define OP softplus
 #define FORMULA ((x > 0 ? x : 0) + log1p(exp(-fabs(x))))
@@ -45,6 +52,7 @@ const mst_op mst_op_softplus = {
     .infer = mst_infer_unary,
     .grad = softplus_grad,
     .reference = softplus_reference,
+    .lower = softplus_lower,
     MST_EXAMPLES(softplus_examples),
 };
 

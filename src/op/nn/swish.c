@@ -16,6 +16,12 @@ static mst_value swish_grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], mst_add(sigmoid, mst_mul(c->dst[0], rest)));
 }
 
+static void swish_lower(mst_lower *l) {
+    const mst_hlo x = l->src[0], one = mst_hlo_number(l, l->src_spec[0].dtype, 1);
+    const mst_hlo power = mst_hlo_unary(l, "exponential", mst_hlo_unary(l, "negate", x));
+    l->dst[0] = mst_hlo_binary(l, "divide", x, mst_hlo_binary(l, "add", one, power));
+}
+
 #define OP swish
 #define FORMULA (x / (1 + exp(-x)))
 #include "op/unary/unary_math.inc"
@@ -41,6 +47,7 @@ const mst_op mst_op_swish = {
     .infer = mst_infer_unary,
     .grad = swish_grad,
     .reference = swish_reference,
+    .lower = swish_lower,
     MST_EXAMPLES(swish_examples),
 };
 
