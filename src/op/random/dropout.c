@@ -20,6 +20,8 @@ typedef struct mst_dropout_options {
 MST_API mst_value mst_dropout_with(mst_dropout_options options);
 #define mst_dropout(...) mst_dropout_with(MST_NAMED_1(mst_dropout_options, src, __VA_ARGS__))
 #endif
+#include <math.h>
+
 #include "base/simd.h"
 #include "op/op.h"
 #include "op/random/random.h"
@@ -42,6 +44,18 @@ static mst_status dropout_infer(mst_infer *c) {
 static mst_value dropout_grad(mst_grad *c, int i) {
     (void)i;
     return mst_value_is_none(c->ddst[0]) ? MST_NONE : mst_mul(c->ddst[0], c->dst[1]);
+}
+
+static void dropout_lower(mst_lower *l) {
+    const mst_dropout_options *o = l->options;
+    const mst_dtype dtype = l->src_spec[0].dtype;
+    const mst_random_hlo sequence = mst_random_hlo_make(l, o->seed);
+    const mst_hlo word = mst_random_hlo_words(l, &sequence, mst_hlo_number(l, MST_HLO_U32, 0));
+    const mst_hlo dropped = mst_hlo_number(l, MST_HLO_U32, floor((double)o->rate * 0x1p32));
+    const mst_hlo keep = mst_hlo_compare(l, "GE", word, dropped), zero = mst_hlo_number(l, dtype, 0);
+    const mst_hlo scale = mst_hlo_number(l, dtype, 1 / (1 - (double)o->rate));
+    l->dst[0] = mst_hlo_select(l, keep, mst_hlo_binary(l, "multiply", l->src[0], scale), zero);
+    l->dst[1] = mst_hlo_select(l, keep, scale, zero);
 }
 
 enum { CHUNK = 1024 };
@@ -127,6 +141,7 @@ const mst_op mst_op_dropout = {
     .infer = dropout_infer,
     .grad = dropout_grad,
     .reference = dropout_reference,
+    .lower = dropout_lower,
     MST_EXAMPLES(dropout_examples),
 };
 

@@ -6,16 +6,21 @@
 #define MUSTER_OP_RANDOM_H
 
 #include "base/rng.h"
+#include "muster/hlo.h"
 #include "muster/op.h"
 #include "op/share.h"
 
-/** The sequence of a node, which depends on the seed of the graph, the seed of the node, its op and the step. Two ops
- *  with the same seed draw different numbers. */
-static inline mst_rng mst_random_sequence(const mst_kernel_args *a, uint64_t seed) {
-    const uint64_t stream = seed ? seed : mst_rng_hash_name(a->name);
+/** The stream of a node of OP, of the name NAME and with the option SEED. Two ops with the same seed draw different
+ *  numbers. */
+static inline uint64_t mst_random_stream(const mst_op *op, const char *name, uint64_t seed) {
+    const uint64_t stream = seed ? seed : mst_rng_hash_name(name);
     /* multiplied, so that it does not cancel STREAM: the default name of a node is the name of its op */
-    const uint64_t op = mst_rng_hash_name(a->op->name) * 0x9e3779b97f4a7c15u;
-    return mst_rng_make(a->step->seed, stream ^ op, (uint64_t)a->step->number);
+    return stream ^ mst_rng_hash_name(op->name) * 0x9e3779b97f4a7c15u;
+}
+
+/** The sequence of a node, which depends on the seed of the graph, the seed of the node, its op and the step. */
+static inline mst_rng mst_random_sequence(const mst_kernel_args *a, uint64_t seed) {
+    return mst_rng_make(a->step->seed, mst_random_stream(a->op, a->name, seed), (uint64_t)a->step->number);
 }
 
 /** The grain of mst_parallel over N elements: a multiple of 64, so that no vector of numbers is split. */
@@ -38,5 +43,24 @@ typedef void mst_random_fill_f64(const mst_rng *rng, uint64_t first, int64_t cou
 /** Sets dst[0] to mean + stddev * the numbers of a standard distribution, on the threads of the device. */
 MST_CHECKED mst_status mst_random_normal_draw(const mst_kernel_args *a, mst_random_fill_f32 *fill_f32,
                                               mst_random_fill_f64 *fill_f64);
+
+/* ---- StableHLO (random_hlo.c): the numbers of base/rng.h, for output 0 of the node that is written ---- */
+
+/** A sequence that is read: the key and the number of the step, as scalars of u32. */
+typedef struct mst_random_hlo {
+    mst_hlo key[2], step[2];
+} mst_random_hlo;
+/** The sequence of a node with the option SEED. */
+mst_random_hlo mst_random_hlo_make(mst_lower *l, uint64_t seed);
+
+/** The random bits of all elements in the attempt ATTEMPT, a scalar of u32: 32 bits for each element, as u32, or 64, as
+ *  u64. */
+mst_hlo mst_random_hlo_words(mst_lower *l, const mst_random_hlo *sequence, mst_hlo attempt);
+mst_hlo mst_random_hlo_long_words(mst_lower *l, const mst_random_hlo *sequence, mst_hlo attempt);
+/** Uniform in [0, 1), of output 0's dtype, f32 or f64: the same bits as of mst_rng_fill_uniform_f32 and ..._f64. */
+mst_hlo mst_random_hlo_uniform(mst_lower *l, const mst_random_hlo *sequence);
+/** Sets dst[0] to mean + stddev * numbers of the standard normal distribution, by mst_random_normal_options. IS_CUT:
+ *  those outside [-2, 2] are drawn again. */
+void mst_random_hlo_normal(mst_lower *l, bool is_cut);
 
 #endif

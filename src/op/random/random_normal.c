@@ -16,6 +16,10 @@ MST_API mst_value mst_random_normal_with(mst_random_normal_options options);
 #include "op/op.h"
 #include "op/random/random.h"
 
+static void random_normal_lower(mst_lower *l) {
+    mst_random_hlo_normal(l, false);
+}
+
 static mst_status random_normal_reference(const mst_kernel_args *a) {
     return mst_random_normal_draw(a, mst_rng_fill_normal_f32, mst_rng_fill_normal_f64);
 }
@@ -59,6 +63,7 @@ const mst_op mst_op_random_normal = {
     .options_size = sizeof(mst_random_normal_options),
     .infer = mst_random_normal_infer,
     .reference = random_normal_reference,
+    .lower = random_normal_lower,
     MST_EXAMPLES(random_normal_examples),
 };
 

@@ -18,6 +18,10 @@ MST_API mst_value mst_random_truncated_normal_with(mst_random_normal_options opt
 #include "op/op.h"
 #include "op/random/random.h"
 
+static void random_truncated_normal_lower(mst_lower *l) {
+    mst_random_hlo_normal(l, true);
+}
+
 static mst_status random_truncated_normal_reference(const mst_kernel_args *a) {
     return mst_random_normal_draw(a, mst_rng_fill_truncated_f32, mst_rng_fill_truncated_f64);
 }
@@ -60,6 +64,7 @@ const mst_op mst_op_random_truncated_normal = {
     .options_size = sizeof(mst_random_normal_options),
     .infer = mst_random_normal_infer,
     .reference = random_truncated_normal_reference,
+    .lower = random_truncated_normal_lower,
     MST_EXAMPLES(random_truncated_normal_examples),
 };
 

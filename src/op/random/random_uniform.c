@@ -49,6 +49,22 @@ static mst_status random_uniform_infer(mst_infer *c) {
     return mst_random_infer(c, o->dtype, o->shape);
 }
 
+/* Mapped as the kernel does it, in f64, unless the bounds are 0 and 1. */
+static void random_uniform_lower(mst_lower *l) {
+    const mst_random_uniform_options *o = l->options;
+    const mst_dtype dtype = l->dst_spec[0].dtype;
+    const double low = o->low, range = high_of(o) - low, bound = low + range;
+    const mst_random_hlo sequence = mst_random_hlo_make(l, o->seed);
+    l->dst[0] = mst_random_hlo_uniform(l, &sequence);
+    if (low == 0 && range == 1) return;
+    const double last = dtype == MST_F32 ? nextafterf((float)bound, (float)low) : nextafter(bound, low);
+    const mst_hlo unit = mst_hlo_convert(l, l->dst[0], MST_F64);
+    const mst_hlo offset = mst_hlo_binary(l, "multiply", mst_hlo_number(l, MST_F64, range), unit);
+    const mst_hlo x = mst_hlo_convert(l, mst_hlo_binary(l, "add", mst_hlo_number(l, MST_F64, low), offset), dtype);
+    const mst_hlo is_below = mst_hlo_compare(l, "LT", x, mst_hlo_number(l, dtype, bound));
+    l->dst[0] = mst_hlo_select(l, is_below, x, mst_hlo_number(l, dtype, last));
+}
+
 /* Maps numbers of [0, 1) to [low, low + range). If rounding gives the upper bound, which does not belong to the
  * interval, the number before it is taken. */
 MST_SIMD static void spread_f32(double low, double range, int64_t count, float *dst) {
@@ -124,6 +140,7 @@ const mst_op mst_op_random_uniform = {
     .options_size = sizeof(mst_random_uniform_options),
     .infer = random_uniform_infer,
     .reference = random_uniform_reference,
+    .lower = random_uniform_lower,
     MST_EXAMPLES(random_uniform_examples),
 };
 

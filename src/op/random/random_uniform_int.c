@@ -43,6 +43,48 @@ static mst_status random_uniform_int_infer(mst_infer *c) {
     return mst_random_infer(c, o->dtype, o->shape);
 }
 
+/* What draws of 64 bits become integers: those below NUM_REFUSED are drawn again, as in mst_rng_integer. */
+typedef struct integers {
+    mst_random_hlo sequence;
+    uint64_t num_refused;
+} integers;
+
+static mst_hlo is_refused(mst_lower *l, const integers *draws, mst_hlo bits) {
+    return mst_hlo_compare(l, "LT", bits, mst_hlo_integer(l, MST_HLO_U64, (int64_t)draws->num_refused));
+}
+
+/* The loop that draws again has two values: the number of the attempt, and the bits. */
+
+static void some_are_refused(mst_lower *l, void *draws, const mst_hlo *argument, mst_hlo *result) {
+    mst_axes all = {.count = l->dst_spec[0].shape.ndim};
+    for (int i = 0; i < all.count; i++) all.axis[i] = i;
+    result[0] = mst_hlo_reduce(l, "or", is_refused(l, draws, argument[1]), 0, all);
+}
+
+static void draw_again(mst_lower *l, void *context, const mst_hlo *argument, mst_hlo *result) {
+    const integers *draws = context;
+    const mst_hlo attempt = argument[0], bits = argument[1];
+    result[0] = mst_hlo_binary(l, "add", attempt, mst_hlo_number(l, MST_HLO_U32, 1));
+    const mst_hlo again = mst_random_hlo_long_words(l, &draws->sequence, attempt);
+    result[1] = mst_hlo_select(l, is_refused(l, draws, bits), again, bits);
+}
+
+static void random_uniform_int_lower(mst_lower *l) {
+    const mst_random_uniform_int_options *o = l->options;
+    const uint64_t range = (uint64_t)o->high - (uint64_t)o->low;
+    integers draws = {.sequence = mst_random_hlo_make(l, o->seed), .num_refused = (UINT64_MAX - range + 1) % range};
+    mst_hlo bits = mst_random_hlo_long_words(l, &draws.sequence, mst_hlo_number(l, MST_HLO_U32, 0));
+    if (draws.num_refused) {
+        const mst_hlo begin[] = {mst_hlo_number(l, MST_HLO_U32, 1), bits};
+        mst_hlo end[2];
+        mst_hlo_while(l, 2, begin, some_are_refused, draw_again, &draws, end);
+        bits = end[1];
+    }
+    const mst_hlo within = mst_hlo_binary(l, "remainder", bits, mst_hlo_integer(l, MST_HLO_U64, (int64_t)range));
+    const mst_hlo x = mst_hlo_binary(l, "add", mst_hlo_integer(l, MST_HLO_U64, o->low), within);
+    l->dst[0] = mst_hlo_convert(l, mst_hlo_bits(l, x, MST_I64), l->dst_spec[0].dtype);
+}
+
 /* Draws elements BEGIN to END - 1. */
 static mst_status draw(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
@@ -99,6 +141,7 @@ const mst_op mst_op_random_uniform_int = {
     .options_size = sizeof(mst_random_uniform_int_options),
     .infer = random_uniform_int_infer,
     .reference = random_uniform_int_reference,
+    .lower = random_uniform_int_lower,
     MST_EXAMPLES(random_uniform_int_examples),
 };
 
