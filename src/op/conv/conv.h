@@ -44,6 +44,10 @@ MST_CHECKED mst_status mst_conv_infer(mst_infer *c, const mst_shape *src, const 
 /** Infers output 0 of a convolution from sources 0 and 1, which must have NDIM dimensions. */
 MST_CHECKED mst_status mst_conv_infer_dst(mst_infer *c, int ndim);
 mst_status mst_conv_reference(const mst_kernel_args *a);
+/** As StableHLO: a convolution, and the two gradients. */
+void mst_conv_lower(mst_lower *l);
+void mst_conv_src_grad_lower(mst_lower *l);
+void mst_conv_weights_grad_lower(mst_lower *l);
 /** The gradient of source I of a convolution. */
 mst_value mst_conv_grad(mst_grad *c, int i);
 /** Infers a gradient from sources 0 to 2: source, weights and the gradient of the output. */

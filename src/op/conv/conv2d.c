@@ -48,6 +48,11 @@ static const mst_example conv2d_examples[] = {
      .src = {THREE_BY_THREE, TWO_BY_TWO},
      .options = &(const mst_conv2d_options){.padding = MST_PADDING_SAME},
      .expect = {(const double[]){37, 47, 21, 67, 77, 33, 23, 26, 9}}},
+    {.name = "whole numbers in bf16",
+     .num_src = 2,
+     .src = {THREE_BY_THREE, TWO_BY_TWO},
+     .options = &(const mst_conv2d_options){.precision = MST_MIXED_BFLOAT16},
+     .expect = {(const double[]){37, 47, 67, 77}}},
     {.name = "strides",
      .num_src = 2,
      .src = {THREE_BY_THREE, TWO_BY_TWO},
@@ -97,6 +102,10 @@ static const mst_example conv2d_examples[] = {
      .src = {RANDOM(3, 5, 5, 8), RANDOM(3, 3, 1, 8)},
      .options =
          &(const mst_conv2d_options){.strides = {.count = 1, .axis = {2}}, .padding = MST_PADDING_SAME, .groups = 8}},
+    {.name = "pads wider than the window",
+     .num_src = 2,
+     .src = {RANDOM(1, 3, 2, 2), RANDOM(2, 2, 2, 3)},
+     .options = &(const mst_conv2d_options){.pads = {.count = 4, .axis = {3, 4, 2, 5}}}},
     {.name = "one by one", .num_src = 2, .src = {RANDOM(4, 3, 3, 16), RANDOM(1, 1, 16, 8)}},
     {.name = "one by one, parts of less than an example",
      .num_src = 2,
@@ -162,6 +171,7 @@ const mst_op mst_op_conv2d = {
     .infer = conv2d_infer,
     .grad = mst_conv_grad,
     .reference = mst_conv_reference,
+    .lower = mst_conv_lower,
     MST_EXAMPLES(conv2d_examples),
 };
 

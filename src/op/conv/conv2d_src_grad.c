@@ -71,5 +71,6 @@ const mst_op mst_op_conv2d_src_grad = {
     .infer = conv2d_src_grad_infer,
     .grad = conv2d_src_grad_grad,
     .reference = conv2d_src_grad_reference,
+    .lower = mst_conv_src_grad_lower,
     MST_EXAMPLES(conv2d_src_grad_examples),
 };

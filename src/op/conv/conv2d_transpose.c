@@ -90,6 +90,7 @@ const mst_op mst_op_conv2d_transpose = {
     .infer = conv2d_transpose_infer,
     .grad = mst_conv_transpose_grad,
     .reference = mst_conv_transpose_reference,
+    .lower = mst_conv_transpose_lower,
     MST_EXAMPLES(conv2d_transpose_examples),
 };
 

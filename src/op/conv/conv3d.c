@@ -89,6 +89,7 @@ const mst_op mst_op_conv3d = {
     .infer = conv3d_infer,
     .grad = mst_conv_grad,
     .reference = mst_conv_reference,
+    .lower = mst_conv_lower,
     MST_EXAMPLES(conv3d_examples),
 };
 

@@ -72,6 +72,7 @@ const mst_op mst_op_conv3d_transpose = {
     .infer = conv3d_transpose_infer,
     .grad = mst_conv_transpose_grad,
     .reference = mst_conv_transpose_reference,
+    .lower = mst_conv_transpose_lower,
     MST_EXAMPLES(conv3d_transpose_examples),
 };
 

@@ -8,5 +8,6 @@
 MST_CHECKED mst_status mst_conv_transpose_infer(mst_infer *c, int ndim);
 mst_value mst_conv_transpose_grad(mst_grad *c, int i);
 mst_status mst_conv_transpose_reference(const mst_kernel_args *a);
+void mst_conv_transpose_lower(mst_lower *l);
 
 #endif

@@ -1,0 +1,134 @@
+/* Convolutions and their gradients as StableHLO: all are convolutions. With a window of elements DILATION apart, and
+ * outputs STRIDE apart, over an axis on which windows read BEFORE zeros in front of the source:
+ *
+ *     dst        src, with the weights
+ *     d src      gradient, whose elements come to lie STRIDE apart, with the weights reversed and their two axes of
+ *                channels exchanged
+ *     d weights  src, with gradient, whose elements come to lie STRIDE apart, as the window; the examples are summed as
+ *                channels are, and the outputs are DILATION apart */
+#include "muster/hlo.h"
+#include "op/conv/conv.h"
+#include "op/conv/conv_transpose.h"
+
+/* The windows of all axes, and the shapes of what they go over, of the weights, and of what they make. */
+typedef struct windows {
+    const mst_shape *src, *weights, *dst;
+    int num_axes;
+    mst_window axis[MST_MOST_WINDOW_AXES];
+    int64_t groups;
+} windows;
+
+static windows windows_of(const mst_conv2d_options *o, const mst_shape *src, const mst_shape *weights,
+                          const mst_shape *dst) {
+    const mst_conv conv = mst_conv_make(o, src, weights, dst);
+    windows w = {.src = src, .weights = weights, .dst = dst, .num_axes = src->ndim - 2, .groups = conv.groups};
+    const int before = w.num_axes - MST_WINDOW_AXES;
+    if (before) w.axis[0] = conv.depth;
+    for (int k = 0; k < MST_WINDOW_AXES; k++) w.axis[before + k] = conv.window[k];
+    return w;
+}
+
+/* How many elements windows cover along an axis, and the outputs, STRIDE apart. */
+static int64_t reach_of(const mst_window *w) {
+    return (w->size - 1) * w->dilation + 1;
+}
+
+static int64_t span_of(const mst_window *w) {
+    return (w->out - 1) * w->stride + 1;
+}
+
+/* The convolution C, whose factors are rounded if the node asks for it: products of one group over two axes. Without
+ * elements to multiply it is 0. */
+static mst_hlo convolve(mst_lower *l, mst_hlo src, mst_hlo weights, const windows *w, mst_hlo_convolution *c) {
+    const mst_conv2d_options *o = l->options;
+    c->num_spatial = w->num_axes;
+    c->dst = l->dst_spec[0];
+    if (!mst_shape_count(*w->src) || !mst_shape_count(*w->dst) || !mst_shape_count(c->dst.shape))
+        return mst_hlo_fill(l, c->dst.dtype, c->dst.shape, 0);
+    if (o->precision == MST_MIXED_BFLOAT16 && c->dst.dtype == MST_F32 && w->groups == 1 &&
+        w->num_axes == MST_WINDOW_AXES) {
+        src = mst_hlo_convert(l, src, MST_BF16);
+        weights = mst_hlo_convert(l, weights, MST_BF16);
+    }
+    return mst_hlo_convolve(l, src, weights, c);
+}
+
+void mst_conv_lower(mst_lower *l) {
+    const windows w = windows_of(l->options, &l->src_spec[0].shape, &l->src_spec[1].shape, &l->dst_spec[0].shape);
+    mst_hlo_convolution c = {.groups = w.groups,
+                             .dimensions = w.num_axes == MST_WINDOW_AXES ? "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]"
+                                                                         : "[b, 0, 1, 2, f]x[0, 1, 2, i, o]->"
+                                                                           "[b, 0, 1, 2, f]"};
+    for (int k = 0; k < w.num_axes; k++) {
+        c.stride[k] = w.axis[k].stride;
+        c.weights_dilation[k] = w.axis[k].dilation;
+        c.low[k] = w.axis[k].before;
+        c.high[k] = w.axis[k].after;
+    }
+    l->dst[0] = convolve(l, l->src[0], l->src[1], &w, &c);
+}
+
+/* Weights [window, channels / groups, filters] as [window, filters / groups, channels]: the channels of the gradient of
+ * a group, and those of the source. */
+static mst_hlo exchange_channels(mst_lower *l, mst_hlo weights, const windows *w) {
+    const int n = w->num_axes;
+    const int64_t in = w->weights->dim[n], out = w->weights->dim[n + 1] / w->groups;
+    mst_shape parts = *w->weights, joined = *w->weights;
+    parts.ndim = n + 3;
+    parts.dim[n + 1] = w->groups;
+    parts.dim[n + 2] = out;
+    joined.dim[n] = out;
+    joined.dim[n + 1] = w->groups * in;
+    mst_axes axes = {.count = n + 3};
+    for (int k = 0; k < n; k++) axes.axis[k] = k;
+    axes.axis[n] = n + 2;
+    axes.axis[n + 1] = n + 1;
+    axes.axis[n + 2] = n;
+    return mst_hlo_reshape(l, mst_hlo_transpose(l, mst_hlo_reshape(l, weights, parts), axes), joined);
+}
+
+/* The gradient of the source of windows W. */
+static mst_hlo src_grad(mst_lower *l, mst_hlo weights, mst_hlo gradient, const windows *w) {
+    const bool has_groups = w->groups > 1;
+    mst_hlo_convolution c = {.groups = w->groups, .reversed = true};
+    if (w->num_axes == MST_WINDOW_AXES)
+        c.dimensions =
+            has_groups ? "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]" : "[b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f]";
+    else
+        c.dimensions = has_groups ? "[b, 0, 1, 2, f]x[0, 1, 2, i, o]->[b, 0, 1, 2, f]"
+                                  : "[b, 0, 1, 2, f]x[0, 1, 2, o, i]->[b, 0, 1, 2, f]";
+    for (int k = 0; k < w->num_axes; k++) {
+        const mst_window *axis = &w->axis[k];
+        c.src_dilation[k] = axis->stride;
+        c.weights_dilation[k] = axis->dilation;
+        c.low[k] = reach_of(axis) - 1 - axis->before;
+        c.high[k] = axis->in + reach_of(axis) - 1 - span_of(axis) - c.low[k];
+    }
+    return convolve(l, gradient, has_groups ? exchange_channels(l, weights, w) : weights, w, &c);
+}
+
+void mst_conv_src_grad_lower(mst_lower *l) {
+    const windows w = windows_of(l->options, &l->src_spec[0].shape, &l->src_spec[1].shape, &l->src_spec[2].shape);
+    l->dst[0] = src_grad(l, l->src[1], l->src[2], &w);
+}
+
+void mst_conv_transpose_lower(mst_lower *l) {
+    const windows w = windows_of(l->options, &l->dst_spec[0].shape, &l->src_spec[1].shape, &l->src_spec[0].shape);
+    l->dst[0] = src_grad(l, l->src[1], l->src[0], &w);
+}
+
+void mst_conv_weights_grad_lower(mst_lower *l) {
+    const windows w = windows_of(l->options, &l->src_spec[0].shape, &l->src_spec[1].shape, &l->src_spec[2].shape);
+    mst_hlo_convolution c = {.batch_groups = w.groups,
+                             .dimensions = w.num_axes == MST_WINDOW_AXES ? "[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]"
+                                                                         : "[f, 0, 1, 2, b]x[i, 0, 1, 2, o]->"
+                                                                           "[0, 1, 2, b, f]"};
+    for (int k = 0; k < w.num_axes; k++) {
+        const mst_window *axis = &w.axis[k];
+        c.stride[k] = axis->dilation;
+        c.weights_dilation[k] = axis->stride;
+        c.low[k] = axis->before;
+        c.high[k] = span_of(axis) - 1 + reach_of(axis) - axis->in - axis->before;
+    }
+    l->dst[0] = convolve(l, l->src[0], l->src[2], &w, &c);
+}
