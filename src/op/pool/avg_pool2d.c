@@ -45,6 +45,7 @@ const mst_op mst_op_avg_pool2d = {
     .infer = mst_pool_infer,
     .grad = avg_pool2d_grad,
     .reference = avg_pool2d_reference,
+    .lower = mst_avg_pool_lower,
     MST_EXAMPLES(pool2d_examples),
 };
 

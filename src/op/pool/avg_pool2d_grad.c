@@ -39,5 +39,6 @@ const mst_op mst_op_avg_pool2d_grad = {
     .infer = mst_pool_infer_grad,
     .grad = avg_pool2d_grad_grad,
     .reference = avg_pool2d_grad_reference,
+    .lower = mst_avg_pool_grad_lower,
     MST_EXAMPLES(avg_pool2d_grad_examples),
 };

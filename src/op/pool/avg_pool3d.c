@@ -41,6 +41,7 @@ const mst_op mst_op_avg_pool3d = {
     .infer = mst_pool_infer_deep,
     .grad = avg_pool3d_grad,
     .reference = avg_pool3d_reference,
+    .lower = mst_avg_pool_lower,
     MST_EXAMPLES(pool3d_examples),
 };
 

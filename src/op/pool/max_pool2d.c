@@ -47,6 +47,7 @@ const mst_op mst_op_max_pool2d = {
     .infer = mst_pool_infer,
     .grad = max_pool2d_grad,
     .reference = max_pool2d_reference,
+    .lower = mst_max_pool_lower,
     MST_EXAMPLES(pool2d_examples),
 };
 

@@ -22,6 +22,10 @@ static mst_status max_pool2d_grad_reference(const mst_kernel_args *a) {
     return mst_pool_run(a, (const mst_pool_function[]){mst_max_pool_grad_f32, mst_max_pool_grad_f64});
 }
 
+#define TIES                                                                                                   \
+    (const double[]) {                                                                                         \
+        1, 2, 2, -INFINITY, -INFINITY, 2, 2, 1, -INFINITY, -INFINITY, 0, NAN, 2, -INFINITY, 3, 2, NAN, 3, 3, 3 \
+    }
 #define OVERLAPPING 3, 0, 0, 0, 0, 5, 0, 7, 9
 #define NO_WINDOW 4, 0, 0
 #define THREE_AXES 0, 10, 0
@@ -36,6 +40,28 @@ static const mst_example max_pool2d_grad_examples[] = {
              {.ndim = 4, .dim = {1, 2, 2, 1}, .value = (const double[]){1, 2, 3, 4}}},
      .options = &(const mst_pool2d_options){.size = {.count = 2, .axis = {1, 2}}},
      .expect = {(const double[]){0, 1, 2, 0, 0, 3, 0, 0, 4, 0}}},
+    {.name = "equals, infinities and what is no number, in windows that overlap and reach outside",
+     .num_src = 2,
+     .src = {{.ndim = 4, .dim = {1, 4, 5, 1}, .value = TIES, .no_grad = true}, {.ndim = 4, .dim = {1, 4, 5, 1}}},
+     .options =
+         &(const mst_pool2d_options){
+             .size = {.count = 1, .axis = {3}}, .strides = {.count = 1, .axis = {1}}, .padding = MST_PADDING_SAME}},
+    {.name = "windows outside, and gaps between windows",
+     .num_src = 2,
+     .src = {{.ndim = 4, .dim = {1, 4, 5, 1}, .value = TIES, .no_grad = true}, {.ndim = 4, .dim = {1, 4, 4, 1}}},
+     .options = &(const mst_pool2d_options){.size = {.count = 2, .axis = {2, 1}},
+                                            .strides = {.count = 2, .axis = {3, 2}},
+                                            .pads = {.count = 4, .axis = {3, 4, 1, 1}}}},
+    {.name = "long windows, side by side",
+     .num_src = 2,
+     .src = {{.ndim = 4, .dim = {2, 25, 1, 3}}, {.ndim = 4, .dim = {2, 3, 1, 3}}},
+     .options = &(const mst_pool2d_options){.size = {.count = 2, .axis = {9, 1}},
+                                            .strides = {.count = 2, .axis = {10, 1}},
+                                            .pads = {.count = 4, .axis = {2, 2, 0, 0}}}},
+    {.name = "equals in a long window",
+     .num_src = 2,
+     .src = {{.ndim = 4, .dim = {1, 1, 20, 1}, .value = TIES, .no_grad = true}, {.ndim = 4, .dim = {1, 1, 2, 1}}},
+     .options = &(const mst_pool2d_options){.size = {.count = 2, .axis = {1, 11}}, .padding = MST_PADDING_SAME}},
 };
 
 const mst_op mst_op_max_pool2d_grad = {
@@ -49,5 +75,6 @@ const mst_op mst_op_max_pool2d_grad = {
     .infer = mst_pool_infer_grad,
     .grad = max_pool2d_grad_grad,
     .reference = max_pool2d_grad_reference,
+    .lower = mst_max_pool_grad_lower,
     MST_EXAMPLES(max_pool2d_grad_examples),
 };

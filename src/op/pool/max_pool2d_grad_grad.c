@@ -6,6 +6,8 @@
  *
  *  Options are those of max_pool2d and max_pool3d.
  */
+#include <math.h>
+
 #include "op/list.h"
 #include "op/op.h"
 #include "op/pool/pool.h"
@@ -36,6 +38,16 @@ static const mst_example max_pool2d_grad_grad_examples[] = {
      .num_src = 2,
      .src = {{.ndim = 4, .dim = {2, 5, 6, 5}}, {.ndim = 4, .dim = {2, 5, 6, 5}}},
      .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {3}}, .padding = MST_PADDING_SAME}},
+    {.name = "equals and what is no number, in windows that overlap and reach outside",
+     .num_src = 2,
+     .src = {{.ndim = 4,
+              .dim = {1, 3, 4, 1},
+              .value = (const double[]){1, 2, 2, -INFINITY, 2, 2, NAN, -INFINITY, 0, 2, NAN, -INFINITY},
+              .no_grad = true},
+             {.ndim = 4, .dim = {1, 3, 4, 1}}},
+     .options =
+         &(const mst_pool2d_options){
+             .size = {.count = 1, .axis = {3}}, .strides = {.count = 1, .axis = {1}}, .padding = MST_PADDING_SAME}},
     {.name = "windows of one pixel",
      .num_src = 2,
      .src = {{.ndim = 4, .dim = {2, 2, 2, 300}}, {.ndim = 4, .dim = {2, 2, 2, 300}}},
@@ -62,5 +74,6 @@ const mst_op mst_op_max_pool2d_grad_grad = {
     .infer = max_pool2d_grad_grad_infer,
     .grad = max_pool2d_grad_grad_grad,
     .reference = max_pool2d_grad_grad_reference,
+    .lower = mst_max_pool_pick_lower,
     MST_EXAMPLES(max_pool2d_grad_grad_examples),
 };

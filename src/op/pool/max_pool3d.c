@@ -43,6 +43,7 @@ const mst_op mst_op_max_pool3d = {
     .infer = mst_pool_infer_deep,
     .grad = max_pool3d_grad,
     .reference = max_pool3d_reference,
+    .lower = mst_max_pool_lower,
     MST_EXAMPLES(pool3d_examples),
 };
 

@@ -102,4 +102,11 @@ void mst_avg_pool_grad_f64(const mst_pool *pool, const void *src, const void *gr
  *  those of source 0. */
 mst_status mst_pool_run(const mst_kernel_args *a, const mst_pool_function functions[2]);
 
+/** As StableHLO. */
+void mst_max_pool_lower(mst_lower *l);
+void mst_max_pool_grad_lower(mst_lower *l);
+void mst_max_pool_pick_lower(mst_lower *l);
+void mst_avg_pool_lower(mst_lower *l);
+void mst_avg_pool_grad_lower(mst_lower *l);
+
 #endif
