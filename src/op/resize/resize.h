@@ -29,4 +29,8 @@ MST_CHECKED mst_status mst_resize_infer(mst_infer *c, mst_shape *dst);
 size_t mst_resize_workspace(int64_t rows, int64_t columns);
 void mst_resize_find_all(const mst_resize2d_options *o, const int64_t *in, const int64_t *out, mst_resize_place *place);
 
+/** As StableHLO: resize2d and its gradient. */
+void mst_resize_lower(mst_lower *l);
+void mst_resize_grad_lower(mst_lower *l);
+
 #endif

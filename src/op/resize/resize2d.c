@@ -230,6 +230,7 @@ const mst_op mst_op_resize2d = {
     .grad = resize2d_grad,
     .workspace = resize2d_workspace,
     .reference = resize2d_reference,
+    .lower = mst_resize_lower,
     MST_EXAMPLES(resize2d_examples),
 };
 
