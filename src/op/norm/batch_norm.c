@@ -89,12 +89,25 @@ size_t mst_batch_norm_workspace(const mst_infer *c, int num_threads) {
     return (size_t)((2 * b.parts + 4) * b.channels) * mst_dtype_size(c->src[0].dtype);
 }
 
+/* ---- StableHLO ---- */
+
+mst_axes mst_batch_axes(const mst_shape *src) {
+    mst_axes axes = {.count = src->ndim - 1};
+    for (int i = 0; i < axes.count; i++) axes.axis[i] = i;
+    return axes;
+}
+
+mst_hlo mst_batch_rows_number(mst_lower *l, const mst_spec *src) {
+    double rows = 1;
+    for (int i = 0; i < src->shape.ndim - 1; i++) rows *= (double)src->shape.dim[i];
+    return mst_hlo_number(l, src->dtype, rows > 0 ? rows : 1);
+}
+
 /* ---- nodes ---- */
 
 mst_value mst_batch_sum(mst_value value) {
-    mst_axes axes = {.count = mst_value_spec(value).shape.ndim - 1};
-    for (int i = 0; i < axes.count; i++) axes.axis[i] = i;
-    return mst_reduce_sum(value, axes);
+    const mst_shape shape = mst_value_spec(value).shape;
+    return mst_reduce_sum(value, mst_batch_axes(&shape));
 }
 
 /* Counted in f64 and rounded once, as the counts of reductions are. */
@@ -133,6 +146,23 @@ static mst_value batch_norm_grad(mst_grad *c, int i) {
 static mst_status batch_norm_reference(const mst_kernel_args *a) {
     return mst_batch_norm_run(a, ((const mst_batch_norm_options *)a->options)->epsilon,
                               mst_batch_limits_for(MST_BATCH_LINEAR));
+}
+
+/* In the order of the reference: the mean first, then the squares of what differs from it. */
+static void batch_norm_lower(mst_lower *l) {
+    const mst_batch_norm_options *o = l->options;
+    const mst_spec *src = &l->src_spec[0];
+    const mst_axes rows = mst_batch_axes(&src->shape);
+    const mst_hlo n = mst_batch_rows_number(l, src), epsilon = mst_hlo_number(l, src->dtype, o->epsilon);
+    const mst_hlo mean = mst_hlo_binary(l, "divide", mst_hlo_reduce(l, "add", l->src[0], 0, rows), n);
+    const mst_hlo u = mst_hlo_binary(l, "subtract", l->src[0], mean);
+    const mst_hlo squares = mst_hlo_reduce(l, "add", mst_hlo_binary(l, "multiply", u, u), 0, rows);
+    const mst_hlo variance = mst_hlo_binary(l, "divide", squares, n);
+    const mst_hlo deviation = mst_hlo_unary(l, "sqrt", mst_hlo_binary(l, "add", variance, epsilon));
+    const mst_hlo scale = mst_hlo_binary(l, "divide", l->src[1], deviation);
+    l->dst[0] = mst_hlo_binary(l, "add", mst_hlo_binary(l, "multiply", u, scale), l->src[2]);
+    l->dst[1] = mean;
+    l->dst[2] = variance;
 }
 
 #define CHANNELS(...)                                      \
@@ -195,6 +225,7 @@ const mst_op mst_op_batch_norm = {
     .grad = batch_norm_grad,
     .workspace = mst_batch_norm_workspace,
     .reference = batch_norm_reference,
+    .lower = batch_norm_lower,
     MST_EXAMPLES(batch_norm_examples),
 };
 

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "muster/hlo.h"
 #include "muster/op.h"
 #include "muster/ops.h"
 
@@ -139,6 +140,10 @@ void mst_batch_join_f64(const mst_batch_sums *sums);
 MST_CHECKED mst_status mst_batch_statistics_run(const mst_kernel_args *a, double epsilon);
 MST_CHECKED mst_status mst_batch_grad_sums_run(const mst_kernel_args *a, double epsilon, int activation);
 
+/** All axes but the last. */
+mst_axes mst_batch_axes(const mst_shape *src);
+/** The number of rows of SRC, at least 1, as a scalar of its dtype in StableHLO. */
+mst_hlo mst_batch_rows_number(mst_lower *l, const mst_spec *src);
 /** Nodes: the sum over all axes but the last; the number of rows of SRC, in its dtype. */
 mst_value mst_batch_sum(mst_value value);
 mst_value mst_batch_count(mst_value src);

@@ -95,6 +95,26 @@ static mst_status batch_norm_grad_reference(const mst_kernel_args *a) {
     return mst_batch_norm_grad_run(a, ((const mst_batch_norm_options *)a->options)->epsilon, MST_BATCH_LINEAR);
 }
 
+static void batch_norm_grad_lower(mst_lower *l) {
+    const mst_batch_norm_options *o = l->options;
+    const mst_spec *src = &l->src_spec[0];
+    const mst_axes rows = mst_batch_axes(&src->shape);
+    const mst_hlo n = mst_batch_rows_number(l, src), epsilon = mst_hlo_number(l, src->dtype, o->epsilon);
+    const mst_hlo gamma = l->src[1], g = l->src[4], u = mst_hlo_binary(l, "subtract", l->src[0], l->src[2]);
+    const mst_hlo deviation = mst_hlo_unary(l, "sqrt", mst_hlo_binary(l, "add", l->src[3], epsilon));
+    const mst_hlo s = mst_hlo_binary(l, "divide", mst_hlo_number(l, src->dtype, 1), deviation);
+    const mst_hlo sum = mst_hlo_reduce(l, "add", g, 0, rows);
+    const mst_hlo product = mst_hlo_reduce(l, "add", mst_hlo_binary(l, "multiply", g, u), 0, rows);
+    const mst_hlo dgamma = mst_hlo_binary(l, "multiply", product, s);
+    const mst_hlo shift = mst_hlo_binary(l, "divide", sum, n);
+    const mst_hlo slope = mst_hlo_binary(l, "divide", mst_hlo_binary(l, "multiply", dgamma, s), n);
+    const mst_hlo rest =
+        mst_hlo_binary(l, "subtract", mst_hlo_binary(l, "subtract", g, shift), mst_hlo_binary(l, "multiply", slope, u));
+    l->dst[0] = mst_hlo_binary(l, "multiply", mst_hlo_binary(l, "multiply", gamma, s), rest);
+    l->dst[1] = dgamma;
+    l->dst[2] = sum;
+}
+
 #define POSITIVE(n) \
     { .ndim = 1, .dim = {n}, .low = 0.5, .high = 2 }
 
@@ -145,5 +165,6 @@ const mst_op mst_op_batch_norm_grad = {
     .grad = batch_norm_grad_grad,
     .workspace = mst_batch_norm_workspace,
     .reference = batch_norm_grad_reference,
+    .lower = batch_norm_grad_lower,
     MST_EXAMPLES(batch_norm_grad_examples),
 };

@@ -92,6 +92,12 @@ static mst_status group_norm_reference(const mst_kernel_args *a) {
     return mst_norm_groups_run(a, &view, o->epsilon);
 }
 
+static void group_norm_lower(mst_lower *l) {
+    const mst_group_norm_options *o = l->options;
+    const mst_norm_groups view = mst_group_norm_view(&l->src_spec[0].shape, o);
+    mst_norm_groups_lower(l, &view, o->epsilon);
+}
+
 #define ROW(n, ...)                                        \
     {                                                      \
         .ndim = 1, .dim = {n}, .value = (const double[]) { \
@@ -169,6 +175,7 @@ const mst_op mst_op_group_norm = {
     .grad = group_norm_grad,
     .workspace = group_norm_workspace,
     .reference = group_norm_reference,
+    .lower = group_norm_lower,
     MST_EXAMPLES(group_norm_examples),
 };
 

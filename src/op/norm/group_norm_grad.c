@@ -44,6 +44,12 @@ static mst_status group_norm_grad_reference(const mst_kernel_args *a) {
     return mst_norm_groups_grad_run(a, &view, o->epsilon);
 }
 
+static void group_norm_grad_lower(mst_lower *l) {
+    const mst_group_norm_options *o = l->options;
+    const mst_norm_groups view = mst_group_norm_view(&l->src_spec[0].shape, o);
+    mst_norm_groups_grad_lower(l, &view, o->epsilon);
+}
+
 #define OPTIONS(...)                  \
     &(const mst_group_norm_options) { \
         __VA_ARGS__                   \
@@ -115,5 +121,6 @@ const mst_op mst_op_group_norm_grad = {
     .grad = group_norm_grad_grad,
     .workspace = group_norm_grad_workspace,
     .reference = group_norm_grad_reference,
+    .lower = group_norm_grad_lower,
     MST_EXAMPLES(group_norm_grad_examples),
 };

@@ -39,6 +39,10 @@ static mst_value group_view_grad(mst_grad *c, int i) {
     return mst_reshape_like(c->ddst[0], c->src[0]);
 }
 
+static void group_view_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_reshape(l, l->src[0], l->dst_spec[0].shape);
+}
+
 static const mst_example group_view_examples[] = {
     {.name = "two groups",
      .num_src = 1,
@@ -65,6 +69,7 @@ const mst_op mst_op_group_view = {
     .infer = group_view_infer,
     .grad = group_view_grad,
     .reference = mst_view_copy,
+    .lower = group_view_lower,
     MST_EXAMPLES(group_view_examples),
 };
 

@@ -22,6 +22,10 @@ size_t mst_norm_groups_workspace(const mst_norm_groups *view, int num_threads);
 MST_CHECKED mst_status mst_norm_groups_grad_run(const mst_kernel_args *a, const mst_norm_groups *view, double epsilon);
 size_t mst_norm_groups_grad_workspace(const mst_norm_groups *view, mst_dtype dtype, int num_threads);
 
+/** The same two as StableHLO. */
+void mst_norm_groups_lower(mst_lower *l, const mst_norm_groups *view, double epsilon);
+void mst_norm_groups_grad_lower(mst_lower *l, const mst_norm_groups *view, double epsilon);
+
 /** Nodes: the gradient of source 0: SUM (or MST_NONE), plus what flows to it through the outputs mean and variance of
  *  the op. GROUPS is the op's option; 0: layer_norm. */
 mst_value mst_norm_groups_by_statistics(const mst_grad *c, int32_t groups, mst_value sum);

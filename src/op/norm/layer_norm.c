@@ -85,6 +85,11 @@ static mst_status layer_norm_reference(const mst_kernel_args *a) {
     return mst_norm_groups_run(a, &view, ((const mst_layer_norm_options *)a->options)->epsilon);
 }
 
+static void layer_norm_lower(mst_lower *l) {
+    const mst_norm_groups view = mst_layer_norm_view(&l->src_spec[0].shape, &l->src_spec[1].shape);
+    mst_norm_groups_lower(l, &view, ((const mst_layer_norm_options *)l->options)->epsilon);
+}
+
 #define ROW(n, ...)                                        \
     {                                                      \
         .ndim = 1, .dim = {n}, .value = (const double[]) { \
@@ -157,6 +162,7 @@ const mst_op mst_op_layer_norm = {
     .grad = layer_norm_grad,
     .workspace = layer_norm_workspace,
     .reference = layer_norm_reference,
+    .lower = layer_norm_lower,
     MST_EXAMPLES(layer_norm_examples),
 };
 

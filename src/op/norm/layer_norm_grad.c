@@ -43,6 +43,11 @@ static mst_status layer_norm_grad_reference(const mst_kernel_args *a) {
     return mst_norm_groups_grad_run(a, &view, ((const mst_layer_norm_options *)a->options)->epsilon);
 }
 
+static void layer_norm_grad_lower(mst_lower *l) {
+    const mst_norm_groups view = mst_layer_norm_view(&l->src_spec[0].shape, &l->src_spec[1].shape);
+    mst_norm_groups_grad_lower(l, &view, ((const mst_layer_norm_options *)l->options)->epsilon);
+}
+
 static const mst_example layer_norm_grad_examples[] = {
     {.name = "one row", /* u = -2, 2, s = 1/3, h = 6 g, M(h) = 69, M(h u) = 54 */
      .num_src = 5,
@@ -113,5 +118,6 @@ const mst_op mst_op_layer_norm_grad = {
     .grad = layer_norm_grad_grad,
     .workspace = layer_norm_grad_workspace,
     .reference = layer_norm_grad_reference,
+    .lower = layer_norm_grad_lower,
     MST_EXAMPLES(layer_norm_grad_examples),
 };
