@@ -159,6 +159,73 @@ static mst_status matmul_reference(const mst_kernel_args *args) {
                       : MST_OK;
 }
 
+/* ---- StableHLO ---- */
+
+/* A factor without its batch dimensions of 1, which are broadcast. */
+typedef struct factor {
+    mst_hlo value;
+    mst_axes batch; /* its dimensions that the other factor has too */
+    int summed;
+    mst_axes both, own; /* dimensions of dst: those of `batch`, and those that this factor alone has */
+} factor;
+
+/* The length of batch dimension K of dst, which has NDIM dimensions, in a source. */
+static int64_t batch_length(const mst_shape *src, int ndim, int k) {
+    const int own = k - (ndim - src->ndim);
+    return own < 0 ? 1 : src->dim[own];
+}
+
+/* Source I. STAYS: which of its last two dimensions is not summed, 0 or 1. */
+static factor factor_of(mst_lower *l, int i, int stays) {
+    const mst_matmul_options *o = l->options;
+    const mst_shape *src = &l->src_spec[i].shape, *other = &l->src_spec[1 - i].shape;
+    const int ndim = l->dst_spec[0].shape.ndim;
+    mst_shape kept = {.ndim = 0};
+    factor f = {.summed = 0};
+    for (int k = 0; k < ndim - 2; k++) {
+        const int64_t length = batch_length(src, ndim, k);
+        if (length == 1) continue;
+        const bool is_shared = batch_length(other, ndim, k) != 1;
+        mst_axes *list = is_shared ? &f.both : &f.own;
+        list->axis[list->count++] = k;
+        if (is_shared) f.batch.axis[f.batch.count++] = kept.ndim;
+        kept.dim[kept.ndim++] = length;
+    }
+    f.own.axis[f.own.count++] = ndim - 2 + i;
+    f.summed = kept.ndim + 1 - stays;
+    for (int k = 2; k > 0; k--) kept.dim[kept.ndim++] = src->dim[src->ndim - k];
+    f.value = mst_hlo_reshape(l, l->src[i], kept);
+    if (o->precision == MST_MIXED_BFLOAT16 && l->src_spec[i].dtype == MST_F32)
+        f.value = mst_hlo_convert(l, f.value, MST_BF16);
+    return f;
+}
+
+/* The product has the dimensions of the batch that both factors have, then those that a alone has, then those of b. */
+static void matmul_lower(mst_lower *l) {
+    const mst_matmul_options *o = l->options;
+    const mst_spec *dst = &l->dst_spec[0];
+    if (!mst_shape_count(l->src_spec[0].shape) || !mst_shape_count(l->src_spec[1].shape)) {
+        l->dst[0] = mst_hlo_fill(l, dst->dtype, dst->shape, 0);
+        return;
+    }
+    const factor a = factor_of(l, 0, o->transpose_a), b = factor_of(l, 1, !o->transpose_b);
+    const mst_hlo product =
+        mst_hlo_dot(l, a.value, b.value, a.batch, b.batch, MST_AXES(a.summed), MST_AXES(b.summed), dst->dtype);
+    const mst_axes *const lists[] = {&a.both, &a.own, &b.own};
+    int at[MST_MAX_NDIM], next = 0; /* by dimension of dst: that of the product; -1: none, the length is 1 */
+    for (int k = 0; k < MST_MAX_NDIM; k++) at[k] = -1;
+    for (int list = 0; list < 3; list++)
+        for (int k = 0; k < lists[list]->count; k++) at[lists[list]->axis[k]] = next++;
+    mst_axes order = {.count = 0};
+    bool is_in_order = true;
+    for (int k = 0; k < dst->shape.ndim; k++) {
+        if (at[k] < 0) continue;
+        is_in_order = is_in_order && at[k] == order.count;
+        order.axis[order.count++] = at[k];
+    }
+    l->dst[0] = mst_hlo_reshape(l, is_in_order ? product : mst_hlo_transpose(l, product, order), dst->shape);
+}
+
 #define TWO_BY_THREE                                          \
     {                                                         \
         .ndim = 2, .dim = {2, 3}, .value = (const double[]) { \
@@ -214,6 +281,18 @@ static const mst_example matmul_examples[] = {
      .num_src = 2,
      .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 3, .dim = {3, 4, 3}}},
      .options = &(const mst_matmul_options){.transpose_b = true}},
+    {.name = "batches of which each factor has some", /* of the product, those of b come after the rows of a */
+     .num_src = 2,
+     .src = {{.ndim = 5, .dim = {2, 1, 3, 2, 4}}, {.ndim = 5, .dim = {2, 2, 1, 4, 3}}}},
+    {.name = "batches of the second factor alone, a swapped",
+     .num_src = 2,
+     .src = {{.ndim = 3, .dim = {1, 3, 2}}, {.ndim = 4, .dim = {2, 3, 3, 4}}},
+     .options = &(const mst_matmul_options){.transpose_a = true}},
+    {.name = "whole numbers in bf16",
+     .num_src = 2,
+     .src = {TWO_BY_THREE, THREE_BY_TWO},
+     .options = &(const mst_matmul_options){.precision = MST_MIXED_BFLOAT16},
+     .expect = {(const double[]){22, 28, 49, 64}}},
     {.name = "one by one", .num_src = 2, .src = {{.ndim = 2, .dim = {1, 1}}, {.ndim = 2, .dim = {1, 1}}}},
     {.name = "nothing to sum",
      .num_src = 2,
@@ -255,6 +334,7 @@ const mst_op mst_op_matmul = {
     .infer = matmul_infer,
     .grad = matmul_grad,
     .reference = matmul_reference,
+    .lower = matmul_lower,
     MST_EXAMPLES(matmul_examples),
 };
 
