@@ -18,7 +18,19 @@
 static const struct {
     const char *op, *reason;
 } on_host[] = {
-    {"", ""},
+    {"batch_norm_add", "only plans for CPU kernels have it"},
+    {"batch_norm_grad_sums", "only plans for CPU kernels have it"},
+    {"batch_norm_statistics", "only plans for CPU kernels have it"},
+    {"conv2d_grads", "only plans for CPU kernels have it"},
+    {"conv2d_statistics", "only plans for CPU kernels have it"},
+    {"fused_batch_norm", "only plans for CPU kernels have it"},
+    {"fused_batch_norm_grad", "only plans for CPU kernels have it"},
+    {"fused_conv2d", "only plans for CPU kernels have it"},
+    {"fused_matmul", "only plans for CPU kernels have it"},
+    {"max_pool2d_relu_grad", "only plans for CPU kernels have it"},
+    {"normalized_conv2d", "only plans for CPU kernels have it"},
+    {"normalized_conv2d_weights_grad", "only plans for CPU kernels have it"},
+    {"orthonormalize", "initial values are made on the host"},
 };
 
 enum { MOST_OPS = 512, NUM_ON_HOST = sizeof on_host / sizeof *on_host };
