@@ -120,6 +120,11 @@ MST_API mst_hlo mst_hlo_reverse(mst_lower *l, mst_hlo x, mst_axes axes);
 MST_API mst_hlo mst_hlo_dynamic_slice(mst_lower *l, mst_hlo x, const mst_hlo *start, mst_shape size);
 /** X with UPDATE in the place of the elements from START on. */
 MST_API mst_hlo mst_hlo_dynamic_update(mst_lower *l, mst_hlo x, mst_hlo update, const mst_hlo *start);
+/** The elements of X at INDEX, a scalar, along AXIS, a dimension that the result does not have. An index that is out of
+ *  range is moved into it. */
+MST_API mst_hlo mst_hlo_slice_at(mst_lower *l, mst_hlo x, int axis, mst_hlo index);
+/** X with PART, which has no dimension AXIS, in the place of these elements. */
+MST_API mst_hlo mst_hlo_update_at(mst_lower *l, mst_hlo x, mst_hlo part, int axis, mst_hlo index);
 
 /* ---- functions of elements -------------------------------------------------------------------------- */
 
@@ -152,6 +157,10 @@ MST_API void mst_hlo_sort(mst_lower *l, int count, const mst_hlo *x, int axis, m
  *  shapes. */
 MST_API void mst_hlo_while(mst_lower *l, int count, const mst_hlo *initial, mst_hlo_function condition,
                            mst_hlo_function body, void *context, mst_hlo *result);
+/** The same STEPS times. BODY gets the number of the step, from 0, before the values: i32, or i64 if there are more
+ *  steps than i32 counts. Compilers see how often it is. */
+MST_API void mst_hlo_repeat(mst_lower *l, int64_t steps, int count, const mst_hlo *initial, mst_hlo_function body,
+                            void *context, mst_hlo *result);
 
 /* ---- products --------------------------------------------------------------------------------------- */
 
@@ -207,6 +216,8 @@ MST_API mst_hlo mst_hlo_step(mst_lower *l);
  *  within a function of elements, except the body of mst_hlo_while. */
 MST_API void mst_hlo_fault(mst_lower *l, mst_hlo mask, mst_status code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/** Whether the run has failed so far: a bool scalar. Loops end by it that could otherwise go on with wrong values. */
+MST_API mst_hlo mst_hlo_has_failed(mst_lower *l);
 
 /** Any other operation, "stablehlo." and OPERATION, of COUNT operands. ATTRIBUTES is text in braces, or "". DST: dtypes and
  *  shapes of the NUM_DST results. */

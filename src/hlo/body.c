@@ -1,14 +1,16 @@
 /* The nodes of a body, such as a step of a scan. */
+#include "graph/body.h"
+
 #include <stdlib.h>
 
 #include "base/no_memory.h"
-#include "graph/body.h"
 #include "hlo/writer.h"
 
 typedef struct body_writer {
     mst_lower *outer;
     const mst_graph *body;
     const mst_hlo *argument;
+    bool *needed;     /* by node: whether an output is computed from it */
     mst_hlo **output; /* by node: its outputs; NULL: not written yet */
     mst_arena memory;
 } body_writer;
@@ -30,6 +32,16 @@ static bool is_input(const body_writer *w, const mst_node *node) {
     for (int i = 0; i < mst_body_num_inputs(w->body); i++)
         if (mst_body_input_at(w->body, i).node == node) return true;
     return false;
+}
+
+/* What no output is computed from is not written: it may fail, or have no StableHLO. Sources are older than nodes. */
+static void find_needed(body_writer *w) {
+    for (int k = 0; k < mst_body_num_outputs(w->body); k++) w->needed[mst_body_output_at(w->body, k).node->id] = true;
+    for (int64_t n = w->body->num_nodes - 1; n >= 0; n--) {
+        const mst_node *node = w->body->node[n];
+        for (int i = 0; i < node->num_src && w->needed[n]; i++) w->needed[node->src[i].node->id] = true;
+        for (int i = 0; i < node->num_control && w->needed[n]; i++) w->needed[node->control[i]->id] = true;
+    }
 }
 
 static void write_node(body_writer *w, const mst_node *node) {
@@ -60,14 +72,29 @@ static void write_node(body_writer *w, const mst_node *node) {
     w->output[node->id] = dst;
 }
 
+static void write_nodes(body_writer *w, mst_hlo *result) {
+    const mst_graph *body = w->body;
+    const mst_hlo_program *p = w->outer->program;
+    w->needed = get(w, (size_t)body->num_nodes, sizeof *w->needed);
+    w->output = get(w, (size_t)body->num_nodes, sizeof *w->output);
+    if (!w->needed || !w->output) return;
+    find_needed(w);
+    for (int64_t i = 0; i < body->num_nodes && !p->failure.code; i++)
+        if (w->needed[i] && !is_input(w, body->node[i])) write_node(w, body->node[i]);
+    for (int k = 0; k < mst_body_num_outputs(body) && !p->failure.code; k++)
+        result[k] = output_of(w, mst_body_output_at(body, k));
+}
+
 void mst_hlo_body(mst_lower *l, const mst_graph *body, const mst_hlo *argument, mst_hlo *result) {
+    mst_hlo_program *p = l->program;
     body_writer w = {.outer = l, .body = body, .argument = argument};
-    const int num_outputs = mst_body_num_outputs(body);
-    for (int k = 0; k < num_outputs; k++) result[k] = MST_NO_HLO;
-    w.output = get(&w, (size_t)body->num_nodes, sizeof *w.output);
-    for (int64_t i = 0; w.output && i < body->num_nodes && !l->program->failure.code; i++)
-        if (!is_input(&w, body->node[i])) write_node(&w, body->node[i]);
-    for (int k = 0; w.output && k < num_outputs && !l->program->failure.code; k++)
-        result[k] = output_of(&w, mst_body_output_at(body, k));
+    for (int k = 0; k < mst_body_num_outputs(body); k++) result[k] = MST_NO_HLO;
+    const char *outside = p->place;
+    p->place = mst_arena_print(&p->arena, "%sin %s '%s': ", outside ? outside : "", l->op->name, l->name);
+    if (p->place)
+        write_nodes(&w, result);
+    else
+        mst_hlo_fail(l, "cannot get memory for a body");
+    p->place = outside;
     mst_arena_free(&w.memory);
 }

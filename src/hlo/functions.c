@@ -185,3 +185,39 @@ void mst_hlo_while(mst_lower *l, int count, const mst_hlo *initial, mst_hlo_func
     free(spec);
     free(src);
 }
+
+/* ---- repeat ---- */
+
+typedef struct repetition {
+    mst_dtype dtype; /* of the number of the step, which is the first of the values */
+    int64_t steps;
+    mst_hlo_function body;
+    void *context;
+} repetition;
+
+static void has_next_step(mst_lower *l, void *context, const mst_hlo *argument, mst_hlo *result) {
+    const repetition *r = context;
+    result[0] = mst_hlo_compare(l, "LT", argument[0], mst_hlo_integer(l, r->dtype, r->steps));
+}
+
+static void make_step(mst_lower *l, void *context, const mst_hlo *argument, mst_hlo *result) {
+    const repetition *r = context;
+    r->body(l, r->context, argument, result + 1);
+    result[0] = mst_hlo_binary(l, "add", argument[0], mst_hlo_integer(l, r->dtype, 1));
+}
+
+void mst_hlo_repeat(mst_lower *l, int64_t steps, int count, const mst_hlo *initial, mst_hlo_function body,
+                    void *context, mst_hlo *result) {
+    const mst_dtype dtype = steps > INT32_MAX ? MST_I64 : MST_I32;
+    repetition r = {.dtype = dtype, .steps = steps, .body = body, .context = context};
+    mst_hlo *value = memory(l, 2 * (size_t)(count + 1) * sizeof *value);
+    for (int k = 0; k < count; k++) result[k] = MST_NO_HLO;
+    if (value) {
+        mst_hlo *last = value + count + 1;
+        value[0] = mst_hlo_integer(l, dtype, 0);
+        for (int k = 0; k < count; k++) value[1 + k] = initial[k];
+        mst_hlo_while(l, 1 + count, value, has_next_step, make_step, &r, last);
+        for (int k = 0; k < count; k++) result[k] = last[1 + k];
+    }
+    free(value);
+}

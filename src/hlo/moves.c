@@ -118,3 +118,27 @@ mst_hlo mst_hlo_dynamic_update(mst_lower *l, mst_hlo x, mst_hlo update, const ms
     mst_hlo_attributes a = {.size = 0};
     return move(l, "dynamic_update_slice", &a, 2 + spec.shape.ndim, src, spec.dtype, spec.shape);
 }
+
+/* Where the elements at INDEX along AXIS begin. */
+static void start_at(mst_lower *l, mst_hlo *start, int ndim, int axis, mst_hlo index) {
+    const mst_hlo zero = mst_hlo_number(l, mst_hlo_spec(l, index).dtype, 0);
+    for (int i = 0; i < ndim; i++) start[i] = i == axis ? index : zero;
+}
+
+mst_hlo mst_hlo_slice_at(mst_lower *l, mst_hlo x, int axis, mst_hlo index) {
+    mst_shape size = mst_hlo_spec(l, x).shape, rest = MST_SCALAR;
+    for (int i = 0; i < size.ndim; i++)
+        if (i != axis) rest.dim[rest.ndim++] = size.dim[i];
+    mst_hlo start[MST_MAX_NDIM];
+    start_at(l, start, size.ndim, axis, index);
+    size.dim[axis] = 1;
+    return mst_hlo_reshape(l, mst_hlo_dynamic_slice(l, x, start, size), rest);
+}
+
+mst_hlo mst_hlo_update_at(mst_lower *l, mst_hlo x, mst_hlo part, int axis, mst_hlo index) {
+    mst_shape size = mst_hlo_spec(l, x).shape;
+    mst_hlo start[MST_MAX_NDIM];
+    start_at(l, start, size.ndim, axis, index);
+    size.dim[axis] = 1;
+    return mst_hlo_dynamic_update(l, x, mst_hlo_reshape(l, part, size), start);
+}

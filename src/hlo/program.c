@@ -104,8 +104,8 @@ void mst_hlo_fault(mst_lower *l, mst_hlo mask, mst_status code, const char *form
     va_start(list, format);
     mst_format_list(text, sizeof text, format, list);
     va_end(list);
-    const char *message =
-        mst_arena_print(&p->arena, "%s '%s': %s", l->op ? l->op->name : "update", l->name ? l->name : "", text);
+    const char *message = mst_arena_print(&p->arena, "%s%s '%s': %s", p->place ? p->place : "",
+                                          l->op ? l->op->name : "update", l->name ? l->name : "", text);
     keep(p, message ? MST_OK : MST_NO_MEMORY("for a program"));
     keep(p, mst_grow(&p->fault, sizeof *p->fault, p->num_faults + 1, &p->fault_capacity));
     if (p->failure.code) return;
@@ -116,6 +116,10 @@ void mst_hlo_fault(mst_lower *l, mst_hlo mask, mst_status code, const char *form
     const mst_hlo number = mst_hlo_number(l, MST_I32, (double)p->num_faults), none = mst_hlo_number(l, MST_I32, 0);
     const mst_hlo is_first = mst_hlo_binary(l, "and", failed, mst_hlo_compare(l, "EQ", word, none));
     p->fault_word = mst_hlo_select(l, is_first, number, word);
+}
+
+mst_hlo mst_hlo_has_failed(mst_lower *l) {
+    return mst_hlo_compare(l, "NE", mst_hlo_fault_word(l), mst_hlo_number(l, MST_I32, 0));
 }
 
 int mst_hlo_program_num_faults(const mst_hlo_program *p) {

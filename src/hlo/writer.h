@@ -32,9 +32,10 @@ struct mst_hlo_program {
     mst_hlo_text whole;   /**< once finished */
     mst_hlo_value *value; /**< by id */
     int64_t num_values, value_capacity;
-    int next_number; /**< of the next operation */
-    int depth;       /**< functions of elements around what is written now, for the indentation */
-    bool no_faults;  /**< in a function of elements, out of which the word of faults cannot be taken */
+    int next_number;   /**< of the next operation */
+    int depth;         /**< functions of elements around what is written now, for the indentation */
+    bool no_faults;    /**< in a function of elements, out of which the word of faults cannot be taken */
+    const char *place; /**< "in scan 'a': " before messages of what fails in a body; NULL: not in a body */
     mst_hlo_source *source;
     int64_t num_sources, source_capacity;
     mst_hlo *source_value;

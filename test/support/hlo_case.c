@@ -6,7 +6,7 @@
 #include "graph/graph.h"
 #include "support/test.h"
 
-static hlo_value of_tensor(const mst_tensor *tensor) {
+hlo_value hlo_value_of(const mst_tensor *tensor) {
     return (hlo_value){.spec = {.dtype = mst_tensor_dtype(tensor), .shape = mst_tensor_shape(tensor)},
                        .data = mst_tensor_data(tensor),
                        .bytes = mst_tensor_bytes(tensor)};
@@ -56,16 +56,16 @@ mst_status hlo_case_begin(hlo_case *h, op_case *c) {
     for (int i = 0; i < h->num_arguments; i++) {
         const mst_hlo_source *source = mst_hlo_program_source_at(h->program, i);
         if (source->kind == MST_HLO_SOURCE_VALUE)
-            h->argument[i] = of_tensor(c->value[i]);
+            h->argument[i] = hlo_value_of(c->value[i]);
         else if (source->kind == MST_HLO_SOURCE_TENSOR)
-            h->argument[i] = of_tensor(source->tensor);
+            h->argument[i] = hlo_value_of(source->tensor);
         else
             h->argument[i] = words_of(h, i, source);
     }
     h->may_fail = mst_hlo_program_num_faults(h->program) > 0;
     h->fails = op_case_reference(c, -1, h->output);
     h->num_results = c->num_dst;
-    for (int k = 0; k < c->num_dst && !h->fails; k++) h->wanted[k] = of_tensor(h->output[k]);
+    for (int k = 0; k < c->num_dst && !h->fails; k++) h->wanted[k] = hlo_value_of(h->output[k]);
     return MST_OK;
 }
 

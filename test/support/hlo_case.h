@@ -1,4 +1,5 @@
-/** An example of an op as a program of one op: its text, its arguments and what the reference kernel computes. */
+/** A program with its arguments and what it must compute: that of an example of an op, with what the reference kernel
+ *  computes, or one that a test fills in itself. */
 #ifndef MUSTER_TEST_SUPPORT_HLO_CASE_H
 #define MUSTER_TEST_SUPPORT_HLO_CASE_H
 
@@ -15,7 +16,7 @@ typedef struct hlo_value {
 } hlo_value;
 
 typedef struct hlo_case {
-    op_case *of;
+    op_case *of; /**< NULL: not an example of an op */
     mst_hlo_program *program;
     const char *text;
     int num_arguments, num_results; /**< results: without the word of faults */
@@ -26,6 +27,7 @@ typedef struct hlo_case {
     uint32_t word[HLO_MOST_ARGUMENTS][2];
 } hlo_case;
 
+hlo_value hlo_value_of(const mst_tensor *tensor);
 /** Writes the program of C's node, whose graph has been built. The status is that of writing it. */
 mst_status hlo_case_begin(hlo_case *h, op_case *c);
 void hlo_case_end(hlo_case *h);

@@ -41,11 +41,50 @@ MST_API mst_value mst_gru_with(mst_gru_options options);
 #define MST_TEMPLATE "op/recurrent/gru_cell.inc"
 #include "op/recurrent/cells.inc"
 
+static void gru_lower_forward(mst_lower *l, mst_cell_step *s) {
+    const mst_hlo p = mst_hlo_binary(l, "add", s->product, s->bias), inner = mst_cell_parts(l, s, p, 2, 1);
+    const mst_hlo x_zr = mst_cell_parts(l, s, s->src, 0, 2), x_c = mst_cell_parts(l, s, s->src, 2, 1);
+    const mst_hlo gates = mst_hlo_binary(l, "add", x_zr, mst_cell_parts(l, s, p, 0, 2));
+    const mst_hlo z_r = mst_cell_activate(l, s->recurrent_activation, gates);
+    const mst_hlo z = mst_cell_parts(l, s, z_r, 0, 1), r = mst_cell_parts(l, s, z_r, 1, 1);
+    const mst_hlo candidate = mst_hlo_binary(l, "add", x_c, mst_hlo_binary(l, "multiply", r, inner));
+    const mst_hlo c = mst_cell_activate(l, s->activation, candidate);
+    const mst_hlo rest = mst_hlo_binary(l, "subtract", mst_hlo_number(l, mst_hlo_spec(l, z).dtype, 1), z);
+    s->h =
+        mst_hlo_binary(l, "add", mst_hlo_binary(l, "multiply", z, s->h_before), mst_hlo_binary(l, "multiply", rest, c));
+    s->memory = mst_hlo_concat(l, 3, (const mst_hlo[]){z_r, c, inner}, 1);
+}
+
+/* As gru_backward: dp is the gradient of p_c, and dh z is carried. */
+static void gru_lower_backward(mst_lower *l, mst_cell_step *s) {
+    const mst_hlo z = mst_cell_parts(l, s, s->memory, 0, 1), r = mst_cell_parts(l, s, s->memory, 1, 1);
+    const mst_hlo c = mst_cell_parts(l, s, s->memory, 2, 1), inner = mst_cell_parts(l, s, s->memory, 3, 1);
+    const mst_hlo rest = mst_hlo_binary(l, "subtract", mst_hlo_number(l, mst_hlo_spec(l, z).dtype, 1), z);
+    const mst_hlo dh = mst_hlo_binary(l, "add", mst_hlo_binary(l, "add", s->dh, s->product), s->carry);
+    mst_hlo dz = mst_hlo_binary(l, "multiply", dh, mst_hlo_binary(l, "subtract", s->h_before, c));
+    mst_hlo dc = mst_hlo_binary(l, "multiply", dh, rest);
+    if (s->dmemory.id) dc = mst_hlo_binary(l, "add", dc, mst_cell_parts(l, s, s->dmemory, 2, 1));
+    dc = mst_cell_slope(l, s->activation, c, dc);
+    mst_hlo dr = mst_hlo_binary(l, "multiply", dc, inner), dp = mst_hlo_binary(l, "multiply", dc, r);
+    if (s->dmemory.id) {
+        dz = mst_hlo_binary(l, "add", dz, mst_cell_parts(l, s, s->dmemory, 0, 1));
+        dr = mst_hlo_binary(l, "add", dr, mst_cell_parts(l, s, s->dmemory, 1, 1));
+        dp = mst_hlo_binary(l, "add", dp, mst_cell_parts(l, s, s->dmemory, 3, 1));
+    }
+    dz = mst_cell_slope(l, s->recurrent_activation, z, dz);
+    dr = mst_cell_slope(l, s->recurrent_activation, r, dr);
+    s->carry = mst_hlo_binary(l, "multiply", dh, z);
+    s->dsrc = mst_hlo_concat(l, 3, (const mst_hlo[]){dz, dr, dc}, 1);
+    s->dproduct = mst_hlo_concat(l, 3, (const mst_hlo[]){dz, dr, dp}, 1);
+}
+
 const mst_cell mst_cell_gru = {.gates = 3,
                                .memory = 4,
                                .has_bias = true,
                                .forward = {gru_forward_f32, gru_forward_f64},
-                               .backward = {gru_backward_f32, gru_backward_f64}};
+                               .backward = {gru_backward_f32, gru_backward_f64},
+                               .lower_forward = gru_lower_forward,
+                               .lower_backward = gru_lower_backward};
 
 static mst_status gru_infer(mst_infer *c) {
     return mst_recurrent_infer(c, &mst_cell_gru);
@@ -123,6 +162,7 @@ const mst_op mst_op_gru = {
     .grad = gru_grad,
     .workspace = mst_recurrent_workspace,
     .reference = mst_recurrent_reference,
+    .lower = mst_recurrent_lower,
     MST_EXAMPLES(gru_examples),
 };
 

@@ -38,10 +38,46 @@ MST_API mst_value mst_lstm_with(mst_lstm_options options);
 #define MST_TEMPLATE "op/recurrent/lstm_cell.inc"
 #include "op/recurrent/cells.inc"
 
+static void lstm_lower_forward(mst_lower *l, mst_cell_step *s) {
+    const mst_hlo all = mst_hlo_binary(l, "add", s->src, s->product);
+    const mst_hlo i_f = mst_cell_activate(l, s->recurrent_activation, mst_cell_parts(l, s, all, 0, 2));
+    const mst_hlo g = mst_cell_activate(l, s->activation, mst_cell_parts(l, s, all, 2, 1));
+    const mst_hlo o = mst_cell_activate(l, s->recurrent_activation, mst_cell_parts(l, s, all, 3, 1));
+    const mst_hlo i = mst_cell_parts(l, s, i_f, 0, 1), f = mst_cell_parts(l, s, i_f, 1, 1);
+    const mst_hlo kept = mst_hlo_binary(l, "multiply", f, mst_cell_parts(l, s, s->memory_before, 4, 1));
+    const mst_hlo c = mst_hlo_binary(l, "add", kept, mst_hlo_binary(l, "multiply", i, g));
+    s->h = mst_hlo_binary(l, "multiply", o, mst_cell_activate(l, s->activation, c));
+    s->memory = mst_hlo_concat(l, 4, (const mst_hlo[]){i_f, g, o, c}, 1);
+}
+
+/* As lstm_backward: y = activation(c), and dc is what is carried. */
+static void lstm_lower_backward(mst_lower *l, mst_cell_step *s) {
+    const mst_hlo i = mst_cell_parts(l, s, s->memory, 0, 1), f = mst_cell_parts(l, s, s->memory, 1, 1);
+    const mst_hlo g = mst_cell_parts(l, s, s->memory, 2, 1), o = mst_cell_parts(l, s, s->memory, 3, 1);
+    const mst_hlo y = mst_cell_activate(l, s->activation, mst_cell_parts(l, s, s->memory, 4, 1));
+    const mst_hlo c_before = mst_cell_parts(l, s, s->memory_before, 4, 1);
+    const mst_hlo dh = mst_hlo_binary(l, "add", s->dh, s->product);
+    const mst_hlo through = mst_cell_slope(l, s->activation, y, mst_hlo_binary(l, "multiply", dh, o));
+    mst_hlo dc = mst_hlo_binary(l, "add", s->carry, through);
+    if (s->dmemory.id) dc = mst_hlo_binary(l, "add", dc, mst_cell_parts(l, s, s->dmemory, 4, 1));
+    mst_hlo gate[] = {mst_hlo_binary(l, "multiply", dc, g), mst_hlo_binary(l, "multiply", dc, c_before),
+                      mst_hlo_binary(l, "multiply", dc, i), mst_hlo_binary(l, "multiply", dh, y)};
+    const mst_hlo value[] = {i, f, g, o};
+    for (int k = 0; k < 4; k++) {
+        if (s->dmemory.id) gate[k] = mst_hlo_binary(l, "add", gate[k], mst_cell_parts(l, s, s->dmemory, k, 1));
+        gate[k] = mst_cell_slope(l, k == 2 ? s->activation : s->recurrent_activation, value[k], gate[k]);
+    }
+    s->carry = mst_hlo_binary(l, "multiply", dc, f);
+    s->dsrc = s->dproduct = mst_hlo_concat(l, 4, gate, 1);
+}
+
 const mst_cell mst_cell_lstm = {.gates = 4,
                                 .memory = 5,
+                                .reads_memory = true,
                                 .forward = {lstm_forward_f32, lstm_forward_f64},
-                                .backward = {lstm_backward_f32, lstm_backward_f64}};
+                                .backward = {lstm_backward_f32, lstm_backward_f64},
+                                .lower_forward = lstm_lower_forward,
+                                .lower_backward = lstm_lower_backward};
 
 static mst_status lstm_infer(mst_infer *c) {
     return mst_recurrent_infer(c, &mst_cell_lstm);
@@ -120,6 +156,7 @@ const mst_op mst_op_lstm = {
     .grad = lstm_grad,
     .workspace = mst_recurrent_workspace,
     .reference = mst_recurrent_reference,
+    .lower = mst_recurrent_lower,
     MST_EXAMPLES(lstm_examples),
 };
 

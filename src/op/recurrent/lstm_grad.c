@@ -64,5 +64,6 @@ const mst_op mst_op_lstm_grad = {
     .grad = mst_recurrent_no_second,
     .workspace = mst_recurrent_workspace,
     .reference = mst_recurrent_reference,
+    .lower = mst_recurrent_lower,
     MST_EXAMPLES(lstm_grad_examples),
 };

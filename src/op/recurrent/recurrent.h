@@ -20,7 +20,7 @@
 #ifndef MUSTER_OP_RECURRENT_H
 #define MUSTER_OP_RECURRENT_H
 
-#include "muster/op.h"
+#include "muster/hlo.h"
 
 /** The options of the ops. Activations are mst_cell_activation. */
 typedef struct mst_recurrent_options {
@@ -44,10 +44,22 @@ typedef struct mst_cell_row {
 } mst_cell_row;
 typedef void (*mst_cell_function)(const mst_cell_row *row);
 
+/** All rows of the batch at one step in StableHLO: members are as in mst_cell_row, with a first dimension n. What the
+ *  step computes is MST_NO_HLO before. */
+typedef struct mst_cell_step {
+    mst_hlo src, product, bias, h_before, memory_before, dh, dmemory; /* dmemory: MST_NO_HLO if there is none */
+    mst_hlo h, memory, dsrc, dproduct, carry;
+    int64_t units;
+    int activation, recurrent_activation;
+} mst_cell_step;
+typedef void (*mst_cell_lower)(mst_lower *l, mst_cell_step *step);
+
 typedef struct mst_cell {
     int gates, memory; /* G and M */
     bool has_bias;
+    bool reads_memory;                         /* memory_before is used */
     mst_cell_function forward[2], backward[2]; /* of f32 and f64 */
+    mst_cell_lower lower_forward, lower_backward;
 } mst_cell;
 extern const mst_cell mst_cell_lstm, mst_cell_gru, mst_cell_simple_rnn;
 
@@ -80,6 +92,15 @@ void mst_recurrence_product_shape(const mst_recurrence *r, int64_t *inner, int64
 /** Bytes of workspace for NUM_THREADS threads. */
 size_t mst_recurrence_workspace(const mst_recurrence *r, int num_threads);
 MST_CHECKED mst_status mst_recurrence_run(mst_recurrence *r, const mst_kernel_args *a);
+
+/** The op as a loop over the steps. */
+void mst_recurrent_lower(mst_lower *l);
+/** Parts FIRST to FIRST + COUNT - 1 of X, [n, parts u]. */
+mst_hlo mst_cell_parts(mst_lower *l, const mst_cell_step *step, mst_hlo x, int first, int count);
+/** activation(X) */
+mst_hlo mst_cell_activate(mst_lower *l, int activation, mst_hlo x);
+/** GRADIENT times the slope of the activation where its value is Y. */
+mst_hlo mst_cell_slope(mst_lower *l, int activation, mst_hlo y, mst_hlo gradient);
 
 size_t mst_recurrent_workspace(const mst_infer *c, int num_threads);
 mst_status mst_recurrent_reference(const mst_kernel_args *a);

@@ -32,10 +32,22 @@ MST_API mst_value mst_simple_rnn_with(mst_simple_rnn_options options);
 #define MST_TEMPLATE "op/recurrent/simple_rnn_cell.inc"
 #include "op/recurrent/cells.inc"
 
+static void simple_rnn_lower_forward(mst_lower *l, mst_cell_step *s) {
+    s->h = s->memory = mst_cell_activate(l, s->activation, mst_hlo_binary(l, "add", s->src, s->product));
+}
+
+static void simple_rnn_lower_backward(mst_lower *l, mst_cell_step *s) {
+    mst_hlo dh = mst_hlo_binary(l, "add", s->dh, s->product);
+    if (s->dmemory.id) dh = mst_hlo_binary(l, "add", dh, s->dmemory);
+    s->dsrc = s->dproduct = mst_cell_slope(l, s->activation, s->memory, dh);
+}
+
 const mst_cell mst_cell_simple_rnn = {.gates = 1,
                                       .memory = 1,
                                       .forward = {simple_rnn_forward_f32, simple_rnn_forward_f64},
-                                      .backward = {simple_rnn_backward_f32, simple_rnn_backward_f64}};
+                                      .backward = {simple_rnn_backward_f32, simple_rnn_backward_f64},
+                                      .lower_forward = simple_rnn_lower_forward,
+                                      .lower_backward = simple_rnn_lower_backward};
 
 static mst_status simple_rnn_infer(mst_infer *c) {
     return mst_recurrent_infer(c, &mst_cell_simple_rnn);
@@ -117,6 +129,7 @@ const mst_op mst_op_simple_rnn = {
     .grad = simple_rnn_grad,
     .workspace = mst_recurrent_workspace,
     .reference = mst_recurrent_reference,
+    .lower = mst_recurrent_lower,
     MST_EXAMPLES(simple_rnn_examples),
 };
 

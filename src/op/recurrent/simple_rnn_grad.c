@@ -63,5 +63,6 @@ const mst_op mst_op_simple_rnn_grad = {
     .grad = mst_recurrent_no_second,
     .workspace = mst_recurrent_workspace,
     .reference = mst_recurrent_reference,
+    .lower = mst_recurrent_lower,
     MST_EXAMPLES(simple_rnn_grad_examples),
 };
