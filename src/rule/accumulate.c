@@ -40,3 +40,7 @@ void mst_take_mean_f32(float *mean, const float *gradient, const float *sum, flo
 void mst_take_mean_f64(double *mean, const double *gradient, const double *sum, double number, int64_t count) {
     mean_f64(mean, gradient, sum, number, count);
 }
+
+mst_hlo mst_take_mean_lower(mst_lower *l, mst_hlo gradient, mst_hlo sum, mst_hlo number) {
+    return mst_hlo_binary(l, "divide", mst_hlo_binary(l, "add", gradient, sum), number);
+}

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "muster/hlo.h"
 #include "muster/optimizer.h"
 
 /** Name of the sum beside its variable, as in Keras. */
@@ -24,5 +25,8 @@ void mst_accumulate_f64(double *sum, const double *gradient, int64_t count);
 /** mean = (gradient + sum) / NUMBER; MEAN may be GRADIENT. */
 void mst_take_mean_f32(float *mean, const float *gradient, const float *sum, float number, int64_t count);
 void mst_take_mean_f64(double *mean, const double *gradient, const double *sum, double number, int64_t count);
+
+/** The mean in StableHLO; NUMBER is a scalar of its dtype. */
+mst_hlo mst_take_mean_lower(mst_lower *l, mst_hlo gradient, mst_hlo sum, mst_hlo number);
 
 #endif

@@ -39,6 +39,16 @@ static void adagrad_scalars(const mst_optimizer *o, double learning_rate, int64_
 #define MST_TEMPLATE "rule/adagrad_update.inc"
 #include "base/floats.inc"
 
+static void adagrad_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *tile) {
+    (void)o;
+    const mst_hlo square = mst_hlo_binary(l, "multiply", tile->root, tile->root);
+    const mst_hlo accumulator = mst_hlo_binary(l, "add", tile->slot[0], square);
+    const mst_hlo divisor = mst_hlo_unary(l, "sqrt", mst_hlo_binary(l, "add", accumulator, tile->scalar[EPSILON]));
+    const mst_hlo step = mst_hlo_binary(l, "multiply", tile->gradient, tile->scalar[LEARNING_RATE]);
+    tile->weight = mst_hlo_binary(l, "subtract", tile->weight, mst_hlo_binary(l, "divide", step, divisor));
+    tile->slot[0] = accumulator;
+}
+
 static bool adagrad_rows_only(const mst_optimizer *o) {
     (void)o;
     return true; /* a gradient of 0 changes nothing */
@@ -56,4 +66,5 @@ const mst_rule mst_rule_adagrad = {
     .scalars = adagrad_scalars,
     .update_f32 = update_f32,
     .update_f64 = update_f64,
+    .lower = adagrad_lower,
 };

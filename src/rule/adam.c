@@ -42,6 +42,27 @@ static void adam_scalars(const mst_optimizer *o, double learning_rate, int64_t t
     scalar[REST_2] = 1 - o->beta_2;
 }
 
+/* MEAN += (X - MEAN) * REST */
+static mst_hlo adam_mean(mst_lower *l, mst_hlo mean, mst_hlo x, mst_hlo rest) {
+    const mst_hlo step = mst_hlo_binary(l, "multiply", mst_hlo_binary(l, "subtract", x, mean), rest);
+    return mst_hlo_binary(l, "add", mean, step);
+}
+
+static void adam_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *tile) {
+    const bool is_f64 = mst_hlo_spec(l, tile->weight).dtype == MST_F64;
+    const mst_hlo alpha = tile->scalar[is_f64 ? alpha_f64 : alpha_f32];
+    const mst_hlo epsilon = tile->scalar[is_f64 ? epsilon_f64 : epsilon_f32];
+    const mst_hlo square = mst_hlo_binary(l, "multiply", tile->root, tile->root);
+    const mst_hlo m = adam_mean(l, tile->slot[0], tile->gradient, tile->scalar[REST_1]);
+    mst_hlo v = tile->slot[1] = adam_mean(l, tile->slot[1], square, tile->scalar[REST_2]);
+    if (o->amsgrad) /* a NaN in v reaches vhat */
+        v = tile->slot[2] = mst_hlo_select(l, mst_hlo_compare(l, "GT", tile->slot[2], v), tile->slot[2], v);
+    const mst_hlo divisor = mst_hlo_binary(l, "add", mst_hlo_unary(l, "sqrt", v), epsilon);
+    const mst_hlo step = mst_hlo_binary(l, "divide", mst_hlo_binary(l, "multiply", m, alpha), divisor);
+    tile->weight = mst_hlo_binary(l, "subtract", tile->weight, step);
+    tile->slot[0] = m;
+}
+
 const mst_rule mst_rule_adam = {
     .name = "adam",
     .squares = true,
@@ -53,4 +74,5 @@ const mst_rule mst_rule_adam = {
     .scalars = adam_scalars,
     .update_f32 = update_f32,
     .update_f64 = update_f64,
+    .lower = adam_lower,
 };

@@ -29,6 +29,10 @@ static void update_f64(const mst_optimizer *o, const mst_rule_tile *tile) {
     mst_rule_adam.update_f64(o, tile);
 }
 
+static void adamw_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *tile) {
+    mst_rule_adam.lower(l, o, tile);
+}
+
 const mst_rule mst_rule_adamw = {
     .name = "adamw",
     .squares = true,
@@ -40,4 +44,5 @@ const mst_rule mst_rule_adamw = {
     .scalars = adamw_scalars,
     .update_f32 = update_f32,
     .update_f64 = update_f64,
+    .lower = adamw_lower,
 };

@@ -46,6 +46,31 @@ static void ftrl_scalars(const mst_optimizer *o, double learning_rate, int64_t t
 #define MST_TEMPLATE "rule/ftrl_update.inc"
 #include "base/floats.inc"
 
+/* p(X) */
+static mst_hlo ftrl_power(mst_lower *l, const mst_optimizer *o, const mst_rule_hlo *tile, mst_hlo x) {
+    if (o->learning_rate_power == -0.5) return mst_hlo_unary(l, "sqrt", x);
+    return mst_hlo_binary(l, "power", x, tile->scalar[POWER]);
+}
+
+static void ftrl_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *tile) {
+    const mst_hlo w = tile->weight, l1 = tile->scalar[L1], rate = tile->scalar[LEARNING_RATE];
+    const mst_hlo square = mst_hlo_binary(l, "multiply", tile->root, tile->root);
+    const mst_hlo n = mst_hlo_binary(l, "add", tile->slot[0], square);
+    const mst_hlo before = ftrl_power(l, o, tile, tile->slot[0]), after = ftrl_power(l, o, tile, n);
+    const mst_hlo shrunk = mst_hlo_binary(l, "multiply", w, tile->scalar[SHRINKAGE]);
+    const mst_hlo sigma = mst_hlo_binary(l, "divide", mst_hlo_binary(l, "subtract", after, before), rate);
+    const mst_hlo pull = mst_hlo_binary(l, "subtract", mst_hlo_binary(l, "add", tile->gradient, shrunk),
+                                        mst_hlo_binary(l, "multiply", sigma, w));
+    const mst_hlo linear = mst_hlo_binary(l, "add", tile->slot[1], pull), least = mst_hlo_unary(l, "negate", l1);
+    /* not mst_hlo_clamp: a NaN becomes -l1 */
+    const mst_hlo low = mst_hlo_select(l, mst_hlo_compare(l, "GT", linear, least), linear, least);
+    const mst_hlo clipped = mst_hlo_select(l, mst_hlo_compare(l, "LT", low, l1), low, l1);
+    const mst_hlo divisor = mst_hlo_binary(l, "add", mst_hlo_binary(l, "divide", after, rate), tile->scalar[L2]);
+    tile->weight = mst_hlo_binary(l, "divide", mst_hlo_binary(l, "subtract", clipped, linear), divisor);
+    tile->slot[0] = n;
+    tile->slot[1] = linear;
+}
+
 static bool ftrl_rows_only(const mst_optimizer *o) {
     return o->sparse == MST_SPARSE_TENSORFLOW;
 }
@@ -62,4 +87,5 @@ const mst_rule mst_rule_ftrl = {
     .scalars = ftrl_scalars,
     .update_f32 = update_f32,
     .update_f64 = update_f64,
+    .lower = ftrl_lower,
 };

@@ -23,6 +23,11 @@ void mst_clip_value_f64(double *clipped, const double *gradient, double limit, i
     clip_f64(clipped, gradient, limit, count);
 }
 
+mst_hlo mst_clip_value_lower(mst_lower *l, mst_hlo gradient, double limit) {
+    const mst_dtype dtype = mst_hlo_spec(l, gradient).dtype;
+    return mst_hlo_clamp(l, mst_hlo_number(l, dtype, -limit), gradient, mst_hlo_number(l, dtype, limit));
+}
+
 bool mst_clips_by_norm(const mst_optimizer *optimizer) {
     return optimizer->clip_norm > 0 || optimizer->clip_global_norm > 0;
 }

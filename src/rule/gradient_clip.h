@@ -6,11 +6,15 @@
 
 #include <stdint.h>
 
+#include "muster/hlo.h"
 #include "muster/optimizer.h"
 
 /** clipped = gradient, at most LIMIT and at least -LIMIT; NaN stays NaN. May work in place. */
 void mst_clip_value_f32(float *clipped, const float *gradient, float limit, int64_t count);
 void mst_clip_value_f64(double *clipped, const double *gradient, double limit, int64_t count);
+
+/** The same in StableHLO. */
+mst_hlo mst_clip_value_lower(mst_lower *l, mst_hlo gradient, double limit);
 
 /** Whether gradients are multiplied by factors. These can be computed only when all gradients are there. */
 bool mst_clips_by_norm(const mst_optimizer *optimizer);

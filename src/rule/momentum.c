@@ -34,6 +34,19 @@ static void momentum_scalars(const mst_optimizer *o, double learning_rate, int64
 #define MST_TEMPLATE "rule/momentum_update.inc"
 #include "base/floats.inc"
 
+static void momentum_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *tile) {
+    const mst_hlo rate = tile->scalar[LEARNING_RATE], momentum = tile->scalar[MOMENTUM];
+    const mst_hlo kept = mst_hlo_binary(l, "multiply", tile->slot[0], momentum);
+    const mst_hlo b = mst_hlo_binary(l, "add", kept, tile->gradient);
+    mst_hlo step = mst_hlo_binary(l, "multiply", b, rate);
+    if (o->nesterov) {
+        const mst_hlo ahead = mst_hlo_binary(l, "multiply", mst_hlo_binary(l, "multiply", b, momentum), rate);
+        step = mst_hlo_binary(l, "add", mst_hlo_binary(l, "multiply", tile->gradient, rate), ahead);
+    }
+    tile->weight = mst_hlo_binary(l, "subtract", tile->weight, step);
+    tile->slot[0] = b;
+}
+
 static bool momentum_rows_only(const mst_optimizer *o) {
     (void)o;
     return true;
@@ -49,4 +62,5 @@ const mst_rule mst_rule_momentum = {
     .scalars = momentum_scalars,
     .update_f32 = update_f32,
     .update_f64 = update_f64,
+    .lower = momentum_lower,
 };

@@ -24,3 +24,8 @@ void mst_moving_average_f32(float *restrict average, const float *restrict w, fl
 void mst_moving_average_f64(double *restrict average, const double *restrict w, double rest, int64_t count) {
     follow_f64(average, w, rest, count);
 }
+
+mst_hlo mst_moving_average_lower(mst_lower *l, mst_hlo average, mst_hlo w, mst_hlo rest) {
+    const mst_hlo step = mst_hlo_binary(l, "multiply", mst_hlo_binary(l, "subtract", average, w), rest);
+    return mst_hlo_binary(l, "subtract", average, step);
+}

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "muster/hlo.h"
 #include "muster/optimizer.h"
 
 /** `rest` of the update that follows STEP others. It is rounded to f32 for every dtype, as in
@@ -16,5 +17,7 @@ double mst_moving_average_rest(const mst_optimizer *optimizer, int64_t step);
 
 void mst_moving_average_f32(float *restrict average, const float *restrict w, float rest, int64_t count);
 void mst_moving_average_f64(double *restrict average, const double *restrict w, double rest, int64_t count);
+/** The new average in StableHLO; REST is a scalar of its dtype. */
+mst_hlo mst_moving_average_lower(mst_lower *l, mst_hlo average, mst_hlo w, mst_hlo rest);
 
 #endif

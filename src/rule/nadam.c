@@ -42,6 +42,28 @@ static void nadam_scalars(const mst_optimizer *o, double learning_rate, int64_t 
     scalars_f64(o, learning_rate, t, state, scalar);
 }
 
+/* MEAN += (X - MEAN) * (1 - BETA), in the precision of DTYPE */
+static mst_hlo nadam_mean(mst_lower *l, mst_dtype dtype, mst_hlo mean, mst_hlo x, double beta) {
+    const mst_hlo rest = mst_hlo_number(l, dtype, dtype == MST_F64 ? 1 - beta : (double)(1 - (float)beta));
+    const mst_hlo step = mst_hlo_binary(l, "multiply", mst_hlo_binary(l, "subtract", x, mean), rest);
+    return mst_hlo_binary(l, "add", mean, step);
+}
+
+static void nadam_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *tile) {
+    const mst_dtype dtype = mst_hlo_spec(l, tile->weight).dtype;
+    const mst_hlo *factor = tile->scalar + (dtype == MST_F64 ? moment_f64 : moment_f32); /* of m, of g, of v */
+    const mst_hlo m = nadam_mean(l, dtype, tile->slot[0], tile->gradient, o->beta_1);
+    const mst_hlo v =
+        nadam_mean(l, dtype, tile->slot[1], mst_hlo_binary(l, "multiply", tile->root, tile->root), o->beta_2);
+    const mst_hlo step = mst_hlo_binary(l, "add", mst_hlo_binary(l, "multiply", m, factor[0]),
+                                        mst_hlo_binary(l, "multiply", tile->gradient, factor[1]));
+    const mst_hlo root = mst_hlo_unary(l, "sqrt", mst_hlo_binary(l, "multiply", v, factor[2]));
+    const mst_hlo divisor = mst_hlo_binary(l, "add", root, mst_hlo_number(l, dtype, o->epsilon));
+    tile->weight = mst_hlo_binary(l, "subtract", tile->weight, mst_hlo_binary(l, "divide", step, divisor));
+    tile->slot[0] = m;
+    tile->slot[1] = v;
+}
+
 const mst_rule mst_rule_nadam = {
     .name = "nadam",
     .squares = true,
@@ -54,4 +76,5 @@ const mst_rule mst_rule_nadam = {
     .scalars = nadam_scalars,
     .update_f32 = update_f32,
     .update_f64 = update_f64,
+    .lower = nadam_lower,
 };

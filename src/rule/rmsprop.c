@@ -39,6 +39,28 @@ static void rmsprop_scalars(const mst_optimizer *o, double learning_rate, int64_
 #define MST_TEMPLATE "rule/rmsprop_update.inc"
 #include "base/floats.inc"
 
+/* rho * MEAN + (1 - rho) * X */
+static mst_hlo rmsprop_mean(mst_lower *l, const mst_rule_hlo *tile, mst_hlo mean, mst_hlo x) {
+    return mst_hlo_binary(l, "add", mst_hlo_binary(l, "multiply", mean, tile->scalar[RHO]),
+                          mst_hlo_binary(l, "multiply", x, tile->scalar[REST]));
+}
+
+static void rmsprop_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *tile) {
+    const mst_hlo square = mst_hlo_binary(l, "multiply", tile->root, tile->root);
+    mst_hlo variance = tile->slot[0] = rmsprop_mean(l, tile, tile->slot[0], square);
+    if (o->centered) {
+        const mst_hlo mg = tile->slot[2] = rmsprop_mean(l, tile, tile->slot[2], tile->gradient);
+        variance = mst_hlo_binary(l, "subtract", variance, mst_hlo_binary(l, "multiply", mg, mg));
+    }
+    const mst_hlo divisor = mst_hlo_unary(l, "sqrt", mst_hlo_binary(l, "add", variance, tile->scalar[EPSILON]));
+    const mst_hlo scaled = mst_hlo_binary(l, "multiply", tile->gradient, tile->scalar[LEARNING_RATE]);
+    mst_hlo step = mst_hlo_binary(l, "divide", scaled, divisor);
+    if (rmsprop_num_slots(o) > 1)
+        step = tile->slot[1] =
+            mst_hlo_binary(l, "add", mst_hlo_binary(l, "multiply", tile->slot[1], tile->scalar[MOMENTUM]), step);
+    tile->weight = mst_hlo_binary(l, "subtract", tile->weight, step);
+}
+
 static bool rmsprop_rows_only(const mst_optimizer *o) {
     return o->sparse == MST_SPARSE_TENSORFLOW;
 }
@@ -54,4 +76,5 @@ const mst_rule mst_rule_rmsprop = {
     .scalars = rmsprop_scalars,
     .update_f32 = update_f32,
     .update_f64 = update_f64,
+    .lower = rmsprop_lower,
 };

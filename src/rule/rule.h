@@ -8,6 +8,7 @@
 #define MUSTER_RULE_RULE_H
 
 #include "graph/field.h"
+#include "muster/hlo.h"
 #include "muster/optimizer.h"
 
 /* Largest numbers of slots of a variable, of scalars of a step, and of entries of `takes` with the NULL at its end. */
@@ -25,6 +26,15 @@ typedef struct mst_rule_tile {
                                    several times: the root of the sum of the squares of what was added up */
     const double *scalar; /**< what `scalars` computed for this step */
 } mst_rule_tile;
+
+/** The same in StableHLO, for compiled devices: whole arrays of one shape and dtype, f32 or f64. */
+typedef struct mst_rule_hlo {
+    mst_hlo weight;                   /**< replaced by the new value */
+    mst_hlo slot[MST_RULE_SLOTS];     /**< replaced by the new values */
+    mst_hlo gradient, root;           /**< as above */
+    mst_hlo scalar[MST_RULE_SCALARS]; /**< scalars of the dtype of the weight, sources of the program: their values
+                                           change from step to step, its text does not */
+} mst_rule_hlo;
 
 /** `slot_initial`, `next_state` and `rows_only` may be NULL; no other function may. */
 typedef struct mst_rule {
@@ -56,6 +66,8 @@ typedef struct mst_rule {
     /** Update the elements of TILE. The caller does weight_decay, clipping, L1, L2 and moving averages. */
     void (*update_f32)(const mst_optimizer *optimizer, const mst_rule_tile *tile);
     void (*update_f64)(const mst_optimizer *optimizer, const mst_rule_tile *tile);
+    /** Writes the same formula in StableHLO. */
+    void (*lower)(mst_lower *l, const mst_optimizer *optimizer, mst_rule_hlo *tile);
 } mst_rule;
 
 /** All rules, ended by NULL; made by CMake from the files of src/rule/. */

@@ -30,6 +30,20 @@ static void sgd_scalars(const mst_optimizer *o, double learning_rate, int64_t t,
 #define MST_TEMPLATE "rule/sgd_update.inc"
 #include "base/floats.inc"
 
+static void sgd_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *tile) {
+    const mst_hlo step = mst_hlo_binary(l, "multiply", tile->gradient, tile->scalar[LEARNING_RATE]);
+    if (o->momentum == 0) {
+        tile->weight = mst_hlo_binary(l, "subtract", tile->weight, step);
+        return;
+    }
+    const mst_hlo momentum = tile->scalar[MOMENTUM];
+    const mst_hlo m = mst_hlo_binary(l, "subtract", mst_hlo_binary(l, "multiply", tile->slot[0], momentum), step);
+    mst_hlo change = m;
+    if (o->nesterov) change = mst_hlo_binary(l, "subtract", mst_hlo_binary(l, "multiply", m, momentum), step);
+    tile->weight = mst_hlo_binary(l, "add", tile->weight, change);
+    tile->slot[0] = m;
+}
+
 static bool sgd_rows_only(const mst_optimizer *o) {
     return o->momentum == 0 || o->sparse == MST_SPARSE_TENSORFLOW;
 }
@@ -44,4 +58,5 @@ const mst_rule mst_rule_sgd = {
     .scalars = sgd_scalars,
     .update_f32 = update_f32,
     .update_f64 = update_f64,
+    .lower = sgd_lower,
 };
