@@ -63,7 +63,7 @@ MST_API mst_hlo mst_hlo_fail(mst_lower *l, const char *format, ...) __attribute_
 
 /* ---- constants -------------------------------------------------------------------------------------- */
 
-/** VALUE, rounded to DTYPE, as a scalar. */
+/** VALUE, rounded to DTYPE, as a scalar. An integer saturates: INFINITY is the largest that DTYPE has. */
 MST_API mst_hlo mst_hlo_number(mst_lower *l, mst_dtype dtype, double value);
 /** The same for integers that a double cannot hold; MST_HLO_U64 takes VALUE as unsigned. */
 MST_API mst_hlo mst_hlo_integer(mst_lower *l, mst_dtype dtype, int64_t value);
@@ -132,7 +132,8 @@ MST_API mst_hlo mst_hlo_update_at(mst_lower *l, mst_hlo x, mst_hlo part, int axi
 typedef void (*mst_hlo_function)(mst_lower *l, void *context, const mst_hlo *argument, mst_hlo *result);
 
 /** Combines the elements along AXES (none: X itself), which are removed, by an operation of two operands that is
- *  associative: "add", "multiply", "maximum", "minimum", "and", "or". INITIAL is what it leaves as it is. */
+ *  associative: "add", "multiply", "maximum", "minimum", "and", "or". INITIAL is what it leaves as it is: 0, 1,
+ *  -INFINITY, INFINITY, 1 or 0. */
 MST_API mst_hlo mst_hlo_reduce(mst_lower *l, const char *operation, mst_hlo x, double initial, mst_axes axes);
 /** The same, and the axes stay, with one element. */
 MST_API mst_hlo mst_hlo_reduce_keep(mst_lower *l, const char *operation, mst_hlo x, double initial, mst_axes axes);

@@ -110,6 +110,21 @@ static void write_with_point(mst_hlo_program *p, mst_hlo_text *text, const char 
     mst_hlo_write(p, text, "%.*s%s%s", (int)mantissa, number, has_point ? "" : ".0", number + mantissa);
 }
 
+/* An integer, rounded; beyond the range of DTYPE the nearest that it has, and 0 for NaN. */
+static void write_integer(mst_hlo_program *p, mst_hlo_text *text, mst_dtype dtype, double value) {
+    const bool is_unsigned = dtype == MST_U8 || dtype == MST_HLO_U32 || dtype == MST_HLO_U64;
+    const int bits = dtype == MST_U8 ? 8 : dtype == MST_I32 || dtype == MST_HLO_U32 ? 32 : 64;
+    const uint64_t most = UINT64_MAX >> (64 - bits + !is_unsigned);
+    if (isnan(value) || (is_unsigned && value <= 0))
+        mst_hlo_write(p, text, "0");
+    else if (value >= (double)most)
+        mst_hlo_write(p, text, "%llu", (unsigned long long)most);
+    else if (value < -(double)most)
+        mst_hlo_write(p, text, "-%llu", (unsigned long long)most + 1);
+    else
+        mst_hlo_write(p, text, "%.0f", value);
+}
+
 void mst_hlo_write_number(mst_hlo_program *p, mst_hlo_text *text, mst_dtype dtype, double value) {
     char number[MST_NUMBER_TEXT];
     switch ((int)dtype) {
@@ -134,7 +149,7 @@ void mst_hlo_write_number(mst_hlo_program *p, mst_hlo_text *text, mst_dtype dtyp
             return;
         }
         case MST_BOOL: mst_hlo_write(p, text, value != 0 ? "true" : "false"); return;
-        default: mst_hlo_write(p, text, "%.0f", value); return;
+        default: write_integer(p, text, dtype, value); return;
     }
 }
 
