@@ -18,6 +18,10 @@ static mst_value broadcast_like_grad(mst_grad *c, int i) {
     return i == 0 ? mst_unbroadcast(c->ddst[0], c->src[0]) : MST_NONE;
 }
 
+static void broadcast_like_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_broadcast(l, l->src[0], l->dst_spec[0].shape);
+}
+
 static const mst_example broadcast_like_examples[] = {
     {.name = "rows",
      .num_src = 2,
@@ -69,6 +73,7 @@ const mst_op mst_op_broadcast_like = {
     .grad = broadcast_like_grad,
     .is_identity = broadcast_like_is_identity,
     .reference = mst_broadcast_copy,
+    .lower = broadcast_like_lower,
     MST_EXAMPLES(broadcast_like_examples),
 };
 

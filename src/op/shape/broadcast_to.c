@@ -40,6 +40,10 @@ static mst_value broadcast_to_grad(mst_grad *c, int i) {
     return mst_unbroadcast(c->ddst[0], c->src[0]);
 }
 
+static void broadcast_to_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_broadcast(l, l->src[0], l->dst_spec[0].shape);
+}
+
 static const mst_example broadcast_to_examples[] = {
     {.name = "rows",
      .num_src = 1,
@@ -95,6 +99,7 @@ const mst_op mst_op_broadcast_to = {
     .grad = broadcast_to_grad,
     .is_identity = broadcast_to_is_identity,
     .reference = mst_broadcast_copy,
+    .lower = broadcast_to_lower,
     MST_EXAMPLES(broadcast_to_examples),
 };
 

@@ -58,6 +58,11 @@ static mst_value concat_grad(mst_grad *c, int i) {
     return mst_slice(c->ddst[0], begin, size);
 }
 
+static void concat_lower(mst_lower *l) {
+    const int axis = ((const concat_options *)l->options)->axis;
+    l->dst[0] = mst_hlo_concat(l, l->num_src, l->src, axis < 0 ? axis + l->dst_spec[0].shape.ndim : axis);
+}
+
 static mst_status concat_reference(const mst_kernel_args *a) {
     const int64_t rows = mst_rows_before(&a->dst[0].shape, ((const concat_options *)a->options)->axis);
     return mst_parts_copy(a, &a->dst[0], a->src, a->num_src, rows, true);
@@ -116,6 +121,7 @@ const mst_op mst_op_concat = {
     .grad = concat_grad,
     .is_identity = concat_is_identity,
     .reference = concat_reference,
+    .lower = concat_lower,
     MST_EXAMPLES(concat_examples),
 };
 
@@ -182,6 +188,14 @@ static mst_value concat_grad_grad(mst_grad *c, int i) {
     return whole;
 }
 
+static void concat_grad_lower(mst_lower *l) {
+    const concat_grad_options *o = l->options;
+    const int axis = o->axis < 0 ? o->axis + l->dst_spec[0].shape.ndim : o->axis;
+    int64_t begin = 0;
+    for (int i = 0; i < o->index; i++) begin += l->src_spec[1 + i].shape.dim[axis];
+    l->dst[0] = mst_hlo_slice_axis(l, l->src[0], axis, begin, begin + l->dst_spec[0].shape.dim[axis]);
+}
+
 static mst_status concat_grad_reference(const mst_kernel_args *a) {
     const concat_grad_options *o = a->options;
     const mst_shape *whole = &a->src[0].shape;
@@ -231,6 +245,7 @@ const mst_op mst_op_concat_grad = {
     .infer = concat_grad_infer,
     .grad = concat_grad_grad,
     .reference = concat_grad_reference,
+    .lower = concat_grad_lower,
     MST_EXAMPLES(concat_grad_examples),
 };
 

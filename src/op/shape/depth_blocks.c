@@ -1,5 +1,6 @@
 #include "op/shape/depth_blocks.h"
 
+#include "muster/hlo.h"
 #include "op/shape/strided.h"
 
 const mst_field mst_depth_blocks_fields[] = {
@@ -44,4 +45,13 @@ mst_status mst_depth_blocks_copy(const mst_kernel_args *a, bool to_depth) {
     const int64_t in_space[] = {columns * block * run, run, columns * run, 1};
     return mst_strided_copy(a, mst_dtype_size(depth->dtype), 4, dim, a->dst[0].data, to_depth ? in_depth : in_space,
                             a->src[0].data, to_depth ? in_space : in_depth);
+}
+
+void mst_depth_blocks_lower(mst_lower *l, bool to_depth) {
+    const int64_t block = ((const mst_depth_blocks_options *)l->options)->block_size;
+    const mst_shape *depth = to_depth ? &l->dst_spec[0].shape : &l->src_spec[0].shape;
+    const int64_t rows = depth->dim[0] * depth->dim[1], columns = depth->dim[2], run = depth->dim[3] / block;
+    const mst_shape blocks = to_depth ? MST_SHAPE(rows, block, columns, run) : MST_SHAPE(rows, columns, block, run);
+    const mst_hlo swapped = mst_hlo_transpose(l, mst_hlo_reshape(l, l->src[0], blocks), MST_AXES(0, 2, 1, 3));
+    l->dst[0] = mst_hlo_reshape(l, swapped, l->dst_spec[0].shape);
 }

@@ -11,5 +11,7 @@ extern const mst_field mst_depth_blocks_fields[];
 MST_CHECKED mst_status mst_depth_blocks_infer(mst_infer *c, bool to_depth);
 /** The kernels. */
 mst_status mst_depth_blocks_copy(const mst_kernel_args *a, bool to_depth);
+/** Writes them as StableHLO. */
+void mst_depth_blocks_lower(mst_lower *l, bool to_depth);
 
 #endif

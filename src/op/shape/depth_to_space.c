@@ -24,6 +24,10 @@ static mst_value depth_to_space_grad(mst_grad *c, int i) {
     return mst_call(NULL, &mst_op_space_to_depth, 1, &c->ddst[0], c->options);
 }
 
+static void depth_to_space_lower(mst_lower *l) {
+    mst_depth_blocks_lower(l, false);
+}
+
 static mst_status depth_to_space_reference(const mst_kernel_args *a) {
     return mst_depth_blocks_copy(a, false);
 }
@@ -73,6 +77,7 @@ const mst_op mst_op_depth_to_space = {
     .infer = depth_to_space_infer,
     .grad = depth_to_space_grad,
     .reference = depth_to_space_reference,
+    .lower = depth_to_space_lower,
     MST_EXAMPLES(depth_to_space_examples),
 };
 

@@ -34,6 +34,12 @@ static mst_status dim_size_infer(mst_infer *c) {
     return MST_OK;
 }
 
+static void dim_size_lower(mst_lower *l) {
+    const mst_shape *shape = &l->src_spec[0].shape;
+    const int axis = ((const dim_size_options *)l->options)->axis;
+    l->dst[0] = mst_hlo_number(l, l->dst_spec[0].dtype, (double)shape->dim[axis < 0 ? axis + shape->ndim : axis]);
+}
+
 static mst_status dim_size_reference(const mst_kernel_args *a) {
     const mst_shape *shape = &a->src[0].shape;
     int axis = ((const dim_size_options *)a->options)->axis;
@@ -74,6 +80,7 @@ const mst_op mst_op_dim_size = {
     .options_size = sizeof(dim_size_options),
     .infer = dim_size_infer,
     .reference = dim_size_reference,
+    .lower = dim_size_lower,
     MST_EXAMPLES(dim_size_examples),
 };
 

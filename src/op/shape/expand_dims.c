@@ -73,6 +73,7 @@ const mst_op mst_op_expand_dims = {
     .infer = expand_dims_infer,
     .grad = expand_dims_grad,
     .reference = mst_view_copy,
+    .lower = mst_view_lower,
     MST_EXAMPLES(expand_dims_examples),
 };
 

@@ -11,6 +11,10 @@ MST_API mst_value mst_ones_like(mst_value src);
 #include "op/elementwise/elementwise.h"
 #include "op/shape/strided.h"
 
+static void ones_like_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_fill(l, l->dst_spec[0].dtype, l->dst_spec[0].shape, 1);
+}
+
 static mst_status ones_like_reference(const mst_kernel_args *a) {
     return mst_array_fill(a, &a->dst[0], 1);
 }
@@ -27,6 +31,7 @@ const mst_op mst_op_ones_like = {
     .shape_only = 1,
     .infer = mst_infer_unary,
     .reference = ones_like_reference,
+    .lower = ones_like_lower,
     MST_EXAMPLES(filled_like_examples),
 };
 

@@ -56,6 +56,12 @@ static mst_value pad_grad(mst_grad *c, int i) {
     return mst_slice_like(c->ddst[0], c->src[0], place(c->options, mst_value_spec(c->src[0]).shape.ndim));
 }
 
+static void pad_lower(mst_lower *l) {
+    const mst_pad_options *o = l->options;
+    const mst_shape begin = place(o, l->src_spec[0].shape.ndim);
+    l->dst[0] = mst_place_lower(l, &begin, o->value);
+}
+
 static mst_status pad_reference(const mst_kernel_args *a) {
     const mst_pad_options *o = a->options;
     const mst_shape begin = place(o, a->src[0].shape.ndim);
@@ -120,6 +126,7 @@ const mst_op mst_op_pad = {
     .infer = pad_infer,
     .grad = pad_grad,
     .reference = pad_reference,
+    .lower = pad_lower,
     MST_EXAMPLES(pad_examples),
 };
 

@@ -96,6 +96,7 @@ const mst_op mst_op_reshape = {
     .infer = reshape_infer,
     .grad = reshape_grad,
     .reference = mst_view_copy,
+    .lower = mst_view_lower,
     MST_EXAMPLES(reshape_examples),
 };
 

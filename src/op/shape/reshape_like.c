@@ -50,6 +50,7 @@ const mst_op mst_op_reshape_like = {
     .infer = reshape_like_infer,
     .grad = reshape_like_grad,
     .reference = mst_view_copy,
+    .lower = mst_view_lower,
     MST_EXAMPLES(reshape_like_examples),
 };
 

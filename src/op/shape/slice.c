@@ -45,6 +45,10 @@ static mst_value slice_grad(mst_grad *c, int i) {
     return mst_slice_grad(c->ddst[0], c->src[0], ((const slice_options *)c->options)->begin);
 }
 
+static void slice_lower(mst_lower *l) {
+    mst_slice_lower(l, &((const slice_options *)l->options)->begin);
+}
+
 static mst_status slice_reference(const mst_kernel_args *a) {
     return mst_slice_copy(a, &a->src[0], &((const slice_options *)a->options)->begin, &a->dst[0], true);
 }
@@ -101,6 +105,7 @@ const mst_op mst_op_slice = {
     .infer = slice_infer,
     .grad = slice_grad,
     .reference = slice_reference,
+    .lower = slice_lower,
     MST_EXAMPLES(slice_examples),
 };
 
@@ -137,6 +142,10 @@ static mst_status slice_grad_infer(mst_infer *c) {
 static mst_value slice_grad_grad(mst_grad *c, int i) {
     if (i > 0) return MST_NONE;
     return mst_slice_like(c->ddst[0], c->src[0], ((const slice_grad_options *)c->options)->begin);
+}
+
+static void slice_grad_lower(mst_lower *l) {
+    l->dst[0] = mst_place_lower(l, &((const slice_grad_options *)l->options)->begin, 0);
 }
 
 static mst_status slice_grad_reference(const mst_kernel_args *a) {
@@ -180,6 +189,7 @@ const mst_op mst_op_slice_grad = {
     .infer = slice_grad_infer,
     .grad = slice_grad_grad,
     .reference = slice_grad_reference,
+    .lower = slice_grad_lower,
     MST_EXAMPLES(slice_grad_examples),
 };
 

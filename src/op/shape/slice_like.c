@@ -27,6 +27,10 @@ static mst_value slice_like_grad(mst_grad *c, int i) {
     return mst_slice_grad(c->ddst[0], c->src[0], ((const mst_slice_like_options *)c->options)->begin);
 }
 
+static void slice_like_lower(mst_lower *l) {
+    mst_slice_lower(l, &((const mst_slice_like_options *)l->options)->begin);
+}
+
 static mst_status slice_like_reference(const mst_kernel_args *a) {
     return mst_slice_copy(a, &a->src[0], &((const mst_slice_like_options *)a->options)->begin, &a->dst[0], true);
 }
@@ -66,6 +70,7 @@ const mst_op mst_op_slice_like = {
     .infer = slice_like_infer,
     .grad = slice_like_grad,
     .reference = slice_like_reference,
+    .lower = slice_like_lower,
     MST_EXAMPLES(slice_like_examples),
 };
 

@@ -24,6 +24,10 @@ static mst_value space_to_depth_grad(mst_grad *c, int i) {
     return mst_call(NULL, &mst_op_depth_to_space, 1, &c->ddst[0], c->options);
 }
 
+static void space_to_depth_lower(mst_lower *l) {
+    mst_depth_blocks_lower(l, true);
+}
+
 static mst_status space_to_depth_reference(const mst_kernel_args *a) {
     return mst_depth_blocks_copy(a, true);
 }
@@ -77,6 +81,7 @@ const mst_op mst_op_space_to_depth = {
     .infer = space_to_depth_infer,
     .grad = space_to_depth_grad,
     .reference = space_to_depth_reference,
+    .lower = space_to_depth_lower,
     MST_EXAMPLES(space_to_depth_examples),
 };
 

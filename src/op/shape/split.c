@@ -52,6 +52,7 @@ const mst_op mst_op_split = {
     .infer = split_infer,
     .grad = split_grad,
     .reference = mst_parts_cut,
+    .lower = mst_parts_lower,
     MST_EXAMPLES(parts_examples),
 };
 

@@ -88,6 +88,7 @@ const mst_op mst_op_squeeze = {
     .infer = squeeze_infer,
     .grad = squeeze_grad,
     .reference = mst_view_copy,
+    .lower = mst_view_lower,
     MST_EXAMPLES(squeeze_examples),
 };
 

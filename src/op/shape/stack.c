@@ -7,6 +7,8 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_stack(const mst_value *values, int n, int axis);
 #endif
+#include <stdlib.h>
+
 #include "op/op.h"
 #include "op/shape/strided.h"
 
@@ -42,6 +44,21 @@ static mst_value stack_grad(mst_grad *c, int i) {
     int whole = (1 << axis) - 1;
     return mst_strided_slice(.src = c->ddst[0], .begin = begin, .end = end, .begin_mask = whole, .end_mask = whole,
                              .shrink_mask = 1 << axis);
+}
+
+static void stack_lower(mst_lower *l) {
+    const int ndim = l->dst_spec[0].shape.ndim, given = ((const stack_options *)l->options)->axis;
+    const int axis = given < 0 ? given + ndim : given;
+    mst_shape part = l->dst_spec[0].shape;
+    part.dim[axis] = 1;
+    mst_hlo *src = calloc((size_t)l->num_src, sizeof *src);
+    if (!src) {
+        mst_hlo_fail(l, "cannot get memory");
+        return;
+    }
+    for (int i = 0; i < l->num_src; i++) src[i] = mst_hlo_reshape(l, l->src[i], part);
+    l->dst[0] = mst_hlo_concat(l, l->num_src, src, axis);
+    free(src);
 }
 
 static mst_status stack_reference(const mst_kernel_args *a) {
@@ -94,6 +111,7 @@ const mst_op mst_op_stack = {
     .infer = stack_infer,
     .grad = stack_grad,
     .reference = stack_reference,
+    .lower = stack_lower,
     MST_EXAMPLES(stack_examples),
 };
 

@@ -1,8 +1,9 @@
-/** Copying elements between row-major arrays and parts of them, on the threads of the device, and the inference and
- *  gradients that such ops share. Source and destination must not overlap. */
+/** Copying elements between row-major arrays and parts of them, on the threads of the device, and the inference,
+ *  gradients and StableHLO that such ops share. Source and destination must not overlap. */
 #ifndef MUSTER_OP_STRIDED_H
 #define MUSTER_OP_STRIDED_H
 
+#include "muster/hlo.h"
 #include "muster/op.h"
 
 /* ---- copying ---- */
@@ -73,6 +74,21 @@ MST_CHECKED mst_status mst_infer_sources_alike(mst_infer *c, int axis, mst_spec 
 /** Joins the gradients of all outputs along AXIS. JOIN is mst_concat or mst_stack. An output on which nothing depends
  *  counts as zeros. */
 mst_value mst_join_gradients(const mst_grad *c, mst_value (*join)(const mst_value *, int, int), int axis);
+
+/* ---- StableHLO ---- */
+
+/** The number VALUE, an option, as a kernel stores it: integers are cut off. */
+mst_hlo mst_hlo_option(mst_lower *l, mst_dtype dtype, double value);
+/** SHAPE as three dimensions: those before AXIS, AXIS, and those after it. */
+mst_shape mst_parts_around(mst_shape shape, int axis);
+/** The `lower` of views: output 0 is source 0 with another shape. */
+void mst_view_lower(mst_lower *l);
+/** The `lower` of split and unstack. */
+void mst_parts_lower(mst_lower *l);
+/** Output 0 = the elements of source 0 from BEGIN on. */
+void mst_slice_lower(mst_lower *l, const mst_shape *begin);
+/** Source 0 at BEGIN of an array of output 0's shape, whose other elements are VALUE. */
+mst_hlo mst_place_lower(mst_lower *l, const mst_shape *begin, double value);
 
 /* Gradients that are ops of their own, internal to the library; see the files of their ops. */
 mst_value mst_concat_grad(mst_value gradient, const mst_value *values, int n, int axis, int index);

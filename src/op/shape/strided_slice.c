@@ -125,6 +125,37 @@ static mst_value strided_slice_grad(mst_grad *c, int i) {
     return mst_strided_slice_grad(c->ddst[0], c->src[0], c->options);
 }
 
+/* The elements that a slice takes, from the lowest to the highest along each dimension. */
+typedef struct rising_slice {
+    mst_shape size;
+    int64_t begin[MST_MAX_NDIM], end[MST_MAX_NDIM], stride[MST_MAX_NDIM];
+    mst_axes falling; /* dimensions that the slice takes the other way round */
+} rising_slice;
+
+static rising_slice rising_slice_of(const mst_strided_slice_options *o, const mst_shape *whole) {
+    rising_slice s = {.size = {.ndim = whole->ndim}};
+    for (int k = 0; k < whole->ndim; k++) {
+        const range r = range_along(o, k, whole->dim[k]);
+        const int64_t last = r.begin + (r.count - 1) * r.step;
+        s.size.dim[k] = r.count;
+        s.stride[k] = 1;
+        if (r.count == 0) continue;
+        s.begin[k] = r.step > 0 ? r.begin : last;
+        s.end[k] = (r.step > 0 ? last : r.begin) + 1;
+        if (r.count == 1) continue;
+        s.stride[k] = r.step > 0 ? r.step : -r.step;
+        if (r.step < 0) s.falling.axis[s.falling.count++] = k;
+    }
+    return s;
+}
+
+static void strided_slice_lower(mst_lower *l) {
+    const rising_slice s = rising_slice_of(l->options, &l->src_spec[0].shape);
+    mst_hlo x = mst_hlo_slice(l, l->src[0], s.begin, s.end, s.stride);
+    if (s.falling.count) x = mst_hlo_reverse(l, x, s.falling);
+    l->dst[0] = mst_hlo_reshape(l, x, l->dst_spec[0].shape);
+}
+
 static mst_status strided_slice_reference(const mst_kernel_args *a) {
     return mst_strided_slice_copy(a, &a->src[0], &a->dst[0], true);
 }
@@ -212,6 +243,7 @@ const mst_op mst_op_strided_slice = {
     .infer = strided_slice_infer,
     .grad = strided_slice_grad,
     .reference = strided_slice_reference,
+    .lower = strided_slice_lower,
     MST_EXAMPLES(strided_slice_examples),
 };
 
@@ -245,6 +277,19 @@ static mst_value strided_slice_grad_grad(mst_grad *c, int i) {
     mst_strided_slice_options o = *(const mst_strided_slice_options *)c->options;
     o.src = c->ddst[0];
     return mst_strided_slice_with(o);
+}
+
+static void strided_slice_grad_lower(mst_lower *l) {
+    const mst_shape *whole = &l->dst_spec[0].shape;
+    const rising_slice s = rising_slice_of(l->options, whole);
+    int64_t after[MST_MAX_NDIM] = {0}, between[MST_MAX_NDIM] = {0};
+    for (int k = 0; k < whole->ndim; k++) {
+        after[k] = whole->dim[k] - s.end[k];
+        between[k] = s.stride[k] - 1;
+    }
+    mst_hlo x = mst_hlo_reshape(l, l->src[0], s.size);
+    if (s.falling.count) x = mst_hlo_reverse(l, x, s.falling);
+    l->dst[0] = mst_hlo_pad(l, x, mst_hlo_number(l, l->src_spec[0].dtype, 0), s.begin, after, between);
 }
 
 static mst_status strided_slice_grad_reference(const mst_kernel_args *a) {
@@ -304,6 +349,7 @@ const mst_op mst_op_strided_slice_grad = {
     .infer = strided_slice_grad_infer,
     .grad = strided_slice_grad_grad,
     .reference = strided_slice_grad_reference,
+    .lower = strided_slice_grad_lower,
     MST_EXAMPLES(strided_slice_grad_examples),
 };
 

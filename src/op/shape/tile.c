@@ -42,6 +42,26 @@ static mst_value tile_grad(mst_grad *c, int i) {
     return mst_tile_grad(c->ddst[0], c->src[0], ((const tile_options *)c->options)->multiples);
 }
 
+/* Each dimension becomes two: the tiles and the elements of a tile. One dimension after the other, as there is a most
+ * for dimensions. */
+static void tile_lower(mst_lower *l) {
+    const mst_shape *multiples = &((const tile_options *)l->options)->multiples;
+    mst_shape shape = l->src_spec[0].shape;
+    mst_hlo x = l->src[0];
+    for (int k = 0; k < shape.ndim; k++) {
+        if (multiples->dim[k] == 1) continue;
+        mst_shape parts = mst_parts_around(shape, k), tiles = parts;
+        tiles.ndim = 4;
+        tiles.dim[1] = multiples->dim[k];
+        tiles.dim[2] = parts.dim[1];
+        tiles.dim[3] = parts.dim[2];
+        x = mst_hlo_broadcast_axes(l, mst_hlo_reshape(l, x, parts), tiles, MST_AXES(0, 2, 3));
+        shape.dim[k] *= multiples->dim[k];
+        x = mst_hlo_reshape(l, x, shape);
+    }
+    l->dst[0] = x;
+}
+
 static mst_status tile_reference(const mst_kernel_args *a) {
     const mst_array *src = &a->src[0], *dst = &a->dst[0];
     const mst_shape *multiples = &((const tile_options *)a->options)->multiples;
@@ -108,6 +128,7 @@ const mst_op mst_op_tile = {
     .infer = tile_infer,
     .grad = tile_grad,
     .reference = tile_reference,
+    .lower = tile_lower,
     MST_EXAMPLES(tile_examples),
 };
 
@@ -144,6 +165,21 @@ static mst_status tile_grad_infer(mst_infer *c) {
 
 static mst_value tile_grad_grad(mst_grad *c, int i) {
     return i == 0 ? mst_tile(c->ddst[0], ((const tile_options *)c->options)->multiples) : MST_NONE;
+}
+
+static void tile_grad_lower(mst_lower *l) {
+    const mst_shape *multiples = &((const tile_options *)l->options)->multiples, *part = &l->dst_spec[0].shape;
+    mst_shape shape = l->src_spec[0].shape;
+    mst_hlo x = l->src[0];
+    for (int k = 0; k < shape.ndim; k++) {
+        if (multiples->dim[k] == 1) continue;
+        const mst_shape parts = mst_parts_around(shape, k);
+        const mst_shape tiles = MST_SHAPE(parts.dim[0], multiples->dim[k], part->dim[k], parts.dim[2]);
+        x = mst_hlo_reduce(l, "add", mst_hlo_reshape(l, x, tiles), 0, MST_AXES(1));
+        shape.dim[k] = part->dim[k];
+        x = mst_hlo_reshape(l, x, shape);
+    }
+    l->dst[0] = x;
 }
 
 /* The reduction that sums the tiles of an array of tiles of shape PART. Each dimension becomes two: the tiles, which
@@ -207,6 +243,7 @@ const mst_op mst_op_tile_grad = {
     .grad = tile_grad_grad,
     .workspace = tile_grad_workspace,
     .reference = tile_grad_reference,
+    .lower = tile_grad_lower,
     MST_EXAMPLES(tile_grad_examples),
 };
 

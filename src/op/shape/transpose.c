@@ -57,6 +57,14 @@ static mst_value transpose_grad(mst_grad *c, int i) {
     return mst_transpose(.src = c->ddst[0], .perm = inverse);
 }
 
+static void transpose_lower(mst_lower *l) {
+    mst_axes perm = {.count = l->src_spec[0].shape.ndim};
+    int axis[MST_MAX_NDIM];
+    resolve(&((const mst_transpose_options *)l->options)->perm, perm.count, axis);
+    for (int k = 0; k < perm.count; k++) perm.axis[k] = axis[k];
+    l->dst[0] = mst_hlo_transpose(l, l->src[0], perm);
+}
+
 static mst_status transpose_reference(const mst_kernel_args *a) {
     const mst_array *src = &a->src[0], *dst = &a->dst[0];
     int ndim = src->shape.ndim, axis[MST_MAX_NDIM];
@@ -117,6 +125,7 @@ const mst_op mst_op_transpose = {
     .infer = transpose_infer,
     .grad = transpose_grad,
     .reference = transpose_reference,
+    .lower = transpose_lower,
     MST_EXAMPLES(transpose_examples),
 };
 

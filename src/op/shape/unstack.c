@@ -51,6 +51,7 @@ const mst_op mst_op_unstack = {
     .infer = unstack_infer,
     .grad = unstack_grad,
     .reference = mst_parts_cut,
+    .lower = mst_parts_lower,
     MST_EXAMPLES(parts_examples),
 };
 

@@ -11,6 +11,10 @@ MST_API mst_value mst_zeros_like(mst_value src);
 #include "op/elementwise/elementwise.h"
 #include "op/shape/strided.h"
 
+static void zeros_like_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_fill(l, l->dst_spec[0].dtype, l->dst_spec[0].shape, 0);
+}
+
 static mst_status zeros_like_reference(const mst_kernel_args *a) {
     return mst_zero(a, a->dst[0].data, (size_t)a->dst[0].count * mst_dtype_size(a->dst[0].dtype));
 }
@@ -27,6 +31,7 @@ const mst_op mst_op_zeros_like = {
     .shape_only = 1,
     .infer = mst_infer_unary,
     .reference = zeros_like_reference,
+    .lower = zeros_like_lower,
     MST_EXAMPLES(filled_like_examples),
 };
 

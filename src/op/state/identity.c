@@ -35,6 +35,7 @@ const mst_op mst_op_identity = {
     .infer = identity_infer,
     .grad = identity_grad,
     .reference = mst_view_copy,
+    .lower = mst_view_lower,
     MST_EXAMPLES(identity_examples),
 };
 

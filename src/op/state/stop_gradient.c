@@ -29,6 +29,7 @@ const mst_op mst_op_stop_gradient = {
     .flags = MST_OP_VIEW,
     .infer = stop_gradient_infer,
     .reference = mst_view_copy,
+    .lower = mst_view_lower,
     MST_EXAMPLES(stop_gradient_examples),
 };
 
