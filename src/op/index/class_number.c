@@ -19,6 +19,16 @@ static mst_status class_number_infer(mst_infer *c) {
     return MST_OK;
 }
 
+static void class_number_lower(mst_lower *l) {
+    const mst_dtype dtype = l->src_spec[0].dtype;
+    const mst_hlo x = l->src[0], limit = mst_hlo_number(l, dtype, 0x1p53);
+    const mst_hlo is_small = mst_hlo_compare(l, "LT", mst_hlo_unary(l, "abs", x), limit);
+    const mst_hlo is_whole = mst_hlo_compare(l, "EQ", x, mst_hlo_unary(l, "floor", x));
+    const mst_hlo is_class = mst_hlo_binary(l, "and", is_small, is_whole);
+    mst_hlo_fault(l, mst_hlo_unary(l, "not", is_class), MST_INVALID, "a label is no whole number, as classes are");
+    l->dst[0] = mst_hlo_convert(l, mst_hlo_select(l, is_class, x, mst_hlo_number(l, dtype, 0)), MST_I64);
+}
+
 static double value_at(const mst_array *array, int64_t i) {
     return array->dtype == MST_F32 ? (double)((const float *)array->data)[i] : ((const double *)array->data)[i];
 }
@@ -71,6 +81,7 @@ const mst_op mst_op_class_number = {
     .dtypes = MST_FLOATS,
     .infer = class_number_infer,
     .reference = class_number_reference,
+    .lower = class_number_lower,
     MST_EXAMPLES(class_number_examples),
 };
 

@@ -19,6 +19,7 @@ MST_API mst_value mst_confusion_matrix_with(mst_confusion_matrix_options options
 #endif
 #include <string.h>
 
+#include "op/index/index_hlo.h"
 #include "op/op.h"
 #include "op/share.h"
 
@@ -38,6 +39,22 @@ static mst_status confusion_matrix_infer(mst_infer *c) {
     MST_TRY(mst_infer_same_shape(c, 0, 1, &rows));
     c->dst[0] = (mst_spec){.dtype = MST_I64, .shape = MST_SHAPE(o->num_classes, o->num_classes)};
     return MST_OK;
+}
+
+static void confusion_matrix_lower(mst_lower *l) {
+    const int64_t classes = ((const mst_confusion_matrix_options *)l->options)->num_classes;
+    const int64_t rows = l->src_spec[0].shape.dim[0];
+    mst_hlo place[2];
+    for (int i = 0; i < 2; i++) {
+        const mst_hlo number = mst_hlo_classes(l, l->src[i]);
+        mst_hlo_fault(l, mst_hlo_outside(l, number, classes), MST_INVALID, "a %s is not in [0, %lld)",
+                      i ? "prediction" : "label", (long long)classes);
+        place[i] = mst_hlo_reshape(l, number, MST_SHAPE(rows, 1));
+    }
+    const mst_hlo zeros = mst_hlo_fill(l, MST_I64, l->dst_spec[0].shape, 0);
+    const mst_hlo ones = mst_hlo_fill(l, MST_I64, MST_SHAPE(rows), 1);
+    const mst_hlo_indexing indexing = {.collapsed = MST_AXES(0, 1), .map = MST_AXES(0, 1), .vector_axis = 1};
+    l->dst[0] = mst_hlo_scatter(l, "add", zeros, mst_hlo_concat(l, 2, place, 1), ones, &indexing);
 }
 
 static int64_t class_at(const mst_array *array, int64_t i) {
@@ -130,6 +147,7 @@ const mst_op mst_op_confusion_matrix = {
     .infer = confusion_matrix_infer,
     .workspace = confusion_matrix_workspace,
     .reference = confusion_matrix_reference,
+    .lower = confusion_matrix_lower,
     MST_EXAMPLES(confusion_matrix_examples),
 };
 

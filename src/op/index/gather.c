@@ -13,7 +13,9 @@ MST_API mst_value mst_gather(mst_value params, mst_value indices, int axis);
 
 #include "graph/spec.h"
 #include "op/index/gather.h"
+#include "op/index/index_hlo.h"
 #include "op/op.h"
+#include "op/shape/strided.h"
 #include "op/share.h"
 
 const mst_field mst_gather_fields[] = {
@@ -66,6 +68,30 @@ static mst_status gather_infer(mst_infer *c) {
 static mst_value gather_grad(mst_grad *c, int i) {
     if (i > 0) return MST_NONE;
     return mst_gather_grad(c->ddst[0], c->src[1], c->src[0], ((const mst_gather_options *)c->options)->axis);
+}
+
+static mst_hlo checked_indices(mst_lower *l, int64_t size) {
+    mst_hlo_fault(l, mst_hlo_outside(l, l->src[1], size), MST_INVALID, "an index is out of range: 0 to %lld",
+                  (long long)size - 1);
+    return l->src[1];
+}
+
+static int axis_of(const mst_lower *l, const mst_shape *params) {
+    const int axis = ((const mst_gather_options *)l->options)->axis;
+    return axis < 0 ? axis + params->ndim : axis;
+}
+
+static void gather_lower(mst_lower *l) {
+    const mst_shape params = l->src_spec[0].shape, dst = l->dst_spec[0].shape;
+    const int axis = axis_of(l, &params), num_index = l->src_spec[1].shape.ndim;
+    const mst_hlo indices = checked_indices(l, params.dim[axis]);
+    mst_hlo_indexing indexing = {.collapsed = MST_AXES(axis), .map = MST_AXES(axis), .vector_axis = num_index};
+    for (int k = 0; k < dst.ndim; k++)
+        if (k < axis || k >= axis + num_index) indexing.offset.axis[indexing.offset.count++] = k;
+    mst_shape size = params;
+    size.dim[axis] = 1;
+    l->dst[0] = params.dim[axis] ? mst_hlo_gather(l, l->src[0], indices, &indexing, size, dst)
+                                 : mst_hlo_fill(l, l->dst_spec[0].dtype, dst, 0);
 }
 
 typedef struct gather_work {
@@ -159,6 +185,7 @@ const mst_op mst_op_gather = {
     .infer = gather_infer,
     .grad = gather_grad,
     .reference = gather_reference,
+    .lower = gather_lower,
     MST_EXAMPLES(gather_examples),
 };
 
@@ -193,6 +220,23 @@ static mst_status gather_grad_infer(mst_infer *c) {
 static mst_value gather_grad_grad(mst_grad *c, int i) {
     if (i > 0) return MST_NONE;
     return mst_gather(c->ddst[0], c->src[1], ((const mst_gather_options *)c->options)->axis);
+}
+
+/* Rows of the sum are the columns of all outer parts side by side. */
+static void gather_grad_lower(mst_lower *l) {
+    const mst_shape params = l->dst_spec[0].shape;
+    const int axis = axis_of(l, &params);
+    const mst_shape parts = mst_parts_around(params, axis);
+    const int64_t outer = parts.dim[0], size = parts.dim[1], inner = parts.dim[2];
+    const int64_t n = mst_shape_count(l->src_spec[1].shape);
+    const mst_hlo numbers = mst_hlo_reshape(l, checked_indices(l, size), MST_SHAPE(1, n));
+    mst_hlo rows = mst_hlo_reshape(l, l->src[0], MST_SHAPE(outer, n, inner));
+    if (outer > 1) rows = mst_hlo_transpose(l, rows, MST_AXES(1, 0, 2));
+    rows = mst_hlo_reshape(l, rows, MST_SHAPE(1, n, outer * inner));
+    mst_hlo sum = mst_hlo_sum_by_number(l, numbers, rows, size);
+    sum = mst_hlo_reshape(l, sum, MST_SHAPE(size, outer, inner));
+    if (outer > 1) sum = mst_hlo_transpose(l, sum, MST_AXES(1, 0, 2));
+    l->dst[0] = mst_hlo_reshape(l, sum, params);
 }
 
 #define MST_TEMPLATE "op/index/gather_scatter.inc"
@@ -289,6 +333,7 @@ const mst_op mst_op_gather_grad = {
     .infer = gather_grad_infer,
     .grad = gather_grad_grad,
     .reference = gather_grad_reference,
+    .lower = gather_grad_lower,
     MST_EXAMPLES(gather_grad_examples),
 };
 

@@ -6,6 +6,7 @@
  *
  *  An index that is not within 0 to n - 1 is an error.
  */
+#include "op/index/index_hlo.h"
 #include "op/index/row_index.h"
 #include "op/op.h"
 #include "op/share.h"
@@ -18,6 +19,25 @@ static mst_status gather_last_infer(mst_infer *c) {
 
 static mst_value gather_last_grad(mst_grad *c, int i) {
     return i == 0 ? mst_scatter_last(c->ddst[0], c->src[1], c->src[0]) : MST_NONE;
+}
+
+static void gather_last_lower(mst_lower *l) {
+    const mst_shape shape = l->dst_spec[0].shape;
+    const int64_t n = l->src_spec[0].shape.dim[shape.ndim - 1], k = shape.dim[shape.ndim - 1];
+    const mst_hlo numbers = mst_hlo_row_numbers(l, n);
+    const int64_t rows = mst_hlo_spec(l, numbers).shape.dim[0];
+    if (rows * n == 0) {
+        l->dst[0] = mst_hlo_fill(l, l->dst_spec[0].dtype, shape, 0);
+        return;
+    }
+    const mst_dtype dtype = mst_index_dtype(rows * n);
+    const mst_hlo row = mst_hlo_iota(l, dtype, MST_SHAPE(rows, k), 0);
+    const mst_hlo first = mst_hlo_binary(l, "multiply", row, mst_hlo_integer(l, dtype, n));
+    const mst_hlo place = mst_hlo_binary(l, "add", first, mst_hlo_convert(l, numbers, dtype));
+    const mst_hlo_indexing indexing = {.collapsed = MST_AXES(0), .map = MST_AXES(0), .vector_axis = 2};
+    const mst_hlo flat = mst_hlo_reshape(l, l->src[0], MST_SHAPE(rows * n));
+    const mst_hlo found = mst_hlo_gather(l, flat, place, &indexing, MST_SHAPE(1), MST_SHAPE(rows, k));
+    l->dst[0] = mst_hlo_reshape(l, found, shape);
 }
 
 #define MST_TEMPLATE "op/index/gather_last_rows.inc"
@@ -72,6 +92,7 @@ const mst_op mst_op_gather_last = {
     .infer = gather_last_infer,
     .grad = gather_last_grad,
     .reference = gather_last_reference,
+    .lower = gather_last_lower,
     MST_EXAMPLES(gather_last_examples),
 };
 

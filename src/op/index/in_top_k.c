@@ -13,6 +13,7 @@ MST_API mst_value mst_in_top_k(mst_value predictions, mst_value targets, int k);
 #endif
 #include <math.h>
 
+#include "op/index/index_hlo.h"
 #include "op/op.h"
 #include "op/share.h"
 
@@ -34,6 +35,27 @@ static mst_status in_top_k_infer(mst_infer *c) {
     c->dst[0] = (mst_spec){.dtype = MST_BOOL, .shape = {.ndim = 1}};
     return mst_infer_same_dim(c, c->src[0].shape.dim[0], c->src[1].shape.dim[0], "numbers of rows",
                               &c->dst[0].shape.dim[0]);
+}
+
+static void in_top_k_lower(mst_lower *l) {
+    const mst_spec spec = l->src_spec[0];
+    const mst_axes last = MST_AXES(1);
+    const mst_dtype dtype = l->src_spec[1].dtype, score_dtype = spec.dtype;
+    const mst_hlo score = l->src[0], targets = l->src[1];
+    const mst_hlo target = mst_hlo_reshape(l, targets, MST_SHAPE(spec.shape.dim[0], 1));
+    const mst_hlo is_target = mst_hlo_compare(l, "EQ", target, mst_hlo_iota(l, dtype, spec.shape, 1));
+    const mst_hlo lowest = mst_hlo_number(l, score_dtype, -INFINITY);
+    const mst_hlo wanted =
+        mst_hlo_reduce_keep(l, "maximum", mst_hlo_select(l, is_target, score, lowest), -INFINITY, last);
+    const mst_hlo is_better = mst_hlo_convert(l, mst_hlo_compare(l, "GT", score, wanted), MST_I32);
+    const mst_hlo better = mst_hlo_reduce(l, "add", is_better, 0, last);
+    const mst_hlo among =
+        mst_hlo_compare(l, "LT", better, mst_hlo_number(l, MST_I32, ((const in_top_k_options *)l->options)->k));
+    const mst_hlo is_finite =
+        mst_hlo_compare(l, "LT", mst_hlo_unary(l, "abs", score), mst_hlo_number(l, score_dtype, INFINITY));
+    const mst_hlo all_finite = mst_hlo_reduce(l, "and", is_finite, 1, last);
+    const mst_hlo is_class = mst_hlo_reduce(l, "or", is_target, 0, last);
+    l->dst[0] = mst_hlo_binary(l, "and", among, mst_hlo_binary(l, "and", all_finite, is_class));
 }
 
 #define MST_TEMPLATE "op/index/in_top_k_row.inc"
@@ -119,6 +141,7 @@ const mst_op mst_op_in_top_k = {
     .options_size = sizeof(in_top_k_options),
     .infer = in_top_k_infer,
     .reference = in_top_k_reference,
+    .lower = in_top_k_lower,
     MST_EXAMPLES(in_top_k_examples),
 };
 

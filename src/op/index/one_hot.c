@@ -20,6 +20,7 @@ MST_API mst_value mst_one_hot_with(mst_one_hot_options options);
 #endif
 #include <string.h>
 
+#include "op/index/index_hlo.h"
 #include "op/op.h"
 #include "op/shape/strided.h"
 #include "op/share.h"
@@ -42,6 +43,18 @@ static mst_status one_hot_infer(mst_infer *c) {
     dst->shape.dim[dst->shape.ndim++] = o->depth;
     MST_TRY(mst_infer_storable(c, o->on_value, o->dtype, "on_value"));
     return mst_infer_storable(c, o->off_value, o->dtype, "off_value");
+}
+
+static void one_hot_lower(mst_lower *l) {
+    const mst_one_hot_options *o = l->options;
+    const mst_shape shape = l->dst_spec[0].shape;
+    mst_shape column = shape;
+    column.dim[shape.ndim - 1] = 1;
+    mst_hlo index = mst_hlo_reshape(l, mst_hlo_classes(l, l->src[0]), column);
+    if (o->depth > INT32_MAX) index = mst_hlo_convert(l, index, MST_I64);
+    const mst_hlo place = mst_hlo_iota(l, mst_hlo_spec(l, index).dtype, shape, shape.ndim - 1);
+    l->dst[0] = mst_hlo_select(l, mst_hlo_compare(l, "EQ", index, place), mst_hlo_option(l, o->dtype, o->on_value),
+                               mst_hlo_option(l, o->dtype, o->off_value));
 }
 
 static int64_t index_at(const mst_array *indices, int64_t i) {
@@ -132,6 +145,7 @@ const mst_op mst_op_one_hot = {
     .options_size = sizeof(mst_one_hot_options),
     .infer = one_hot_infer,
     .reference = one_hot_reference,
+    .lower = one_hot_lower,
     MST_EXAMPLES(one_hot_examples),
 };
 

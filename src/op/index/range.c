@@ -43,6 +43,23 @@ static mst_status range_infer(mst_infer *c) {
     return mst_infer_storable(c, o->start + (count - 1) * o->delta, o->dtype, "the last element");
 }
 
+/* Whole numbers are computed as integers. Others are rounded in f64 as in the kernel: the barrier keeps compilers from
+ * making one operation of the product and the sum. */
+static void range_lower(mst_lower *l) {
+    const range_options *o = l->options;
+    const mst_spec dst = l->dst_spec[0];
+    const double last = o->start + (double)(dst.shape.dim[0] - 1) * o->delta, limit = 0x1p53;
+    const bool is_whole = trunc(o->start) == o->start && trunc(o->delta) == o->delta && fabs(o->start) < limit &&
+                          fabs(o->delta) < limit && fabs(last) < limit;
+    const double most = fmax(fmax(fabs(o->start), fabs(o->delta)), fabs(last));
+    const mst_dtype dtype = !is_whole ? MST_F64 : most <= INT32_MAX ? MST_I32 : MST_I64;
+    const mst_hlo place = mst_hlo_iota(l, dtype, dst.shape, 0);
+    mst_hlo product = mst_hlo_binary(l, "multiply", place, mst_hlo_number(l, dtype, o->delta));
+    if (!is_whole) product = mst_hlo_unary(l, "optimization_barrier", product);
+    const mst_hlo sum = mst_hlo_binary(l, "add", product, mst_hlo_number(l, dtype, o->start));
+    l->dst[0] = mst_hlo_convert(l, sum, dst.dtype);
+}
+
 #define COUNT_UP(T)                                                                           \
     do {                                                                                      \
         T *data = a->dst[0].data;                                                             \
@@ -100,6 +117,7 @@ const mst_op mst_op_range = {
     .options_size = sizeof(range_options),
     .infer = range_infer,
     .reference = range_reference,
+    .lower = range_lower,
     MST_EXAMPLES(range_examples),
 };
 

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "op/index/index_hlo.h"
 #include "op/index/row_index.h"
 #include "op/op.h"
 #include "op/share.h"
@@ -24,6 +25,15 @@ static mst_status scatter_last_infer(mst_infer *c) {
 
 static mst_value scatter_last_grad(mst_grad *c, int i) {
     return i == 0 ? mst_gather_last(c->ddst[0], c->src[1]) : MST_NONE;
+}
+
+static void scatter_last_lower(mst_lower *l) {
+    const mst_shape shape = l->dst_spec[0].shape;
+    const int64_t n = shape.dim[shape.ndim - 1];
+    const mst_hlo numbers = mst_hlo_row_numbers(l, n);
+    const mst_shape given = mst_hlo_spec(l, numbers).shape;
+    const mst_hlo rows = mst_hlo_reshape(l, l->src[0], MST_SHAPE(given.dim[0], given.dim[1], 1));
+    l->dst[0] = mst_hlo_reshape(l, mst_hlo_sum_by_number(l, numbers, rows, n), shape);
 }
 
 #define MST_TEMPLATE "op/index/scatter_last_rows.inc"
@@ -91,6 +101,7 @@ const mst_op mst_op_scatter_last = {
     .infer = scatter_last_infer,
     .grad = scatter_last_grad,
     .reference = scatter_last_reference,
+    .lower = scatter_last_lower,
     MST_EXAMPLES(scatter_last_examples),
 };
 

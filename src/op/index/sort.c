@@ -16,6 +16,7 @@ MST_API mst_value mst_sort_with(mst_sort_options options);
 
 #include <string.h>
 
+#include "op/index/index_hlo.h"
 #include "op/index/row_index.h"
 #include "op/list.h"
 #include "op/op.h"
@@ -47,6 +48,11 @@ static mst_value sort_grad(mst_grad *c, int i) {
     (void)i;
     if (mst_value_is_none(c->ddst[MST_SORT_VALUES])) return MST_NONE; /* the indices have no slope */
     return mst_scatter_last(c->ddst[MST_SORT_VALUES], c->dst[MST_SORT_INDICES], c->src[0]);
+}
+
+static void sort_lower(mst_lower *l) {
+    mst_hlo_sort_rows(l, l->src[0], ((const sort_options *)l->options)->descending, &l->dst[MST_SORT_VALUES],
+                      &l->dst[MST_SORT_INDICES]);
 }
 
 /* ---- keys: unsigned numbers in the order of the elements; those of 0 and -0 are equal ---- */
@@ -197,6 +203,7 @@ const mst_op mst_op_sort = {
     .grad = sort_grad,
     .workspace = sort_workspace,
     .reference = sort_reference,
+    .lower = sort_lower,
     MST_EXAMPLES(sort_examples),
 };
 

@@ -17,6 +17,7 @@ typedef struct mst_top_k_options {
 MST_API mst_value mst_top_k_with(mst_top_k_options options);
 #define mst_top_k(...) mst_top_k_with(MST_NAMED_1(mst_top_k_options, src, __VA_ARGS__))
 #endif
+#include "op/index/index_hlo.h"
 #include "op/index/row_index.h"
 #include "op/op.h"
 #include "op/share.h"
@@ -44,6 +45,14 @@ static mst_value top_k_grad(mst_grad *c, int i) {
     (void)i;
     if (mst_value_is_none(c->ddst[0])) return MST_NONE; /* the indices have no slope */
     return mst_scatter_last(c->ddst[0], c->dst[1], c->src[0]);
+}
+
+static void top_k_lower(mst_lower *l) {
+    const int last = l->dst_spec[0].shape.ndim - 1;
+    mst_hlo sorted[2];
+    mst_hlo_sort_rows(l, l->src[0], true, &sorted[0], &sorted[1]);
+    for (int i = 0; i < 2; i++)
+        l->dst[i] = mst_hlo_slice_axis(l, sorted[i], last, 0, ((const mst_top_k_options *)l->options)->k);
 }
 
 #define MST_TEMPLATE "op/index/top_k_rows.inc"
@@ -125,6 +134,7 @@ const mst_op mst_op_top_k = {
     .infer = top_k_infer,
     .grad = top_k_grad,
     .reference = top_k_reference,
+    .lower = top_k_lower,
     MST_EXAMPLES(top_k_examples),
 };
 
