@@ -2,6 +2,9 @@
  * order, and the first of equal ones is taken. */
 #include "op/reduce/arg_search.h"
 
+#include <math.h>
+
+#include "muster/hlo.h"
 #include "muster/ops.h"
 #include "op/share.h"
 
@@ -143,4 +146,21 @@ mst_status mst_arg_search(const mst_kernel_args *a, const mst_arg_searcher *sear
         store(&a->dst[0], outer * s->inner, s->inner, at);
     }
     return MST_OK;
+}
+
+/* First the best element, then the first place where it is. NaN counts as the worst. */
+void mst_arg_search_lower(mst_lower *l, bool largest) {
+    const mst_spec src = l->src_spec[0], dst = l->dst_spec[0];
+    const int given = ((const mst_arg_search_options *)l->options)->axis;
+    const mst_axes axis = MST_AXES(given < 0 ? given + src.shape.ndim : given);
+    const double worst = largest ? -INFINITY : INFINITY;
+    const mst_dtype dtype = src.shape.dim[axis.axis[0]] <= INT32_MAX ? MST_I32 : MST_I64;
+    mst_hlo x = l->src[0];
+    if (mst_dtype_is_float(src.dtype))
+        x = mst_hlo_select(l, mst_hlo_compare(l, "NE", x, x), mst_hlo_number(l, src.dtype, worst), x);
+    const mst_hlo best = mst_hlo_reduce_keep(l, largest ? "maximum" : "minimum", x, worst, axis);
+    const mst_hlo place = mst_hlo_iota(l, dtype, src.shape, axis.axis[0]);
+    const mst_hlo none = mst_hlo_number(l, dtype, INFINITY);
+    const mst_hlo of_best = mst_hlo_select(l, mst_hlo_compare(l, "EQ", x, best), place, none);
+    l->dst[0] = mst_hlo_convert(l, mst_hlo_reduce(l, "minimum", of_best, INFINITY, axis), dst.dtype);
 }

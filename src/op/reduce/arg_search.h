@@ -33,5 +33,7 @@ typedef struct mst_arg_searcher {
 
 /** Finds the places of the best elements of source 0 and writes them to output 0. */
 MST_CHECKED mst_status mst_arg_search(const mst_kernel_args *a, const mst_arg_searcher *searcher);
+/** The `lower` of both. */
+void mst_arg_search_lower(mst_lower *l, bool largest);
 
 #endif

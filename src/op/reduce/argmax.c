@@ -19,6 +19,10 @@ MST_API mst_value mst_argmax_with(mst_arg_search_options options);
 #include "op/op.h"
 #include "op/reduce/arg_search.h"
 
+static void argmax_lower(mst_lower *l) {
+    mst_arg_search_lower(l, true);
+}
+
 /* Everything but NaN and -Inf is better than NaN: NaN is found only if it is first and nothing is better. */
 #define BETTER(x, best) ((x) > (best) || (IS_NAN(best) && (x) > LOWEST))
 #define OP argmax
@@ -37,6 +41,7 @@ const mst_op mst_op_argmax = {
     .infer = mst_arg_search_infer,
     .workspace = mst_arg_search_workspace,
     .reference = argmax_reference,
+    .lower = argmax_lower,
     MST_EXAMPLES(arg_search_examples),
 };
 

@@ -18,6 +18,10 @@ MST_API mst_value mst_argmin_with(mst_arg_search_options options);
 #include "op/op.h"
 #include "op/reduce/arg_search.h"
 
+static void argmin_lower(mst_lower *l) {
+    mst_arg_search_lower(l, false);
+}
+
 /* Everything but NaN and Inf is better than NaN: NaN is found only if it is first and nothing is better. */
 #define BETTER(x, best) ((x) < (best) || (IS_NAN(best) && (x) < HIGHEST))
 #define OP argmin
@@ -36,6 +40,7 @@ const mst_op mst_op_argmin = {
     .infer = mst_arg_search_infer,
     .workspace = mst_arg_search_workspace,
     .reference = argmin_reference,
+    .lower = argmin_lower,
     MST_EXAMPLES(arg_search_examples),
 };
 

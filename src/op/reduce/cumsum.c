@@ -44,6 +44,25 @@ static mst_value cumsum_grad(mst_grad *c, int i) {
     return mst_cumsum(c->ddst[0], .axis = o->axis, .exclusive = o->exclusive, .reverse = !o->reverse);
 }
 
+/* One window over all elements before each: compilers know it as a running sum. */
+static void cumsum_lower(mst_lower *l) {
+    const mst_cumsum_options *o = l->options;
+    const mst_spec spec = l->src_spec[0];
+    const int axis = o->axis < 0 ? o->axis + spec.shape.ndim : o->axis;
+    const int64_t n = spec.shape.dim[axis];
+    l->dst[0] = l->src[0];
+    if (mst_shape_count(spec.shape) == 0) return;
+    mst_hlo_window window = {.size = {0}};
+    for (int k = 0; k < spec.shape.ndim; k++) window.size[k] = k == axis ? n : 1;
+    (o->reverse ? window.high : window.low)[axis] = n - 1;
+    l->dst[0] = mst_hlo_reduce_window(l, "add", l->src[0], 0, &window);
+    if (!o->exclusive) return;
+    int64_t low[MST_MAX_NDIM] = {0}, high[MST_MAX_NDIM] = {0};
+    low[axis] = o->reverse ? -1 : 1;
+    high[axis] = -low[axis];
+    l->dst[0] = mst_hlo_pad(l, l->dst[0], mst_hlo_number(l, spec.dtype, 0), low, high, NULL);
+}
+
 /* The source as [outer, size, inner]; the middle axis is summed. */
 typedef struct cumsum_view {
     const mst_kernel_args *a;
@@ -138,6 +157,7 @@ const mst_op mst_op_cumsum = {
     .infer = cumsum_infer,
     .grad = cumsum_grad,
     .reference = cumsum_reference,
+    .lower = cumsum_lower,
     MST_EXAMPLES(cumsum_examples),
 };
 

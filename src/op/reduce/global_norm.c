@@ -12,6 +12,7 @@ MST_API mst_value mst_global_norm(const mst_value *values, int n);
 #include <math.h>
 
 #include "op/op.h"
+#include "op/reduce/reduce.h"
 #include "op/reduce/sum_squares.h"
 
 static mst_status global_norm_infer(mst_infer *c) {
@@ -25,6 +26,18 @@ static mst_status global_norm_infer(mst_infer *c) {
 /* d norm / d src = src / norm */
 static mst_value global_norm_grad(mst_grad *c, int i) {
     return mst_mul(c->src[i], mst_div(c->ddst[0], c->dst[0]));
+}
+
+/* In f64 as the kernel, so that no square overflows. */
+static void global_norm_lower(mst_lower *l) {
+    mst_hlo sum = MST_NO_HLO;
+    for (int i = 0; i < l->num_src; i++) {
+        const mst_axes all = mst_reduce_axes(&(const mst_axes){.count = 0}, l->src_spec[i].shape.ndim);
+        const mst_hlo x = mst_hlo_convert(l, l->src[i], MST_F64);
+        const mst_hlo part = mst_hlo_reduce(l, "add", mst_hlo_binary(l, "multiply", x, x), 0, all);
+        sum = i ? mst_hlo_binary(l, "add", sum, part) : part;
+    }
+    l->dst[0] = mst_hlo_convert(l, mst_hlo_unary(l, "sqrt", sum), l->dst_spec[0].dtype);
 }
 
 static mst_status global_norm_reference(const mst_kernel_args *a) {
@@ -70,6 +83,7 @@ const mst_op mst_op_global_norm = {
     .grad = global_norm_grad,
     .workspace = mst_sum_squares_workspace,
     .reference = global_norm_reference,
+    .lower = global_norm_lower,
     MST_EXAMPLES(global_norm_examples),
 };
 

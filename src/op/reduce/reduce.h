@@ -12,6 +12,7 @@
 #define MUSTER_OP_REDUCE_H
 
 #include "base/simd.h"
+#include "muster/hlo.h"
 #include "muster/op.h"
 
 enum { MST_MAX_REDUCED = 2 * MST_MAX_NDIM };
@@ -118,6 +119,15 @@ mst_value mst_reduce_extreme_grad(mst_grad *c, int i);
 MST_CHECKED mst_status mst_reduce_infer_axes(mst_infer *c, const mst_axes *axes, bool keep_dims);
 /** mst_reduce with sums. */
 MST_CHECKED mst_status mst_reduce_sums(const mst_kernel_args *a, const mst_reduce_loops *r);
+
+/** AXES (none: all), which are valid, of NDIM: ascending and not negative. */
+mst_axes mst_reduce_axes(const mst_axes *axes, int ndim);
+/** Source 0; f32 as f64, in which sums and products of all reductions are made. Their cost is that of reading the
+ *  source. */
+mst_hlo mst_reduce_wide(mst_lower *l);
+/** X, which is like source 0, reduced by OPERATION of StableHLO, which leaves INITIAL as it is, over the axes of the
+ *  options: in the shape of output 0. */
+mst_hlo mst_reduce_lower(mst_lower *l, const char *operation, mst_hlo x, double initial);
 
 /* Gradients of reduce_prod, ops that are internal to the library, see reduce_prod_others.c. */
 mst_value mst_reduce_prod_others(mst_value src, mst_axes axes);

@@ -14,6 +14,10 @@ MST_API mst_value mst_reduce_all_with(mst_reduce_options options);
 #include "op/op.h"
 #include "op/reduce/reduce.h"
 
+static void reduce_all_lower(mst_lower *l) {
+    l->dst[0] = mst_reduce_lower(l, "and", l->src[0], true);
+}
+
 #define OP reduce_all
 #define START 1
 #define STEP(a, x) ((A)((a) & (x)))
@@ -32,6 +36,7 @@ const mst_op mst_op_reduce_all = {
     .infer = mst_reduce_infer,
     .workspace = mst_reduce_workspace,
     .reference = reduce_all_reference,
+    .lower = reduce_all_lower,
     MST_EXAMPLES(bools_examples),
 };
 

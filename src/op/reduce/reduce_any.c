@@ -14,6 +14,10 @@ MST_API mst_value mst_reduce_any_with(mst_reduce_options options);
 #include "op/op.h"
 #include "op/reduce/reduce.h"
 
+static void reduce_any_lower(mst_lower *l) {
+    l->dst[0] = mst_reduce_lower(l, "or", l->src[0], false);
+}
+
 #define OP reduce_any
 #define START 0
 #define STEP(a, x) ((A)((a) | (x)))
@@ -32,6 +36,7 @@ const mst_op mst_op_reduce_any = {
     .infer = mst_reduce_infer,
     .workspace = mst_reduce_workspace,
     .reference = reduce_any_reference,
+    .lower = reduce_any_lower,
     MST_EXAMPLES(bools_examples),
 };
 

@@ -17,6 +17,10 @@ MST_API mst_value mst_reduce_max_with(mst_reduce_options options);
 #include "op/op.h"
 #include "op/reduce/reduce.h"
 
+static void reduce_max_lower(mst_lower *l) {
+    l->dst[0] = mst_reduce_lower(l, "maximum", l->src[0], -INFINITY);
+}
+
 /* an accumulator that is NaN stays NaN, as nothing is > NaN */
 #define OP reduce_max
 #define START LOWEST
@@ -37,6 +41,7 @@ const mst_op mst_op_reduce_max = {
     .grad = mst_reduce_extreme_grad,
     .workspace = mst_reduce_workspace,
     .reference = reduce_max_reference,
+    .lower = reduce_max_lower,
     MST_EXAMPLES(extreme_examples),
 };
 

@@ -24,6 +24,17 @@ static mst_value reduce_mean_grad(mst_grad *c, int i) {
     return mst_broadcast_like(mst_reduce_restore_dims(c, share), c->src[0]);
 }
 
+static void reduce_mean_lower(mst_lower *l) {
+    const mst_spec src = l->src_spec[0];
+    const mst_dtype dtype = mst_dtype_is_float(src.dtype) ? MST_F64 : MST_I64;
+    const mst_axes axes = mst_reduce_axes(&((const mst_reduce_options *)l->options)->axes, src.shape.ndim);
+    double n = 1;
+    for (int k = 0; k < axes.count; k++) n *= (double)src.shape.dim[axes.axis[k]];
+    if (n == 0 && dtype == MST_I64) n = 1; /* 0 / 0 is NaN for floats, and 0 for integers */
+    const mst_hlo sum = mst_reduce_lower(l, "add", mst_hlo_convert(l, l->src[0], dtype), 0);
+    l->dst[0] = mst_hlo_convert(l, mst_hlo_binary(l, "divide", sum, mst_hlo_number(l, dtype, n)), src.dtype);
+}
+
 static inline double mean_of_double(double sum, int64_t n) {
     return sum / (double)n;
 }
@@ -107,6 +118,7 @@ const mst_op mst_op_reduce_mean = {
     .grad = reduce_mean_grad,
     .workspace = mst_reduce_workspace,
     .reference = reduce_mean_reference,
+    .lower = reduce_mean_lower,
     MST_EXAMPLES(reduce_mean_examples),
 };
 

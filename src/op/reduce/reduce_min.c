@@ -17,6 +17,10 @@ MST_API mst_value mst_reduce_min_with(mst_reduce_options options);
 #include "op/op.h"
 #include "op/reduce/reduce.h"
 
+static void reduce_min_lower(mst_lower *l) {
+    l->dst[0] = mst_reduce_lower(l, "minimum", l->src[0], INFINITY);
+}
+
 /* an accumulator that is NaN stays NaN, as nothing is < NaN */
 #define OP reduce_min
 #define START HIGHEST
@@ -37,6 +41,7 @@ const mst_op mst_op_reduce_min = {
     .grad = mst_reduce_extreme_grad,
     .workspace = mst_reduce_workspace,
     .reference = reduce_min_reference,
+    .lower = reduce_min_lower,
     MST_EXAMPLES(extreme_examples),
 };
 

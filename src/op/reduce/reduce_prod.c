@@ -22,6 +22,10 @@ static mst_value reduce_prod_grad(mst_grad *c, int i) {
     return mst_mul(others, mst_reduce_restore_dims(c, c->ddst[0]));
 }
 
+static void reduce_prod_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_convert(l, mst_reduce_lower(l, "multiply", mst_reduce_wide(l), 1), l->dst_spec[0].dtype);
+}
+
 #define A WIDE
 #define START 1
 #define STEP(a, x) ((a) * (A)(x))
@@ -87,6 +91,7 @@ const mst_op mst_op_reduce_prod = {
     .grad = reduce_prod_grad,
     .workspace = mst_reduce_workspace,
     .reference = reduce_prod_reference,
+    .lower = reduce_prod_lower,
     MST_EXAMPLES(reduce_prod_examples),
 };
 

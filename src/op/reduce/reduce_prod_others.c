@@ -32,6 +32,67 @@ static mst_value reduce_prod_others_grad(mst_grad *c, int i) {
     return mst_reduce_prod_others_grad(c->ddst[0], c->src[0], ((const prod_others_options *)c->options)->axes);
 }
 
+/* SRC as [elements that are multiplied, the others], f64. */
+static mst_hlo columns_of(mst_lower *l, mst_hlo src, mst_axes *perm) {
+    const mst_spec spec = mst_hlo_spec(l, src);
+    const mst_axes axes = mst_reduce_axes(&((const prod_others_options *)l->options)->axes, spec.shape.ndim);
+    int64_t n = 1, others = 1;
+    bool is_reduced[MST_MAX_NDIM] = {false};
+    *perm = axes;
+    for (int k = 0; k < axes.count; k++) is_reduced[axes.axis[k]] = true;
+    for (int k = 0; k < spec.shape.ndim; k++) {
+        *(is_reduced[k] ? &n : &others) *= spec.shape.dim[k];
+        if (!is_reduced[k]) perm->axis[perm->count++] = k;
+    }
+    const mst_hlo moved = mst_hlo_transpose(l, mst_hlo_convert(l, src, MST_F64), *perm);
+    return mst_hlo_reshape(l, moved, MST_SHAPE(n, others));
+}
+
+/* The other way round: output 0 of its columns. */
+static mst_hlo of_columns(mst_lower *l, mst_hlo columns, const mst_axes *perm) {
+    const mst_spec dst = l->dst_spec[0];
+    mst_shape moved = dst.shape;
+    mst_axes inverse = {.count = perm->count};
+    for (int k = 0; k < perm->count; k++) {
+        moved.dim[k] = dst.shape.dim[perm->axis[k]];
+        inverse.axis[perm->axis[k]] = k;
+    }
+    return mst_hlo_convert(l, mst_hlo_transpose(l, mst_hlo_reshape(l, columns, moved), inverse), dst.dtype);
+}
+
+/* X moved down by DISTANCE rows, or up, with VALUE where nothing comes from. */
+static mst_hlo shifted(mst_lower *l, mst_hlo x, int64_t distance, double value) {
+    const int64_t low[] = {distance, 0}, high[] = {-distance, 0};
+    return mst_hlo_pad(l, x, mst_hlo_number(l, MST_F64, value), low, high, NULL);
+}
+
+/* For each row the product *P of those before it (after it, if DIRECTION is -1). If Q is not NULL, it is the gradient
+ * of the rows, and becomes the sum of each row's times the product of the others: see multiply_others_grad. After the
+ * step of a distance d a row knows up to 2 d rows. */
+static void fold_rows(mst_lower *l, int direction, mst_hlo *p, mst_hlo *q) {
+    const int64_t n = mst_hlo_spec(l, *p).shape.dim[0];
+    if (n == 0) return;
+    for (int64_t distance = 1; distance < n; distance *= 2) {
+        const mst_hlo before = shifted(l, *p, direction * distance, 1);
+        if (q) {
+            const mst_hlo sum_before = shifted(l, *q, direction * distance, 0);
+            *q = mst_hlo_binary(l, "add", mst_hlo_binary(l, "multiply", sum_before, *p),
+                                mst_hlo_binary(l, "multiply", before, *q));
+        }
+        *p = mst_hlo_binary(l, "multiply", before, *p);
+    }
+    *p = shifted(l, *p, direction, 1);
+    if (q) *q = shifted(l, *q, direction, 0);
+}
+
+static void reduce_prod_others_lower(mst_lower *l) {
+    mst_axes perm;
+    mst_hlo before = columns_of(l, l->src[0], &perm), after = before;
+    fold_rows(l, 1, &before, NULL);
+    fold_rows(l, -1, &after, NULL);
+    l->dst[0] = of_columns(l, mst_hlo_binary(l, "multiply", before, after), &perm);
+}
+
 /* for each thread two arrays over the elements of one output: `value` and `others` */
 static size_t reduce_prod_others_workspace(const mst_infer *c, int num_threads) {
     const mst_reduce_loops r = mst_reduce_loops_over(c->src[0].shape, &((const prod_others_options *)c->options)->axes);
@@ -128,6 +189,7 @@ const mst_op mst_op_reduce_prod_others = {
     .grad = reduce_prod_others_grad,
     .workspace = reduce_prod_others_workspace,
     .reference = reduce_prod_others_reference,
+    .lower = reduce_prod_others_lower,
     MST_EXAMPLES(reduce_prod_others_examples),
 };
 
@@ -162,6 +224,17 @@ static mst_value reduce_prod_others_grad_grad(mst_grad *c, int i) {
     if (i == 0)
         return mst_reduce_prod_others_grad(c->ddst[0], c->src[1], ((const prod_others_options *)c->options)->axes);
     return mst_value_fail(c->graph, MST_UNIMPLEMENTED, "reduce_prod: there is no third derivative");
+}
+
+static void reduce_prod_others_grad_lower(mst_lower *l) {
+    mst_axes perm;
+    mst_hlo q_before = columns_of(l, l->src[0], &perm), q_after = q_before;
+    mst_hlo p_before = columns_of(l, l->src[1], &perm), p_after = p_before;
+    fold_rows(l, 1, &p_before, &q_before);
+    fold_rows(l, -1, &p_after, &q_after);
+    const mst_hlo first = mst_hlo_binary(l, "multiply", q_before, p_after);
+    const mst_hlo second = mst_hlo_binary(l, "multiply", p_before, q_after);
+    l->dst[0] = of_columns(l, mst_hlo_binary(l, "add", first, second), &perm);
 }
 
 /* for each thread four arrays over the elements of one output: g, x, p and q of multiply_others_grad */
@@ -272,6 +345,7 @@ const mst_op mst_op_reduce_prod_others_grad = {
     .grad = reduce_prod_others_grad_grad,
     .workspace = reduce_prod_others_grad_workspace,
     .reference = reduce_prod_others_grad_reference,
+    .lower = reduce_prod_others_grad_lower,
     MST_EXAMPLES(reduce_prod_others_grad_examples),
 };
 

@@ -20,6 +20,10 @@ static mst_value reduce_sum_grad(mst_grad *c, int i) {
     return mst_broadcast_like(mst_reduce_restore_dims(c, c->ddst[0]), c->src[0]);
 }
 
+static void reduce_sum_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_convert(l, mst_reduce_lower(l, "add", mst_reduce_wide(l), 0), l->dst_spec[0].dtype);
+}
+
 static mst_status reduce_sum_reference(const mst_kernel_args *a) {
     const mst_reduce_loops r = mst_reduce_loops_over(a->src[0].shape, &((const mst_reduce_options *)a->options)->axes);
     return mst_reduce_sums(a, &r);
@@ -106,6 +110,7 @@ const mst_op mst_op_reduce_sum = {
     .grad = reduce_sum_grad,
     .workspace = mst_reduce_workspace,
     .reference = reduce_sum_reference,
+    .lower = reduce_sum_lower,
     MST_EXAMPLES(reduce_sum_examples),
 };
 

@@ -32,6 +32,15 @@ static mst_value sum_to_like_grad(mst_grad *c, int i) {
     return i == 0 ? mst_broadcast_like(c->ddst[0], c->src[0]) : MST_NONE;
 }
 
+static void sum_to_like_lower(mst_lower *l) {
+    const mst_shape src = l->src_spec[0].shape, like = l->dst_spec[0].shape;
+    const int lead = src.ndim - like.ndim;
+    mst_axes axes = {.count = 0};
+    for (int k = 0; k < src.ndim; k++)
+        if (k < lead || (like.dim[k - lead] == 1 && src.dim[k] != 1)) axes.axis[axes.count++] = k;
+    l->dst[0] = mst_hlo_reshape(l, mst_hlo_reduce(l, "add", l->src[0], 0, axes), like);
+}
+
 mst_value mst_unbroadcast(mst_value gradient, mst_value like) {
     mst_shape have = mst_value_spec(gradient).shape, want = mst_value_spec(like).shape;
     bool done = !mst_value_is_none(gradient) && !mst_value_is_none(like) && mst_shape_count(have) >= 0 &&
@@ -118,6 +127,7 @@ const mst_op mst_op_sum_to_like = {
     .is_identity = sum_to_like_is_identity,
     .workspace = sum_to_like_workspace,
     .reference = sum_to_like_reference,
+    .lower = sum_to_like_lower,
     MST_EXAMPLES(sum_to_like_examples),
 };
 
