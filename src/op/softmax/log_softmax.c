@@ -19,6 +19,11 @@ static mst_value log_softmax_grad(mst_grad *c, int i) {
     return mst_sub(c->ddst[0], mst_mul(mst_exp(c->dst[0]), sum));
 }
 
+static void log_softmax_lower(mst_lower *l) {
+    const mst_softmax_row row = mst_softmax_lower(l, l->src[0]);
+    l->dst[0] = mst_hlo_binary(l, "subtract", row.shifted, mst_hlo_unary(l, "log", row.sum));
+}
+
 /* The exponentials go to dst, where the result replaces them. */
 MST_SIMD static void rows_f32(const float *src, float *dst, int64_t rows, int64_t n) {
     for (int64_t row = 0; row < rows; row++, src += n, dst += n) {
@@ -67,6 +72,7 @@ const mst_op mst_op_log_softmax = {
     .infer = mst_softmax_infer,
     .grad = log_softmax_grad,
     .reference = log_softmax_reference,
+    .lower = log_softmax_lower,
     MST_EXAMPLES(log_softmax_examples),
 };
 

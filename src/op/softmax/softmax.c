@@ -26,6 +26,16 @@ mst_value mst_softmax_project(mst_value softmax, mst_value upstream) {
     return mst_mul(softmax, mst_sub(upstream, mean));
 }
 
+mst_softmax_row mst_softmax_lower(mst_lower *l, mst_hlo logits) {
+    const mst_axes last = MST_AXES(mst_hlo_spec(l, logits).shape.ndim - 1);
+    mst_softmax_row row;
+    const mst_hlo most = mst_hlo_reduce_keep(l, "maximum", logits, -INFINITY, last);
+    row.shifted = mst_hlo_binary(l, "subtract", logits, most);
+    row.power = mst_hlo_unary(l, "exponential", row.shifted);
+    row.sum = mst_hlo_reduce_keep(l, "add", row.power, 0, last);
+    return row;
+}
+
 typedef struct softmax_work {
     const mst_kernel_args *args;
     mst_softmax_rows_f32 *rows_f32;
@@ -54,6 +64,11 @@ mst_status mst_softmax_run(const mst_kernel_args *a, mst_softmax_rows_f32 *rows_
 static mst_value softmax_grad(mst_grad *c, int i) {
     (void)i;
     return mst_softmax_project(c->dst[0], c->ddst[0]);
+}
+
+static void softmax_lower(mst_lower *l) {
+    const mst_softmax_row row = mst_softmax_lower(l, l->src[0]);
+    l->dst[0] = mst_hlo_binary(l, "divide", row.power, row.sum);
 }
 
 MST_SIMD static void rows_f32(const float *src, float *dst, int64_t rows, int64_t n) {
@@ -108,6 +123,7 @@ const mst_op mst_op_softmax = {
     .infer = mst_softmax_infer,
     .grad = softmax_grad,
     .reference = softmax_reference,
+    .lower = softmax_lower,
     MST_EXAMPLES(softmax_examples),
 };
 

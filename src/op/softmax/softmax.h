@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/simd.h"
+#include "muster/hlo.h"
 #include "muster/op.h"
 #include "op/share.h"
 
@@ -22,6 +23,14 @@ enum { MST_SOFTMAX_LANES = 32 };
 MST_CHECKED mst_status mst_softmax_infer(mst_infer *c);
 /** The gradient of softmax from its value p and the gradient u of its output: p (u - sum of u p over the row). */
 mst_value mst_softmax_project(mst_value softmax, mst_value upstream);
+
+/** A row of logits as StableHLO. */
+typedef struct mst_softmax_row {
+    mst_hlo shifted; /**< the logits less the largest of the row */
+    mst_hlo power;   /**< e to that */
+    mst_hlo sum;     /**< of the powers, in a last dimension of 1 */
+} mst_softmax_row;
+mst_softmax_row mst_softmax_lower(mst_lower *l, mst_hlo logits);
 
 /** exp(x) for x <= 0, within 2 units in the last place; 0 if it would be under the least normal number; NaN for
  *  NaN. With n = round(x / log 2) and r = x - n log 2 it is 2^n exp(r), and exp(r) = 1 + r + r^2 p(r) where p is the

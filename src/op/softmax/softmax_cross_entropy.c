@@ -46,6 +46,24 @@ static mst_value softmax_cross_entropy_grad(mst_grad *c, int i) {
     return sum;
 }
 
+/* As the kernel: see softmax_cross_entropy_rows.inc. */
+static void softmax_cross_entropy_lower(mst_lower *l) {
+    const mst_dtype dtype = l->src_spec[0].dtype;
+    const mst_hlo labels = l->src[1], zero = mst_hlo_number(l, dtype, 0);
+    const mst_axes last = MST_AXES(l->src_spec[0].shape.ndim - 1);
+    const mst_softmax_row row = mst_softmax_lower(l, l->src[0]);
+    const mst_hlo weighted = mst_hlo_binary(l, "multiply", labels, row.shifted);
+    const mst_hlo counted = mst_hlo_select(l, mst_hlo_compare(l, "NE", labels, zero), weighted, zero);
+    const mst_hlo inner = mst_hlo_reduce_keep(l, "add", counted, 0, last);
+    const mst_hlo total = mst_hlo_reduce_keep(l, "add", labels, 0, last);
+    const mst_hlo scale = mst_hlo_binary(l, "divide", total, row.sum);
+    const mst_hlo log_sum = mst_hlo_binary(l, "multiply", total, mst_hlo_unary(l, "log", row.sum));
+    const mst_hlo loss = mst_hlo_binary(l, "subtract", log_sum, inner);
+    l->dst[0] = l->src_spec[0].shape.dim[last.axis[0]] ? mst_hlo_reshape(l, loss, l->dst_spec[0].shape)
+                                                       : mst_hlo_fill(l, dtype, l->dst_spec[0].shape, 0);
+    l->dst[1] = mst_hlo_binary(l, "subtract", mst_hlo_binary(l, "multiply", row.power, scale), labels);
+}
+
 #define MST_TEMPLATE "op/softmax/softmax_cross_entropy_rows.inc"
 #include "op/softmax/softmax_floats.inc"
 
@@ -117,6 +135,7 @@ const mst_op mst_op_softmax_cross_entropy = {
     .infer = softmax_cross_entropy_infer,
     .grad = softmax_cross_entropy_grad,
     .reference = softmax_cross_entropy_reference,
+    .lower = softmax_cross_entropy_lower,
     MST_EXAMPLES(softmax_cross_entropy_examples),
 };
 

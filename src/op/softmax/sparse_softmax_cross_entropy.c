@@ -11,6 +11,7 @@
 /** Output 0, the loss. */
 MST_API mst_value mst_sparse_softmax_cross_entropy(mst_value logits, mst_value labels);
 #endif
+#include "op/index/index_hlo.h"
 #include "op/op.h"
 #include "op/share.h"
 #include "op/softmax/softmax.h"
@@ -43,6 +44,27 @@ static mst_value sparse_softmax_cross_entropy_grad(mst_grad *c, int i) {
         sum = mst_value_is_none(sum) ? of_derivative : mst_add(sum, of_derivative);
     }
     return sum;
+}
+
+static void sparse_softmax_cross_entropy_lower(mst_lower *l) {
+    const mst_spec logits = l->src_spec[0];
+    const int last = logits.shape.ndim - 1;
+    const int64_t classes = logits.shape.dim[last];
+    mst_shape column = logits.shape;
+    column.dim[last] = 1;
+    const mst_hlo number = mst_hlo_classes(l, l->src[1]), zero = mst_hlo_number(l, logits.dtype, 0);
+    mst_hlo_fault(l, mst_hlo_outside(l, number, classes), MST_INVALID,
+                  "a label is not one of the %lld classes, 0 to %lld", (long long)classes, (long long)classes - 1);
+    const mst_hlo label = mst_hlo_reshape(l, number, column);
+    const mst_hlo place = mst_hlo_iota(l, mst_hlo_spec(l, label).dtype, logits.shape, last);
+    const mst_hlo is_label = mst_hlo_compare(l, "EQ", label, place);
+    const mst_softmax_row row = mst_softmax_lower(l, l->src[0]);
+    const mst_hlo of_label =
+        mst_hlo_reduce_keep(l, "add", mst_hlo_select(l, is_label, row.shifted, zero), 0, MST_AXES(last));
+    const mst_hlo loss = mst_hlo_binary(l, "subtract", mst_hlo_unary(l, "log", row.sum), of_label);
+    l->dst[0] = mst_hlo_reshape(l, loss, l->dst_spec[0].shape);
+    l->dst[1] = mst_hlo_binary(l, "subtract", mst_hlo_binary(l, "divide", row.power, row.sum),
+                               mst_hlo_convert(l, is_label, logits.dtype));
 }
 
 static int64_t label_at(const mst_array *labels, int64_t row) {
@@ -161,6 +183,7 @@ const mst_op mst_op_sparse_softmax_cross_entropy = {
     .infer = sparse_softmax_cross_entropy_infer,
     .grad = sparse_softmax_cross_entropy_grad,
     .reference = sparse_softmax_cross_entropy_reference,
+    .lower = sparse_softmax_cross_entropy_lower,
     MST_EXAMPLES(sparse_softmax_cross_entropy_examples),
 };
 
