@@ -36,6 +36,10 @@ static mst_status constant_infer(mst_infer *c) {
     return MST_OK;
 }
 
+static void constant_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_tensor(l, ((const mst_constant_options *)l->options)->value);
+}
+
 static mst_status constant_reference(const mst_kernel_args *a) {
     const mst_constant_options *o = a->options;
     if (mst_tensor_bytes(o->value)) memcpy(a->dst[0].data, mst_tensor_data(o->value), mst_tensor_bytes(o->value));
@@ -56,6 +60,7 @@ const mst_op mst_op_constant = {
     .options_size = sizeof(mst_constant_options),
     .infer = constant_infer,
     .reference = constant_reference,
+    .lower = constant_lower,
     MST_EXAMPLES(constant_examples),
 };
 
