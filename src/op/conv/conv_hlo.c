@@ -87,10 +87,14 @@ static mst_hlo exchange_channels(mst_lower *l, mst_hlo weights, const windows *w
     return mst_hlo_reshape(l, mst_hlo_transpose(l, mst_hlo_reshape(l, weights, parts), axes), joined);
 }
 
-/* The gradient of the source of windows W. */
+/* The gradient of the source of windows W. The weights are reversed by an operation of its own: compilers for GPUs know
+ * this form as a gradient, for which they have kernels, and not the attribute of the convolution. */
 static mst_hlo src_grad(mst_lower *l, mst_hlo weights, mst_hlo gradient, const windows *w) {
     const bool has_groups = w->groups > 1;
-    mst_hlo_convolution c = {.groups = w->groups, .reversed = true};
+    mst_hlo_convolution c = {.groups = w->groups};
+    mst_axes window = {.count = w->num_axes};
+    for (int k = 0; k < w->num_axes; k++) window.axis[k] = k;
+    if (has_groups) weights = exchange_channels(l, weights, w);
     if (w->num_axes == MST_WINDOW_AXES)
         c.dimensions =
             has_groups ? "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]" : "[b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f]";
@@ -104,7 +108,7 @@ static mst_hlo src_grad(mst_lower *l, mst_hlo weights, mst_hlo gradient, const w
         c.low[k] = reach_of(axis) - 1 - axis->before;
         c.high[k] = axis->in + reach_of(axis) - 1 - span_of(axis) - c.low[k];
     }
-    return convolve(l, gradient, has_groups ? exchange_channels(l, weights, w) : weights, w, &c);
+    return convolve(l, gradient, mst_hlo_reverse(l, weights, window), w, &c);
 }
 
 void mst_conv_src_grad_lower(mst_lower *l) {
