@@ -18,8 +18,8 @@ typedef struct windows {
     int64_t groups;
 } windows;
 
-static windows windows_of(const mst_conv2d_options *o, const mst_shape *src, const mst_shape *weights,
-                          const mst_shape *dst) {
+static windows axes_of(const mst_conv2d_options *o, const mst_shape *src, const mst_shape *weights,
+                       const mst_shape *dst) {
     const mst_conv conv = mst_conv_make(o, src, weights, dst);
     windows w = {.src = src, .weights = weights, .dst = dst, .num_axes = src->ndim - 2, .groups = conv.groups};
     const int before = w.num_axes - MST_WINDOW_AXES;
@@ -54,7 +54,7 @@ static mst_hlo convolve(mst_lower *l, mst_hlo src, mst_hlo weights, const window
 }
 
 void mst_conv_lower(mst_lower *l) {
-    const windows w = windows_of(l->options, &l->src_spec[0].shape, &l->src_spec[1].shape, &l->dst_spec[0].shape);
+    const windows w = axes_of(l->options, &l->src_spec[0].shape, &l->src_spec[1].shape, &l->dst_spec[0].shape);
     mst_hlo_convolution c = {.groups = w.groups,
                              .dimensions = w.num_axes == MST_WINDOW_AXES ? "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]"
                                                                          : "[b, 0, 1, 2, f]x[0, 1, 2, i, o]->"
@@ -112,17 +112,17 @@ static mst_hlo src_grad(mst_lower *l, mst_hlo weights, mst_hlo gradient, const w
 }
 
 void mst_conv_src_grad_lower(mst_lower *l) {
-    const windows w = windows_of(l->options, &l->src_spec[0].shape, &l->src_spec[1].shape, &l->src_spec[2].shape);
+    const windows w = axes_of(l->options, &l->src_spec[0].shape, &l->src_spec[1].shape, &l->src_spec[2].shape);
     l->dst[0] = src_grad(l, l->src[1], l->src[2], &w);
 }
 
 void mst_conv_transpose_lower(mst_lower *l) {
-    const windows w = windows_of(l->options, &l->dst_spec[0].shape, &l->src_spec[1].shape, &l->src_spec[0].shape);
+    const windows w = axes_of(l->options, &l->dst_spec[0].shape, &l->src_spec[1].shape, &l->src_spec[0].shape);
     l->dst[0] = src_grad(l, l->src[1], l->src[0], &w);
 }
 
 void mst_conv_weights_grad_lower(mst_lower *l) {
-    const windows w = windows_of(l->options, &l->src_spec[0].shape, &l->src_spec[1].shape, &l->src_spec[2].shape);
+    const windows w = axes_of(l->options, &l->src_spec[0].shape, &l->src_spec[1].shape, &l->src_spec[2].shape);
     mst_hlo_convolution c = {.batch_groups = w.groups,
                              .dimensions = w.num_axes == MST_WINDOW_AXES ? "[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]"
                                                                          : "[f, 0, 1, 2, b]x[i, 0, 1, 2, o]->"

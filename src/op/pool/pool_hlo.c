@@ -1,9 +1,9 @@
 /* Pooling and its gradients as StableHLO, one axis after the other.
  *
- * The first of the largest elements of a window, counted through its slices, rows and columns, is found like this: of
- * the slices of the window, the first that has its largest element; of the rows of that slice, the first that has it; of
- * this row, the first element. So a gradient goes back along the depth, then along the rows, then along the columns,
- * each time to the first element of a window of one axis.
+ * The first of the largest elements of a window, counted through its slices, rows and columns, is found like this: the
+ * first slice that has the largest element of the window; the first row of that slice that has it; the first element of
+ * that row. So a gradient goes back along the depth, then along the rows, then along the columns, each time to the
+ * first element of a window of one axis.
  *
  * StableHLO's select_and_scatter is not used: devices add its terms in any order, and its order of NaN is another. */
 #include <math.h>
@@ -18,7 +18,7 @@ typedef struct windows {
     mst_window axis[MST_MOST_WINDOW_AXES];
 } windows;
 
-static windows windows_of(const mst_pool2d_options *o, const mst_shape *src, const mst_shape *dst) {
+static windows axes_of(const mst_pool2d_options *o, const mst_shape *src, const mst_shape *dst) {
     const mst_pool pool = mst_pool_make(o, src, dst);
     windows w = {.num_axes = src->ndim - 2};
     const int before = w.num_axes - MST_WINDOW_AXES;
@@ -51,20 +51,20 @@ static mst_hlo reduce(mst_lower *l, const char *operation, mst_hlo x, double ini
 
 void mst_max_pool_lower(mst_lower *l) {
     const mst_spec *dst = &l->dst_spec[0];
-    const windows w = windows_of(l->options, &l->src_spec[0].shape, &dst->shape);
+    const windows w = axes_of(l->options, &l->src_spec[0].shape, &dst->shape);
     l->dst[0] = mst_shape_count(l->src_spec[0].shape) ? reduce(l, "maximum", l->src[0], -INFINITY, &w, 0, w.num_axes)
                                                       : mst_hlo_fill(l, dst->dtype, dst->shape, -INFINITY);
 }
 
 /* Windows FIRST_OUT to FIRST_OUT + COUNT - 1 along an axis have a place K inside the source; it is at AT for the first
  * of them. */
-typedef struct place {
+typedef struct window_place {
     int64_t first_out, count, at;
-} place;
+} window_place;
 
-static place place_of(const mst_window *w, int64_t k) {
+static window_place window_place_of(const mst_window *w, int64_t k) {
     const int64_t from = w->before - k, last = w->in - 1 + from; /* window o has this place at o stride - from */
-    place p = {.first_out = from > 0 ? (from + w->stride - 1) / w->stride : 0};
+    window_place p = {.first_out = from > 0 ? (from + w->stride - 1) / w->stride : 0};
     const int64_t end = last < 0 ? 0 : last / w->stride + 1;
     p.count = (end < w->out ? end : w->out) - p.first_out;
     p.at = p.first_out * w->stride - from;
@@ -72,7 +72,7 @@ static place place_of(const mst_window *w, int64_t k) {
 }
 
 /* The elements of X, as long as the source along an axis, at a place of windows. */
-static mst_hlo elements_at(mst_lower *l, mst_hlo x, int dim, const mst_window *w, const place *p) {
+static mst_hlo elements_at(mst_lower *l, mst_hlo x, int dim, const mst_window *w, const window_place *p) {
     mst_shape shape = mst_hlo_spec(l, x).shape;
     int64_t begin[MST_MAX_NDIM] = {0}, stride[MST_MAX_NDIM];
     for (int i = 0; i < shape.ndim; i++) stride[i] = 1;
@@ -84,7 +84,7 @@ static mst_hlo elements_at(mst_lower *l, mst_hlo x, int dim, const mst_window *w
 }
 
 /* The elements of X, as long as the output, for the windows that have the place. */
-static mst_hlo of_windows(mst_lower *l, mst_hlo x, int dim, const mst_window *w, const place *p) {
+static mst_hlo of_windows(mst_lower *l, mst_hlo x, int dim, const mst_window *w, const window_place *p) {
     return p->count == w->out ? x : mst_hlo_slice_axis(l, x, dim, p->first_out, p->first_out + p->count);
 }
 
@@ -100,7 +100,8 @@ static mst_hlo pad(mst_lower *l, mst_hlo x, double value, int dim, int64_t low, 
 }
 
 /* X, for the windows that have the place, with VALUE for the others. */
-static mst_hlo for_all_windows(mst_lower *l, mst_hlo x, double value, int dim, const mst_window *w, const place *p) {
+static mst_hlo for_all_windows(mst_lower *l, mst_hlo x, double value, int dim, const mst_window *w,
+                               const window_place *p) {
     return pad(l, x, value, dim, p->first_out, w->out - p->first_out - p->count, 0);
 }
 
@@ -121,7 +122,7 @@ static mst_hlo give_by_place(mst_lower *l, const giving *g) {
     const mst_window *w = g->window;
     mst_hlo left = g->gradient, sum = MST_NO_HLO;
     for (int64_t k = 0; k < w->size; k++) {
-        const place p = place_of(w, k);
+        const window_place p = window_place_of(w, k);
         if (p.count < 1) continue;
         const mst_hlo x = elements_at(l, g->src, g->dim, w, &p);
         const mst_hlo hit = is_largest(l, x, of_windows(l, g->best, g->dim, w, &p));
@@ -145,13 +146,13 @@ static mst_shape in_parts(mst_shape shape, int dim, int64_t count, int64_t lengt
 }
 
 /* The axis as parts, each from the first element of a window to that of the next. */
-static mst_hlo cut(mst_lower *l, mst_hlo x, int dim, const mst_window *w) {
+static mst_hlo cut_in_parts(mst_lower *l, mst_hlo x, int dim, const mst_window *w) {
     const mst_hlo padded = pad(l, x, 0, dim, w->before, w->out * w->stride - w->before - w->in, 0);
     return mst_hlo_reshape(l, padded, in_parts(mst_hlo_spec(l, padded).shape, dim, w->out, w->stride));
 }
 
 /* The axis from its parts again. */
-static mst_hlo join(mst_lower *l, mst_hlo x, int dim, const mst_window *w) {
+static mst_hlo join_parts(mst_lower *l, mst_hlo x, int dim, const mst_window *w) {
     mst_shape shape = mst_hlo_spec(l, x).shape;
     shape.dim[dim] *= shape.dim[dim + 1];
     for (int i = dim + 1; i + 1 < shape.ndim; i++) shape.dim[i] = shape.dim[i + 1];
@@ -167,7 +168,7 @@ static mst_hlo for_parts(mst_lower *l, mst_hlo x, int dim, const mst_window *w) 
 /* All places at once, for windows that do not overlap: the first place of the largest is the smallest number of all. */
 static mst_hlo give_by_parts(mst_lower *l, const giving *g) {
     const mst_window *w = g->window;
-    const mst_hlo x = cut(l, g->src, g->dim, w), best = for_parts(l, g->best, g->dim, w);
+    const mst_hlo x = cut_in_parts(l, g->src, g->dim, w), best = for_parts(l, g->best, g->dim, w);
     const mst_shape shape = mst_hlo_spec(l, x).shape;
     mst_shape line = MST_SCALAR; /* 1 but for the axis */
     line.ndim = shape.ndim;
@@ -189,7 +190,7 @@ static mst_hlo give_by_parts(mst_lower *l, const giving *g) {
     const mst_hlo first = mst_hlo_reduce_keep(l, "minimum", number, (double)w->stride, MST_AXES(g->dim + 1));
     const mst_hlo given =
         mst_hlo_select(l, mst_hlo_compare(l, "EQ", at, first), for_parts(l, g->gradient, g->dim, w), g->zero);
-    return join(l, given, g->dim, w);
+    return join_parts(l, given, g->dim, w);
 }
 
 /* Places are quicker, because compilers make one loop of them; many would be a long text. */
@@ -199,7 +200,8 @@ static mst_hlo give(mst_lower *l, const giving *g) {
     return g->window->size > FEW && g->window->size <= g->window->stride ? give_by_parts(l, g) : give_by_place(l, g);
 }
 
-/* The largest elements of X along the last axes of its windows: BEST[k] along axes k, k + 1, ...; BEST[num_axes] is X. */
+/* The largest elements of X along the last axes of its windows: BEST[k] along axes k, k + 1, ...; BEST[num_axes] is
+ * X. */
 static void find_largest(mst_lower *l, mst_hlo x, const windows *w, mst_hlo best[MST_MOST_WINDOW_AXES + 1]) {
     best[w->num_axes] = x;
     for (int k = w->num_axes - 1; k >= 0; k--)
@@ -208,7 +210,7 @@ static void find_largest(mst_lower *l, mst_hlo x, const windows *w, mst_hlo best
 
 void mst_max_pool_grad_lower(mst_lower *l) {
     const mst_spec *dst = &l->dst_spec[0];
-    const windows w = windows_of(l->options, &dst->shape, &l->src_spec[1].shape);
+    const windows w = axes_of(l->options, &dst->shape, &l->src_spec[1].shape);
     mst_hlo best[MST_MOST_WINDOW_AXES + 1], gradient = l->src[1];
     if (!mst_shape_count(dst->shape) || !mst_shape_count(l->src_spec[1].shape)) {
         l->dst[0] = mst_hlo_fill(l, dst->dtype, dst->shape, 0);
@@ -233,7 +235,7 @@ static mst_hlo pick(mst_lower *l, mst_hlo src, mst_hlo best, mst_hlo value, int 
     if (is_all_ones(w)) return value;
     mst_hlo picked = mst_hlo_fill(l, spec.dtype, spec.shape, 0);
     for (int64_t k = w->size - 1; k >= 0; k--) {
-        const place p = place_of(w, k);
+        const window_place p = window_place_of(w, k);
         if (p.count < 1) continue;
         const mst_hlo hit = is_largest(l, elements_at(l, src, dim, w, &p), of_windows(l, best, dim, w, &p));
         const mst_hlo here = for_all_windows(l, elements_at(l, value, dim, w, &p), 0, dim, w, &p);
@@ -244,7 +246,7 @@ static mst_hlo pick(mst_lower *l, mst_hlo src, mst_hlo best, mst_hlo value, int 
 
 void mst_max_pool_pick_lower(mst_lower *l) {
     const mst_spec *dst = &l->dst_spec[0];
-    const windows w = windows_of(l->options, &l->src_spec[0].shape, &dst->shape);
+    const windows w = axes_of(l->options, &l->src_spec[0].shape, &dst->shape);
     mst_hlo best[MST_MOST_WINDOW_AXES + 1], value = l->src[1];
     if (!mst_shape_count(dst->shape) || !mst_shape_count(l->src_spec[0].shape)) {
         l->dst[0] = mst_hlo_fill(l, dst->dtype, dst->shape, 0);
@@ -280,7 +282,7 @@ static mst_hlo counts(mst_lower *l, mst_dtype dtype, const windows *w) {
 
 void mst_avg_pool_lower(mst_lower *l) {
     const mst_spec *dst = &l->dst_spec[0];
-    const windows w = windows_of(l->options, &l->src_spec[0].shape, &dst->shape);
+    const windows w = axes_of(l->options, &l->src_spec[0].shape, &dst->shape);
     if (!mst_shape_count(dst->shape) || !mst_shape_count(l->src_spec[0].shape))
         l->dst[0] = mst_hlo_fill(l, dst->dtype, dst->shape, 0);
     else
@@ -295,7 +297,7 @@ static mst_hlo spread(mst_lower *l, mst_hlo x, int dim, const mst_window *w) {
         const mst_hlo part = for_parts(l, x, dim, w);
         mst_shape shape = mst_hlo_spec(l, part).shape;
         shape.dim[dim + 1] = w->size;
-        return join(l, pad(l, mst_hlo_broadcast(l, part, shape), 0, dim + 1, 0, w->stride - w->size, 0), dim, w);
+        return join_parts(l, pad(l, mst_hlo_broadcast(l, part, shape), 0, dim + 1, 0, w->stride - w->size, 0), dim, w);
     }
     const int64_t low = w->size - 1 - w->before, span = (w->out - 1) * w->stride + 1;
     const mst_hlo apart = pad(l, x, 0, dim, low, w->in + w->size - 1 - span - low, w->stride - 1);
@@ -307,7 +309,7 @@ static mst_hlo spread(mst_lower *l, mst_hlo x, int dim, const mst_window *w) {
 
 void mst_avg_pool_grad_lower(mst_lower *l) {
     const mst_spec *dst = &l->dst_spec[0];
-    const windows w = windows_of(l->options, &dst->shape, &l->src_spec[1].shape);
+    const windows w = axes_of(l->options, &dst->shape, &l->src_spec[1].shape);
     if (!mst_shape_count(dst->shape) || !mst_shape_count(l->src_spec[1].shape)) {
         l->dst[0] = mst_hlo_fill(l, dst->dtype, dst->shape, 0);
         return;

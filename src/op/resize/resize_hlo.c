@@ -44,8 +44,8 @@ static bool allocate(mst_lower *l, sums *s) {
         mst_hlo_fail(l, "a picture of too many pixels");
         return false;
     }
-    s->index = calloc(count, sizeof *s->index);
-    s->weight = calloc(count, sizeof *s->weight);
+    s->index = calloc(count + 1, sizeof *s->index);
+    s->weight = calloc(count + 1, sizeof *s->weight);
     if (s->index && s->weight) return true;
     mst_hlo_fail(l, "cannot get memory");
     return false;
@@ -75,7 +75,7 @@ static bool sums_of(mst_lower *l, const line *a, sums *s) {
 static bool transposed_of(mst_lower *l, const line *a, sums *s) {
     mst_resize_place place;
     double weight;
-    int64_t *used = calloc((size_t)a->in, sizeof *used);
+    int64_t *used = calloc((size_t)a->in + 1, sizeof *used);
     *s = (sums){.to = a->in, .most = 1};
     if (!used) {
         mst_hlo_fail(l, "cannot get memory");
@@ -98,7 +98,7 @@ static bool transposed_of(mst_lower *l, const line *a, sums *s) {
 }
 
 /* Elements INDEX of X along AXIS, COUNT of them. */
-static mst_hlo take(mst_lower *l, mst_hlo x, int axis, int64_t count, const double *index) {
+static mst_hlo elements_along(mst_lower *l, mst_hlo x, int axis, int64_t count, const double *index) {
     mst_shape size = mst_hlo_spec(l, x).shape, dst = size;
     mst_hlo_indexing indexing = {.collapsed = MST_AXES(axis), .map = MST_AXES(axis), .vector_axis = 1};
     bool is_all = count == size.dim[axis];
@@ -118,7 +118,7 @@ static mst_hlo sum_along(mst_lower *l, mst_hlo x, int axis, const sums *s) {
         has_gaps = has_gaps || s->weight[k] == 0;
         has_weights = has_weights || (s->weight[k] != 0 && s->weight[k] != 1);
     }
-    mst_hlo terms = take(l, x, axis, s->to * s->most, s->index);
+    mst_hlo terms = elements_along(l, x, axis, s->to * s->most, s->index);
     mst_shape shape = mst_hlo_spec(l, terms).shape;
     for (int i = shape.ndim++; i > axis + 1; i--) shape.dim[i] = shape.dim[i - 1];
     shape.dim[axis] = s->to;
@@ -140,7 +140,7 @@ static mst_hlo sum_along(mst_lower *l, mst_hlo x, int axis, const sums *s) {
 
 /* x + (y - x) part, of the two elements x and y between which each element of the output is along AXIS. */
 static mst_hlo between(mst_lower *l, mst_hlo x, int axis, const line *a) {
-    double *lower = calloc((size_t)a->out * 3, sizeof *lower);
+    double *lower = calloc((size_t)a->out * 3 + 1, sizeof *lower);
     if (!lower) return mst_hlo_fail(l, "cannot get memory");
     double *const upper = lower + a->out, *const part = upper + a->out;
     bool is_between = false;
@@ -151,13 +151,13 @@ static mst_hlo between(mst_lower *l, mst_hlo x, int axis, const line *a) {
         part[i] = place.part;
         is_between = is_between || place.part != 0;
     }
-    const mst_hlo first = take(l, x, axis, a->out, lower);
+    const mst_hlo first = elements_along(l, x, axis, a->out, lower);
     mst_hlo result = first;
     if (is_between) {
         const mst_spec spec = mst_hlo_spec(l, first);
         const mst_hlo parts =
             mst_hlo_broadcast_axes(l, mst_hlo_list(l, spec.dtype, (int)a->out, part), spec.shape, MST_AXES(axis));
-        const mst_hlo way = mst_hlo_binary(l, "subtract", take(l, x, axis, a->out, upper), first);
+        const mst_hlo way = mst_hlo_binary(l, "subtract", elements_along(l, x, axis, a->out, upper), first);
         result = mst_hlo_binary(l, "add", first, mst_hlo_binary(l, "multiply", way, parts));
     }
     free(lower);
