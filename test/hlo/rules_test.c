@@ -28,8 +28,11 @@ static const mst_optimizer variants[] = {
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
-static double tolerance_of(mst_dtype dtype) {
-    return dtype == MST_F64 ? 1e-12 : 1e-5;
+static void check(hlo_case *h, const char *label, mst_dtype dtype) {
+    h->label = label;
+    h->tolerance = dtype == MST_F64 ? 1e-12 : 1e-5;
+    hlo_folder_keep(h);
+    assert_true(hlo_case_agrees(h));
 }
 
 static mst_tensor *vector(mst_dtype dtype, int64_t count) {
@@ -106,36 +109,26 @@ static void update(const rule_case *c, const rule_case *in_place) {
     (c->dtype == MST_F64 ? c->rule->update_f64 : c->rule->update_f32)(&c->optimizer, &tile);
 }
 
-static mst_hlo source_of(hlo_case *h, const mst_tensor *tensor) {
-    h->argument[h->num_arguments] = hlo_value_of(tensor);
-    return mst_hlo_program_source(h->program, &h->argument[h->num_arguments++].spec);
-}
-
-static void result_of(hlo_case *h, mst_hlo value, const mst_tensor *wanted) {
-    h->wanted[h->num_results++] = hlo_value_of(wanted);
-    mst_hlo_program_result(h->program, value);
-}
-
 /* Writes the program of an update: sources are weight, gradient, root, the scalars as one vector, and the slots. */
 static void write(hlo_case *h, const rule_case *c, const rule_case *after, const mst_tensor *scalars) {
     EXPECT_OK(mst_hlo_program_create(&h->program));
     mst_lower l = {.program = h->program, .name = c->rule->name};
-    mst_rule_hlo tile = {.weight = source_of(h, c->weight)};
-    tile.gradient = source_of(h, c->gradient);
-    tile.root = source_of(h, c->root);
-    const mst_hlo all = source_of(h, scalars);
-    for (int k = 0; k < c->num_slots; k++) tile.slot[k] = source_of(h, c->slot[k]);
+    mst_rule_hlo tile = {.weight = hlo_case_argument(h, c->weight)};
+    tile.gradient = hlo_case_argument(h, c->gradient);
+    tile.root = hlo_case_argument(h, c->root);
+    const mst_hlo all = hlo_case_argument(h, scalars);
+    for (int k = 0; k < c->num_slots; k++) tile.slot[k] = hlo_case_argument(h, c->slot[k]);
     for (int k = 0; k < MST_RULE_SCALARS; k++)
         tile.scalar[k] = mst_hlo_reshape(&l, mst_hlo_slice_axis(&l, all, 0, k, k + 1), MST_SCALAR);
     c->rule->lower(&l, &c->optimizer, &tile);
-    result_of(h, tile.weight, after->weight);
-    for (int k = 0; k < c->num_slots; k++) result_of(h, tile.slot[k], after->slot[k]);
-    EXPECT_OK(mst_hlo_program_finish(h->program, &h->text));
+    hlo_case_result(h, tile.weight, after->weight);
+    for (int k = 0; k < c->num_slots; k++) hlo_case_result(h, tile.slot[k], after->slot[k]);
+    hlo_case_finish(h);
 }
 
 static void check_rule(const mst_rule *rule, int variant, mst_dtype dtype, bool other_root) {
     rule_case c;
-    hlo_case h = {.of = NULL};
+    hlo_case h = {.label = NULL};
     double state = rule->initial_state;
     char label[80];
     begin(&c, rule, variant, dtype);
@@ -152,7 +145,7 @@ static void check_rule(const mst_rule *rule, int variant, mst_dtype dtype, bool 
     write(&h, &c, &after, scalars);
     snprintf(label, sizeof label, "%s, variant %d, %s%s", rule->name, variant, mst_dtype_name(dtype),
              other_root ? ", another root" : "");
-    hlo_folder_keep(&h, label, tolerance_of(dtype));
+    check(&h, label, dtype);
     hlo_case_end(&h);
     mst_tensor_release(scalars);
     end(&after);
@@ -196,9 +189,9 @@ static void end_vectors(vectors *v) {
 }
 
 static void finish(hlo_case *h, const char *label, mst_hlo result, vectors *v) {
-    result_of(h, result, v->wanted);
-    EXPECT_OK(mst_hlo_program_finish(h->program, &h->text));
-    hlo_folder_keep(h, label, tolerance_of(mst_tensor_dtype(v->x)));
+    hlo_case_result(h, result, v->wanted);
+    hlo_case_finish(h);
+    check(h, label, mst_tensor_dtype(v->x));
     hlo_case_end(h);
     end_vectors(v);
 }
@@ -207,7 +200,7 @@ static void clipping_by_value_is_written_as_it_is_computed(void **state) {
     const double limit = 0.7;
     (void)state;
     for (int is_f64 = 0; is_f64 < 2; is_f64++) {
-        hlo_case h = {.of = NULL};
+        hlo_case h = {.label = NULL};
         vectors v;
         begin_vectors(&v, is_f64 ? MST_F64 : MST_F32);
         if (is_f64)
@@ -216,14 +209,14 @@ static void clipping_by_value_is_written_as_it_is_computed(void **state) {
             mst_clip_value_f32(mst_tensor_data(v.wanted), mst_tensor_data(v.x), (float)limit, COUNT);
         EXPECT_OK(mst_hlo_program_create(&h.program));
         mst_lower l = {.program = h.program, .name = "clip"};
-        finish(&h, "clip_value", mst_clip_value_lower(&l, source_of(&h, v.x), limit), &v);
+        finish(&h, "clip_value", mst_clip_value_lower(&l, hlo_case_argument(&h, v.x), limit), &v);
     }
 }
 
 static void the_mean_of_gradients_is_written_as_it_is_computed(void **state) {
     (void)state;
     for (int is_f64 = 0; is_f64 < 2; is_f64++) {
-        hlo_case h = {.of = NULL};
+        hlo_case h = {.label = NULL};
         vectors v;
         begin_vectors(&v, is_f64 ? MST_F64 : MST_F32);
         if (is_f64)
@@ -232,7 +225,7 @@ static void the_mean_of_gradients_is_written_as_it_is_computed(void **state) {
             mst_take_mean_f32(mst_tensor_data(v.wanted), mst_tensor_data(v.x), mst_tensor_data(v.y), 3, COUNT);
         EXPECT_OK(mst_hlo_program_create(&h.program));
         mst_lower l = {.program = h.program, .name = "mean"};
-        const mst_hlo gradient = source_of(&h, v.x), sum = source_of(&h, v.y);
+        const mst_hlo gradient = hlo_case_argument(&h, v.x), sum = hlo_case_argument(&h, v.y);
         const mst_hlo three = mst_hlo_number(&l, mst_tensor_dtype(v.x), 3);
         finish(&h, "mean of gradients", mst_take_mean_lower(&l, gradient, sum, three), &v);
     }
@@ -242,7 +235,7 @@ static void moving_averages_are_written_as_they_are_computed(void **state) {
     const double rest = 0.3;
     (void)state;
     for (int is_f64 = 0; is_f64 < 2; is_f64++) {
-        hlo_case h = {.of = NULL};
+        hlo_case h = {.label = NULL};
         vectors v;
         begin_vectors(&v, is_f64 ? MST_F64 : MST_F32);
         memcpy(mst_tensor_data(v.wanted), mst_tensor_data(v.y), mst_tensor_bytes(v.y));
@@ -252,7 +245,7 @@ static void moving_averages_are_written_as_they_are_computed(void **state) {
             mst_moving_average_f32(mst_tensor_data(v.wanted), mst_tensor_data(v.x), (float)rest, COUNT);
         EXPECT_OK(mst_hlo_program_create(&h.program));
         mst_lower l = {.program = h.program, .name = "average"};
-        const mst_hlo w = source_of(&h, v.x), average = source_of(&h, v.y);
+        const mst_hlo w = hlo_case_argument(&h, v.x), average = hlo_case_argument(&h, v.y);
         const mst_hlo part = mst_hlo_number(&l, mst_tensor_dtype(v.x), rest);
         finish(&h, "moving average", mst_moving_average_lower(&l, average, w, part), &v);
     }

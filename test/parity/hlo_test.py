@@ -105,7 +105,7 @@ def main():
     with ir.Context() as context, ir.Location.unknown():
         context.append_dialect_registry(registry)
         context.load_all_available_dialects()
-        for program in ("test_hlo_ops",):
+        for program in ("test_hlo_ops", "test_hlo_rules", "test_hlo_bodies"):
             counts = check(program)
             compared, differ = compared + counts[0], differ + counts[1]
     print(f"{compared} programs compared, {differ} differ")

@@ -1,12 +1,11 @@
-/** A program with its arguments and what it must compute: that of an example of an op, with what the reference kernel
- *  computes, or one that a test fills in itself. */
+/** A program, its arguments and what it must compute. */
 #ifndef MUSTER_TEST_SUPPORT_HLO_CASE_H
 #define MUSTER_TEST_SUPPORT_HLO_CASE_H
 
 #include "hlo/program.h"
 #include "support/op_case.h"
 
-enum { HLO_MOST_ARGUMENTS = MST_EXAMPLE_SRC + 4 };
+enum { HLO_MOST_ARGUMENTS = 24, HLO_MOST_RESULTS = 16 };
 
 /** One argument or result: dtype (which may be MST_HLO_U32), shape, and the elements. */
 typedef struct hlo_value {
@@ -16,20 +15,35 @@ typedef struct hlo_value {
 } hlo_value;
 
 typedef struct hlo_case {
-    op_case *of; /**< NULL: not an example of an op */
+    const char *label; /**< for messages */
+    double tolerance;  /**< of floats, relative and absolute; bf16 must be the same, as integers */
     mst_hlo_program *program;
     const char *text;
     int num_arguments, num_results; /**< results: without the word of faults */
-    hlo_value argument[HLO_MOST_ARGUMENTS], wanted[OP_MOST_DST];
-    bool may_fail;    /**< the last result is the word of faults */
-    mst_status fails; /**< with which status the reference kernel failed: then there is no `wanted` */
+    hlo_value argument[HLO_MOST_ARGUMENTS], wanted[HLO_MOST_RESULTS];
+    bool may_fail;       /**< the last result is the word of faults */
+    mst_status fails;    /**< with which status the program must fail: then there is no `wanted` */
+    const char *culprit; /**< what the message of this fault must name */
     mst_tensor *output[OP_MOST_DST];
     uint32_t word[HLO_MOST_ARGUMENTS][2];
 } hlo_case;
 
 hlo_value hlo_value_of(const mst_tensor *tensor);
-/** Writes the program of C's node, whose graph has been built. The status is that of writing it. */
+
+/** Writes the program of C's node, whose graph has been built, and runs the reference kernel. The status is that of
+ *  writing. */
 mst_status hlo_case_begin(hlo_case *h, op_case *c);
+/** For other tests, which begin with H of zeros. Writes the program of NODE, whose sources are the arguments VALUE, in
+ *  H; they must live as long as H. The status is that of writing. */
+mst_status hlo_case_write(hlo_case *h, const mst_node *node, mst_tensor *const *value);
+/** The next argument, whose program has been made, and the next result. The tensors must live as long as H. */
+mst_hlo hlo_case_argument(hlo_case *h, const mst_tensor *tensor);
+void hlo_case_result(hlo_case *h, mst_hlo value, const mst_tensor *wanted);
+/** Ends a program that was written by these. */
+void hlo_case_finish(hlo_case *h);
 void hlo_case_end(hlo_case *h);
+
+/** The interpreter (support/hlo_interpreter.h) gives what H wants. Prints what differs; false if anything does. */
+bool hlo_case_agrees(const hlo_case *h);
 
 #endif

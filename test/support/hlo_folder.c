@@ -21,7 +21,7 @@ static void write_values(FILE *file, const hlo_value *value, int count) {
         if (value[i].bytes) assert_int_equal(fwrite(value[i].data, value[i].bytes, 1, file), 1);
 }
 
-void hlo_folder_keep(const hlo_case *h, const char *label, double tolerance) {
+void hlo_folder_keep(const hlo_case *h) {
     char name[32];
     if (!getenv("MUSTER_HLO_FOLDER")) return;
     if (!list) list = open_file("list");
@@ -35,7 +35,7 @@ void hlo_folder_keep(const hlo_case *h, const char *label, double tolerance) {
     write_values(values, h->argument, h->num_arguments);
     write_values(values, h->wanted, h->fails ? 0 : h->num_results);
     fclose(values);
-    fprintf(list, "%d %g %d %s\n", programs, tolerance, h->fails != MST_OK, label);
+    fprintf(list, "%d %g %d %s\n", programs, h->tolerance, h->fails != MST_OK, h->label);
 }
 
 void hlo_folder_end(void) {
