@@ -111,8 +111,8 @@ static bool read_precisions(hlo_parser *p, hlo_list *list) {
     return hlo_expect(p, "]");
 }
 
-/* <NAME = [..], ...> of WORDS in any order. Lists that are left out are empty. A word after the NUM_LISTS names of lists
- * is that of a single number, 0 where it is left out. */
+/* <NAME = [..], ...> of WORDS in any order. Lists that are left out are empty. A word after the NUM_LISTS names of
+ * lists is that of a single number, 0 where it is left out. */
 static bool read_lists(hlo_parser *p, const char *const *words, int num_lists, hlo_attribute *a) {
     unsigned seen = 0;
     if (!hlo_expect(p, "<")) return false;
@@ -244,9 +244,9 @@ bool hlo_attributes(hlo_parser *p, hlo_op *op) {
         } while (hlo_accept(p, ","));
         if (!hlo_expect(p, "}")) return false;
     }
-    if (is_missing(op, &name, &length))
-        return hlo_bad(p, "stablehlo.%s: attribute '%.*s' is missing", op->row->name, length, name);
-    return true;
+    if (!is_missing(op, &name, &length)) return true;
+    p->line = op->line;
+    return hlo_bad(p, "stablehlo.%s: attribute '%.*s' is missing", op->row->name, length, name);
 }
 
 void hlo_attributes_free(hlo_op *op) {

@@ -221,8 +221,8 @@ static bool convolution_check(hlo_check *c, hlo_op *op) {
     return hlo_want_result(c, 0, &type);
 }
 
-/* A convolution in the order [batch, spatial..., features] and [groups, spatial..., input features, features of a group].
- * Each window is a row of a matrix, which is multiplied with the kernel. */
+/* A convolution of [batch, spatial..., features] with [groups, spatial..., input features, features of a group]. Each
+ * window is a row of a matrix, which is multiplied with the kernel. */
 typedef struct convolution {
     int num_spatial;
     hlo_window window[HLO_MOST_DIMS];
@@ -272,7 +272,7 @@ static void copy_windows(const convolution *v, const char *image, int64_t first,
     } while (hlo_next_index(v->num_spatial, v->num, index));
 }
 
-/* Packed images and kernels to packed results; MATRIX and SUM have room for the windows of an image and their result. */
+/* Packed images and kernels to packed results; MATRIX and SUM have room for an image's windows and their products. */
 static void convolve(const convolution *v, hlo_type type, const char *images, const char *kernels, char *matrix,
                      char *sum, char *out) {
     const size_t size = packed_size(type);

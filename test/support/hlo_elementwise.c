@@ -257,7 +257,7 @@ static uint64_t with_fewer_bits(uint64_t bits, int mantissa, int exponent, int64
                                 int64_t fewer_exponent) {
     const uint64_t one = 1, exponents = ((one << exponent) - 1) << mantissa, sign = one << (mantissa + exponent);
     const int bias = (1 << (exponent - 1)) - 1;
-    if ((bits & (sign - 1)) > exponents) return fewer_mantissa ? bits : (bits & sign) | exponents; /* NaN */
+    if ((bits & (sign - 1)) > exponents) return bits; /* NaN */
     if (fewer_mantissa < mantissa) {
         const int cut = mantissa - (int)fewer_mantissa;
         bits += (one << (cut - 1)) - 1 + (bits >> cut & 1);

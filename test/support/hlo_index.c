@@ -26,8 +26,8 @@ static bool check_sorted(const hlo_check *c, const char *what, const hlo_list *l
     return true;
 }
 
-/* What both ops know of the slices that they move: dimensions "inside" of the other array (result, updates) are those of
- * a slice, the others are those of the places. */
+/* What both ops know of the slices that they move. Of the other array (result, updates), the dimensions INSIDE are
+ * those of a slice, the others those of the places. */
 typedef struct slices {
     int64_t vector;
     const hlo_list *inside, *left_out, *map; /* of the other array; of the operand, twice */

@@ -346,15 +346,15 @@ hlo_body hlo_body_of(const hlo_region *region);
 bool hlo_apply_body(hlo_run_state *r, const hlo_body *body, const hlo_type *type, void *const *acc, int64_t to,
                     const void *const *x, int64_t from);
 
-/* The answer of REGION, a predicate, to elements A and B of each of NUM arrays: its arguments are a0, b0, a1, b1, ... */
+/* The answer of REGION, a predicate, to elements A and B of each of NUM arrays. Its arguments: a0, b0, a1, b1, ... */
 bool hlo_ask(hlo_run_state *r, const hlo_region *region, int num, const hlo_type *type, const void *const *x, int64_t a,
              int64_t b, bool *answer);
 void hlo_fill(void *data, int64_t count, const void *value, size_t size);
 
 /* ---- windows ---- */
 
-/* In one dimension: of elements of the array BASE apart, padded (negative: cut) by LOW and HIGH, each window takes SIZE that
- * are DILATION apart, STRIDE after the window before. */
+/* Windows in one dimension. The array's elements are put BASE apart, and padded by LOW and HIGH (negative: cut). A
+ * window takes SIZE places of this that are DILATION apart, and begins STRIDE after the window before. */
 typedef struct hlo_window {
     int64_t size, stride, base, dilation, low, high;
     bool reversed;
