@@ -436,6 +436,10 @@ static const struct {
     {ONE R "gather\"(%a, %b) {dimension_numbers = #stablehlo.gather<index_vector_dim = 0>, slice_sizes = array<i64: "
            "1>}" TYPES,
      "stablehlo.gather: operand 1 is no array of integers"},
+    {ONE CONSTANT("i", "1xi32", "0") R
+     "gather\"(%a, %i) {dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], "
+     "start_index_map = [0]>, slice_sizes = array<i64: 0>} : (tensor<2xf32>, tensor<1xi32>) -> tensor<f32>\n",
+     "stablehlo.gather: slice_sizes of dimension 0, left out, is not 1"},
     /* regions */
     {ONE CONSTANT("i", "f32", "0.0") R
      "reduce\"(%a, %i) {dimensions = array<i64: 0>} : (tensor<2xf32>, tensor<f32>) -> "

@@ -222,7 +222,8 @@ static bool read_attribute(hlo_parser *p, hlo_op *op) {
     bool optional;
     if (!hlo_word(p, &word, &length)) return false;
     size_t i = 0;
-    while (i < num && (strlen(names[i].name) != (size_t)length || memcmp(names[i].name, word, (size_t)length))) i++;
+    while (i < num && (strlen(names[i].name) != (size_t)length || memcmp(names[i].name, word, (size_t)length) != 0))
+        i++;
     if (i == num || !in_list(op->row->attributes, word, (size_t)length, &optional))
         return hlo_bad(p, "stablehlo.%s: unknown attribute '%.*s'", op->row->name, length, word);
     if (hlo_attribute_of(op, names[i].name))

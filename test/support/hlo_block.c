@@ -52,7 +52,7 @@ void hlo_load(hlo_block *block, hlo_type type, const void *data, int64_t first, 
         case HLO_BF16:
             for (int i = 0; i < n; i++) block->f32[i] = hlo_bf16_value(((const uint16_t *)data)[first + i]);
             return;
-        case HLO_I8: LOAD(int8_t, i64);
+        case HLO_I8: LOAD(int8_t, i64); /* NOLINT(bugprone-signed-char-misuse): a number, with its sign */
         case HLO_I16: LOAD(int16_t, i64);
         case HLO_I32: LOAD(int32_t, i64);
         case HLO_I64: LOAD(int64_t, i64);

@@ -100,7 +100,7 @@ static bool gather_check(hlo_check *c, hlo_op *op) {
     if (!hlo_want_list(c, "slice_sizes", operand->ndim, 0)) return false;
     for (int i = 0, k = 0; i < operand->ndim; i++) {
         HLO_WANT(sizes->at[i] <= operand->dim[i], "slice_sizes is larger than dimension %d of operand 0", i);
-        HLO_WANT(!hlo_list_has(s.left_out, i) || sizes->at[i] <= 1, "slice_sizes of dimension %d, left out, is above 1",
+        HLO_WANT(!hlo_list_has(s.left_out, i) || sizes->at[i] == 1, "slice_sizes of dimension %d, left out, is not 1",
                  i);
         if (!hlo_list_has(s.left_out, i)) size[k++] = sizes->at[i];
     }

@@ -20,7 +20,7 @@
  *    - padding takes no part in reduce_window and select_and_scatter;
  *    - a float out of an integer's range becomes the nearest integer, NaN 0;
  *    - integer division by zero gives -1 (all bits), the remainder the dividend;
- *    - slices that scatter would write are judged element by element: those out of bounds are left out.
+ *    - scatter leaves out the elements that are out of bounds, not the whole slice as XLA does.
  *
  *  Nothing here is global, and a program does not change once it is parsed: any number of threads may run it. The files
  *  hlo_*.c use the C library alone. */

@@ -37,7 +37,7 @@ void hlo_skip(hlo_parser *p) {
 bool hlo_accept(hlo_parser *p, const char *text) {
     const size_t length = strlen(text);
     hlo_skip(p);
-    if (strncmp(p->at, text, length) || (is_word(text[length - 1]) && is_word(p->at[length]))) return false;
+    if (strncmp(p->at, text, length) != 0 || (is_word(text[length - 1]) && is_word(p->at[length]))) return false;
     p->at += length;
     return true;
 }
