@@ -25,8 +25,7 @@ static void pack(hlo_type type, const void *data, int ndim, const int64_t *dim, 
         for (int i = 0; i < outer; i++) from += index[i] * stride[i];
         for (int64_t i = 0; i < line;) {
             hlo_block block;
-            int n = step == 1 && line - i >= HLO_BLOCK ? HLO_BLOCK : 1;
-            if (step == 1 && n == 1) n = (int)(line - i);
+            const int n = step != 1 ? 1 : line - i < HLO_BLOCK ? (int)(line - i) : HLO_BLOCK;
             hlo_load(&block, type, data, from + i * step, n);
             memcpy(to, &block, (size_t)n * size);
             to += (size_t)n * size;
@@ -188,7 +187,6 @@ static int64_t group_count(const hlo_op *op, const char *name) {
     return hlo_attribute_of(op, name)->integer;
 }
 
-/* Where a list of a convolution's layout has no dimension, it is too short. */
 static bool convolution_check(hlo_check *c, hlo_op *op) {
     const hlo_attribute *numbers = hlo_attribute_of(op, "dimension_numbers");
     const hlo_list *in = &numbers->list[HLO_CONV_LHS], *kernel = &numbers->list[HLO_CONV_RHS];

@@ -6,12 +6,12 @@
 
 /* ---- while ---- */
 
-/* The types of values FROM and those after it */
+/* The types of value FROM and of those after it */
 static const hlo_array *types_from(const hlo_check *c, int from) {
     return &c->program->value[from];
 }
 
-/* Operands have any numbers, results follow each other: so these are the types that both have. */
+/* Results have the types of the operands, and follow each other. */
 static bool while_check(hlo_check *c, hlo_op *op) {
     const hlo_array *types = types_from(c, op->result), truth = hlo_scalar_of(HLO_I1);
     if (!hlo_want_results(c, op->num_operands)) return false;
