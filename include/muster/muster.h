@@ -11,6 +11,7 @@
 #include "muster/dlpack.h"
 #include "muster/example.h"
 #include "muster/graph.h"
+#include "muster/hlo.h"
 #include "muster/initializer.h"
 #include "muster/inspect.h"
 #include "muster/layer.h"
