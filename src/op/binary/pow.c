@@ -35,7 +35,14 @@ static void pow_lower(mst_lower *l) {
         mst_hlo_fault(l, is_negative, MST_INVALID,
                       "integer to a negative power: an element of the exponent is below 0");
     }
-    l->dst[0] = mst_hlo_binary(l, "power", l->src[0], exponent);
+    if (dtype != MST_U8) {
+        l->dst[0] = mst_hlo_binary(l, "power", l->src[0], exponent);
+        return;
+    }
+    /* as i32, whose lowest 8 bits are the result: compilers have taken large exponents of u8 for negative ones */
+    const mst_hlo wide =
+        mst_hlo_binary(l, "power", mst_hlo_convert(l, l->src[0], MST_I32), mst_hlo_convert(l, exponent, MST_I32));
+    l->dst[0] = mst_hlo_convert(l, mst_hlo_binary(l, "and", wide, mst_hlo_number(l, MST_I32, 255)), MST_U8);
 }
 
 /* by squaring, in unsigned arithmetic, which wraps around */
@@ -112,9 +119,9 @@ static const mst_example pow_examples[] = {
              {.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){63, 15}}},
      .expect = {(const double[]){-0x1p63, 1000000000000000.0}}},
     {.num_src = 2,
-     .src = {{.dtype = MST_U8, .ndim = 1, .dim = {2}, .value = (const double[]){2, 3}},
-             {.dtype = MST_U8, .ndim = 1, .dim = {2}, .value = (const double[]){8, 6}}},
-     .expect = {(const double[]){0, 217}}},
+     .src = {{.dtype = MST_U8, .ndim = 1, .dim = {4}, .value = (const double[]){2, 3, 7, 255}},
+             {.dtype = MST_U8, .ndim = 1, .dim = {4}, .value = (const double[]){8, 6, 255, 255}}},
+     .expect = {(const double[]){0, 217, 183, 255}}},
     {.num_src = 2,
      .src = {{.dtype = MST_F64, .ndim = 1, .dim = {3}, .value = (const double[]){2, 4, 0.25}},
              {.dtype = MST_F64, .ndim = 1, .dim = {3}, .value = (const double[]){-1, 0.5, -0.5}}},
