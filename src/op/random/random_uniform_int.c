@@ -121,6 +121,11 @@ static const mst_example random_uniform_int_examples[] = {
      .expect = {(const double[]){4, 4, 4}}},
     {.name = "all of i64",
      .options = &(const mst_random_uniform_int_options){.low = INT64_MIN, .high = INT64_MAX, .dtype = MST_I64}},
+    /* half of the draws are refused */
+    {.name = "drawn again",
+     .options =
+         &(const mst_random_uniform_int_options){
+             .shape = {.ndim = 2, .dim = {5, 13}}, .low = INT64_MIN, .high = 1, .dtype = MST_I64}},
     {.name = "no room", .options = &(const mst_random_uniform_int_options){.low = 3, .high = 3}, .fails = MST_INVALID},
     {.name = "too large", .options = &(const mst_random_uniform_int_options){.high = 2147483649}, .fails = MST_INVALID},
     {.name = "floats",
