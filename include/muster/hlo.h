@@ -12,6 +12,9 @@
  *          l->dst[0] = mst_hlo_select(l, mst_hlo_compare(l, "GT", x, zero), x, below);
  *      }
  *
+ *  A program writes to none of its sources. Of an op that writes a variable, output 0, which is the variable's memory
+ *  elsewhere (MST_OP_VIEW), is its new value; who runs the program keeps it when the step has succeeded.
+ *
  *  All dimensions are known then. Errors are kept in the program, as a graph keeps those of its nodes: a function whose
  *  sources are wrong writes nothing and returns MST_NO_HLO, and a function that gets MST_NO_HLO does the same.
  *

@@ -14,6 +14,7 @@
 static const struct {
     const char *op, *reason;
 } on_host[] = {
+    {"apply_gradients", "the plan makes updates of it"},
     {"batch_norm_add", "only plans for CPU kernels have it"},
     {"batch_norm_grad_sums", "only plans for CPU kernels have it"},
     {"batch_norm_statistics", "only plans for CPU kernels have it"},
@@ -23,10 +24,17 @@ static const struct {
     {"fused_batch_norm_grad", "only plans for CPU kernels have it"},
     {"fused_conv2d", "only plans for CPU kernels have it"},
     {"fused_matmul", "only plans for CPU kernels have it"},
+    {"group", "a session orders nodes by it"},
+    {"leaf_rows", "the plan makes sums of rows of it"},
+    {"lookup", "look-ups of words are made on the host"},
     {"max_pool2d_relu_grad", "only plans for CPU kernels have it"},
+    {"no_op", "a session orders nodes by it"},
     {"normalized_conv2d", "only plans for CPU kernels have it"},
     {"normalized_conv2d_weights_grad", "only plans for CPU kernels have it"},
     {"orthonormalize", "initial values are made on the host"},
+    {"placeholder", "a session puts the feed in its place"},
+    {"string_to_hash_bucket_fast", "strings are on the host"},
+    {"variable", "a session puts the stored value in its place"},
 };
 
 enum { MOST_OPS = 512, NUM_ON_HOST = sizeof on_host / sizeof *on_host };

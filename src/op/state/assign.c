@@ -26,6 +26,10 @@ bool mst_assign_writes(const void *options, int num_src, int i) {
     return i == 0;
 }
 
+static void assign_lower(mst_lower *l) {
+    l->dst[0] = l->src[1];
+}
+
 static mst_status assign_reference(const mst_kernel_args *a) {
     return mst_copy(a, a->src[0].data, a->src[1].data, (size_t)a->src[1].count * mst_dtype_size(a->src[1].dtype));
 }
@@ -44,6 +48,7 @@ const mst_op mst_op_assign = {
     .infer = mst_assign_infer,
     .writes = mst_assign_writes,
     .reference = assign_reference,
+    .lower = assign_lower,
     MST_EXAMPLES(assign_examples),
 };
 

@@ -26,6 +26,7 @@ const mst_op mst_op_assign_add = {
     .infer = mst_assign_infer,
     .writes = mst_assign_writes,
     .reference = assign_add_reference,
+    .hlo = "add",
     MST_EXAMPLES(assign_change_examples),
 };
 

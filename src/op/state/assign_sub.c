@@ -26,6 +26,7 @@ const mst_op mst_op_assign_sub = {
     .infer = mst_assign_infer,
     .writes = mst_assign_writes,
     .reference = assign_sub_reference,
+    .hlo = "subtract",
     MST_EXAMPLES(assign_change_examples),
 };
 
