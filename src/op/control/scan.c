@@ -46,6 +46,7 @@ MST_API mst_value mst_scan_with(mst_scan_options options);
 #include <stdlib.h>
 
 #include "base/no_memory.h"
+#include "hlo/program.h"
 #include "op/control/loop.h"
 #include "op/op.h"
 
@@ -120,6 +121,53 @@ static mst_status scan_infer(mst_infer *c) {
     return status;
 }
 
+/* ---- StableHLO: the values of the loop are the carries, then each y of all steps ---- */
+
+typedef struct scan_loop {
+    const mst_scan_node_options *options;
+    int64_t steps;
+    mst_hlo *input, *output; /* of the body */
+} scan_loop;
+
+static void scan_lower_step(mst_lower *l, void *context, const mst_hlo *argument, mst_hlo *result) {
+    const scan_loop *s = context;
+    const mst_scan_node_options *o = s->options;
+    const int num_carry = o->num_carry;
+    const mst_hlo *before = argument + 1;
+    mst_hlo t = argument[0];
+    if (o->reverse) {
+        const mst_hlo last = mst_hlo_integer(l, mst_hlo_spec(l, t).dtype, s->steps - 1);
+        t = mst_hlo_binary(l, "subtract", last, t);
+    }
+    for (int k = 0; k < num_carry; k++) s->input[k] = before[k];
+    for (int i = num_carry; i < num_carry + o->num_x; i++) s->input[i] = mst_hlo_slice_at(l, l->src[i], 0, t);
+    for (int i = num_carry + o->num_x; i < l->num_src; i++) s->input[i] = l->src[i];
+    mst_hlo_body(l, o->body, s->input, s->output);
+    for (int k = 0; k < num_carry; k++) result[k] = s->output[k];
+    for (int k = num_carry; k < l->num_dst; k++) result[k] = mst_hlo_update_at(l, before[k], s->output[k], 0, t);
+}
+
+static void scan_lower(mst_lower *l) {
+    const mst_scan_node_options *o = l->options;
+    const int num_carry = o->num_carry;
+    scan_loop s = {.options = o, .steps = o->num_x ? l->src_spec[num_carry].shape.dim[0] : o->num_steps};
+    mst_hlo *value = calloc((size_t)l->num_src + 2 * (size_t)l->num_dst + 1, sizeof *value);
+    if (value) {
+        s.output = value + l->num_dst;
+        s.input = s.output + l->num_dst;
+        for (int k = 0; k < num_carry; k++) value[k] = l->src[k];
+        for (int k = num_carry; k < l->num_dst; k++)
+            value[k] = mst_hlo_fill(l, l->dst_spec[k].dtype, l->dst_spec[k].shape, 0);
+        if (s.steps)
+            mst_hlo_repeat(l, s.steps, l->num_dst, value, scan_lower_step, &s, l->dst);
+        else
+            for (int k = 0; k < l->num_dst; k++) l->dst[k] = value[k];
+    } else {
+        mst_hlo_fail(l, "cannot get memory");
+    }
+    free(value);
+}
+
 /* ---- the kernel ---- */
 
 static size_t scan_workspace(const mst_infer *c, int num_threads) {
@@ -164,6 +212,7 @@ const mst_op mst_op_scan = {
     .grad = mst_scan_grad,
     .workspace = scan_workspace,
     .reference = scan_reference,
+    .lower = scan_lower,
 };
 
 /* Adds the outputs of a step: next, y, and the carry that the step began with. */

@@ -35,6 +35,7 @@ MST_API mst_value mst_while_with(mst_while_options options);
 
 #include "base/no_memory.h"
 #include "graph/spec.h"
+#include "hlo/program.h"
 #include "op/control/loop.h"
 #include "op/op.h"
 
@@ -95,6 +96,67 @@ static size_t while_workspace(const mst_infer *c, int num_threads) {
     return mst_loop_workspace(c->num_dst, c);
 }
 
+/* In StableHLO the condition is computed at the end of a step, not in the condition of the loop, from which nothing that
+ * fails could be reported. The values of the loop are the number of the step, whether there is another one, and the
+ * carries. The loop ends when something has failed, because wrong values might keep the condition true. */
+enum { STEP, HOLDS, CARRY };
+
+typedef struct while_loop {
+    const while_node_options *options;
+    mst_dtype counter;       /* of the number of the step */
+    mst_hlo *input, *output; /* of the bodies */
+} while_loop;
+
+static void while_inputs(mst_lower *l, const while_loop *w, const mst_hlo *carry) {
+    for (int k = 0; k < l->num_src; k++) w->input[k] = k < l->num_dst ? carry[k] : l->src[k];
+}
+
+/* Whether the condition holds for CARRY, and nothing has failed. */
+static mst_hlo while_lower_condition(mst_lower *l, const while_loop *w, const mst_hlo *carry) {
+    mst_hlo holds;
+    while_inputs(l, w, carry);
+    mst_hlo_body(l, w->options->condition, w->input, &holds);
+    const mst_hlo goes_well = mst_hlo_unary(l, "not", mst_hlo_has_failed(l));
+    return mst_hlo_binary(l, "and", holds, goes_well);
+}
+
+static void while_has_next(mst_lower *l, void *context, const mst_hlo *argument, mst_hlo *result) {
+    const while_loop *w = context;
+    const mst_hlo limit = mst_hlo_integer(l, w->counter, w->options->limit);
+    result[0] = mst_hlo_binary(l, "and", argument[HOLDS], mst_hlo_compare(l, "LT", argument[STEP], limit));
+}
+
+static void while_lower_step(mst_lower *l, void *context, const mst_hlo *argument, mst_hlo *result) {
+    const while_loop *w = context;
+    while_inputs(l, w, argument + CARRY);
+    mst_hlo_body(l, w->options->body, w->input, w->output);
+    for (int k = 0; k < l->num_dst; k++) result[CARRY + k] = w->output[k];
+    result[STEP] = mst_hlo_binary(l, "add", argument[STEP], mst_hlo_integer(l, w->counter, 1));
+    result[HOLDS] = while_lower_condition(l, w, result + CARRY);
+}
+
+static void while_lower(mst_lower *l) {
+    const while_node_options *o = l->options;
+    const size_t num_dst = (size_t)l->num_dst;
+    while_loop w = {.options = o, .counter = o->limit > INT32_MAX ? MST_I64 : MST_I32};
+    mst_hlo *value = calloc(2 * (CARRY + num_dst) + num_dst + (size_t)l->num_src, sizeof *value);
+    if (!value) {
+        mst_hlo_fail(l, "cannot get memory");
+        return;
+    }
+    mst_hlo *last = value + CARRY + num_dst;
+    w.output = last + CARRY + num_dst;
+    w.input = w.output + num_dst;
+    value[STEP] = mst_hlo_integer(l, w.counter, 0);
+    for (int k = 0; k < l->num_dst; k++) value[CARRY + k] = l->src[k];
+    value[HOLDS] = while_lower_condition(l, &w, l->src);
+    mst_hlo_while(l, CARRY + l->num_dst, value, while_has_next, while_lower_step, &w, last);
+    for (int k = 0; k < l->num_dst; k++) l->dst[k] = last[CARRY + k];
+    mst_hlo_fault(l, last[HOLDS], MST_INVALID, "its condition still holds after %lld steps: give it a higher .limit",
+                  (long long)o->limit);
+    free(value);
+}
+
 static mst_status while_reference(const mst_kernel_args *a) {
     const while_node_options *o = a->options;
     const mst_bound_bodies bodies = a->state; /* the condition, and the body */
@@ -127,6 +189,7 @@ const mst_op mst_op_while = {
     .grad = while_grad,
     .workspace = while_workspace,
     .reference = while_reference,
+    .lower = while_lower,
 };
 
 /* Builds the bodies *CONDITION and *BODY, which the caller destroys, also on failure. */
