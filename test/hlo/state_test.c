@@ -52,7 +52,7 @@ static int run(mst_value value, const hlo_array *argument, int num_arguments, hl
 
 static void expect(mst_value value, const int32_t *wanted) {
     const hlo_array argument[] = {vector(stored), vector(given)};
-    hlo_array result;
+    hlo_array result = {.data = NULL};
     assert_int_equal(run(value, argument, 2, &result), 2);
     assert_memory_equal(result.data, wanted, COUNT * sizeof *wanted);
     hlo_array_free(&result);
@@ -87,7 +87,7 @@ static void check_constant(mst_dtype dtype, hlo_type type, mst_shape shape, bool
     hlo_array argument = {
         .type = type, .ndim = shape.ndim, .count = mst_tensor_count(tensor), .data = mst_tensor_data(tensor)};
     for (int k = 0; k < shape.ndim; k++) argument.dim[k] = shape.dim[k];
-    hlo_array result;
+    hlo_array result = {.data = NULL};
     assert_int_equal(run(mst_constant(g, tensor), &argument, 1, &result), is_source);
     assert_int_equal(result.type, type);
     assert_int_equal(result.count, argument.count);
