@@ -122,6 +122,7 @@ def main():
     with ir.Context() as context, ir.Location.unknown():
         context.append_dialect_registry(registry)
         context.load_all_available_dialects()
+        stablehlo.register_dialect(context)
         for program in ("test_hlo_ops", "test_hlo_rules", "test_hlo_bodies"):
             counts = check(program)
             compared, differ = compared + counts[0], differ + counts[1]
