@@ -111,8 +111,8 @@ MST_API mst_hlo mst_hlo_transpose(mst_lower *l, mst_hlo x, mst_axes axes);
 MST_API mst_hlo mst_hlo_slice(mst_lower *l, mst_hlo x, const int64_t *begin, const int64_t *end, const int64_t *stride);
 /** Elements BEGIN to END - 1 along AXIS, all along the others. */
 MST_API mst_hlo mst_hlo_slice_axis(mst_lower *l, mst_hlo x, int axis, int64_t begin, int64_t end);
-/** Adds the scalar VALUE: LOW elements before, HIGH after, INTERIOR between each two. LOW and HIGH may be negative: then
- *  elements of X are removed. NULL: none. */
+/** Adds the scalar VALUE: LOW elements before, HIGH after, INTERIOR between each two. LOW and HIGH may be negative:
+ *  then elements of X are removed. NULL: none. */
 MST_API mst_hlo mst_hlo_pad(mst_lower *l, mst_hlo x, mst_hlo value, const int64_t *low, const int64_t *high,
                             const int64_t *interior);
 MST_API mst_hlo mst_hlo_concat(mst_lower *l, int count, const mst_hlo *x, int axis);
@@ -140,12 +140,13 @@ typedef void (*mst_hlo_function)(mst_lower *l, void *context, const mst_hlo *arg
 MST_API mst_hlo mst_hlo_reduce(mst_lower *l, const char *operation, mst_hlo x, double initial, mst_axes axes);
 /** The same, and the axes stay, with one element. */
 MST_API mst_hlo mst_hlo_reduce_keep(mst_lower *l, const char *operation, mst_hlo x, double initial, mst_axes axes);
-/** Combines COUNT values of one shape together along AXES: FUNCTION gets COUNT scalars of what there is, and COUNT of the
- *  next elements, and gives COUNT. INITIAL: scalars. */
+/** Combines COUNT values of one shape together along AXES: FUNCTION gets COUNT scalars of what there is, and COUNT of
+ *  the next elements, and gives COUNT. INITIAL: scalars. */
 MST_API void mst_hlo_reduce_all(mst_lower *l, int count, const mst_hlo *x, const mst_hlo *initial, mst_axes axes,
                                 mst_hlo_function function, void *context, mst_hlo *result);
 
-/** A window that goes over all dimensions of a value. Numbers are by dimension; 0 in `stride` and in the dilations: 1. */
+/** A window that goes over all dimensions of a value. Numbers are by dimension; A stride or dilation
+ *  of 0 stands for 1. */
 typedef struct mst_hlo_window {
     int64_t size[MST_MAX_NDIM], stride[MST_MAX_NDIM], low[MST_MAX_NDIM], high[MST_MAX_NDIM], dilation[MST_MAX_NDIM],
         base_dilation[MST_MAX_NDIM];
@@ -153,12 +154,12 @@ typedef struct mst_hlo_window {
 /** Combines the elements of each window, as mst_hlo_reduce does; padding has the value INITIAL. */
 MST_API mst_hlo mst_hlo_reduce_window(mst_lower *l, const char *operation, mst_hlo x, double initial,
                                       const mst_hlo_window *window);
-/** Sorts COUNT values of one shape together along AXIS, stably. FUNCTION gets pairs of scalars, (a0, b0, a1, b1, ...), and
- *  gives a bool: whether a comes before b. */
+/** Sorts COUNT values of one shape together along AXIS, stably. FUNCTION gets pairs of scalars, (a0, b0, a1, b1,
+ *  ...), and gives a bool: whether a comes before b. */
 MST_API void mst_hlo_sort(mst_lower *l, int count, const mst_hlo *x, int axis, mst_hlo_function function, void *context,
                           mst_hlo *result);
-/** While CONDITION, a bool of the COUNT values, holds: the values become what BODY makes of them, with the same dtypes and
- *  shapes. */
+/** While CONDITION, a bool of the COUNT values, holds: the values become what BODY makes of them, with the same
+ *  dtypes and shapes. */
 MST_API void mst_hlo_while(mst_lower *l, int count, const mst_hlo *initial, mst_hlo_function condition,
                            mst_hlo_function body, void *context, mst_hlo *result);
 /** The same STEPS times. BODY gets the number of the step, from 0, before the values: i32, or i64 if there are more
@@ -173,10 +174,10 @@ MST_API void mst_hlo_repeat(mst_lower *l, int64_t steps, int count, const mst_hl
 MST_API mst_hlo mst_hlo_dot(mst_lower *l, mst_hlo a, mst_hlo b, mst_axes a_batch, mst_axes b_batch, mst_axes a_summed,
                             mst_axes b_summed, mst_dtype dtype);
 
-/** A convolution. Numbers are by dimension of the window; 0 in `stride` and in the dilations: 1. */
+/** A convolution. Numbers are by dimension of the window. A stride or dilation of 0 stands for 1. */
 typedef struct mst_hlo_convolution {
-    /** Which dimension is which: "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", with b a batch, f features, i and o features
-     *  of source and result in the weights, and numbers of dimensions of the window. */
+    /** Which dimension is which: "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", with b a batch, f features, i and o
+     *  features of source and result in the weights, and numbers of dimensions of the window. */
     const char *dimensions;
     int num_spatial;
     int64_t stride[MST_MAX_NDIM], low[MST_MAX_NDIM], high[MST_MAX_NDIM];
@@ -195,12 +196,13 @@ typedef struct mst_hlo_indexing {
     mst_axes offset;    /**< dimensions of the result of gather (of the updates of scatter) that are within a part */
     mst_axes collapsed; /**< dimensions of the value, of size 1 in a part, that the result does not have */
     mst_axes map;       /**< dimension of the value to which element i of an index belongs */
-    int vector_axis; /**< dimension of the indices along which the elements of one index are; their number of dimensions:
-                             an index is one element */
+    /** Dimension of the indices along which the elements of one index are. If it is the number of their dimensions, an
+     *  index is one element. */
+    int vector_axis;
     bool sorted, unique; /**< promises about the indices, for scatter */
 } mst_hlo_indexing;
-/** The parts of size SIZE of X that INDICES name, as DST, dtype and shape of the result. An index that is out of range is
- *  moved into it. */
+/** The parts of size SIZE of X that INDICES name, as DST, dtype and shape of the result. An index that is out of
+ *  range is moved into it. */
 MST_API mst_hlo mst_hlo_gather(mst_lower *l, mst_hlo x, mst_hlo indices, const mst_hlo_indexing *indexing,
                                mst_shape size, mst_shape dst);
 /** X, in which the parts that INDICES name are combined with those of UPDATES by OPERATION; NULL: are replaced by them.
@@ -210,21 +212,21 @@ MST_API mst_hlo mst_hlo_scatter(mst_lower *l, const char *operation, mst_hlo x, 
 
 /* ---- what a step brings, and what fails -------------------------------------------------------------- */
 
-/** The key of the sequence of random numbers STREAM under the seed of the graph: MST_HLO_U32[2], given to the program for
- *  each run. */
+/** The key of the sequence of random numbers STREAM under the seed of the graph: MST_HLO_U32[2], given to the program
+ *  for each run. */
 MST_API mst_hlo mst_hlo_key(mst_lower *l, uint64_t stream);
 /** The number of the step: MST_HLO_U32[2], the lower word first. */
 MST_API mst_hlo mst_hlo_step(mst_lower *l);
-/** The run fails with CODE if an element of the bools MASK is true. The message names the node and says what FORMAT says.
- *  Programs cannot stop: what they compute then is not used. Only the first of a program that fails is reported. Not
- *  within a function of elements, except the body of mst_hlo_while. */
+/** The run fails with CODE if an element of the bools MASK is true. The message names the node and says what FORMAT
+ *  says. Programs cannot stop: what they compute then is not used. Only the first of a program that fails is
+ *  reported. Not within a function of elements, except the body of mst_hlo_while. */
 MST_API void mst_hlo_fault(mst_lower *l, mst_hlo mask, mst_status code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /** Whether the run has failed so far: a bool scalar. Loops end by it that could otherwise go on with wrong values. */
 MST_API mst_hlo mst_hlo_has_failed(mst_lower *l);
 
-/** Any other operation, "stablehlo." and OPERATION, of COUNT operands. ATTRIBUTES is text in braces, or "". DST: dtypes and
- *  shapes of the NUM_DST results. */
+/** Any other operation, "stablehlo." and OPERATION, of COUNT operands. ATTRIBUTES is text in braces, or "". DST:
+ *  dtypes and shapes of the NUM_DST results. */
 MST_API void mst_hlo_call(mst_lower *l, const char *operation, const char *attributes, int count, const mst_hlo *src,
                           int num_dst, const mst_spec *dst, mst_hlo *result);
 

@@ -316,7 +316,7 @@ struct mst_op {
      *  function that writes some. Both NULL: the op runs on the CPU of its task. */
     const char *hlo;
     void (*lower)(mst_lower *l);
-    const mst_example *examples;   /**< NULL: none, as in the library's own ops, whose examples only its tests have */
+    const mst_example *examples; /**< NULL: none, as in the library's own ops, whose examples only its tests have */
     int num_examples;
 };
 

@@ -1,7 +1,7 @@
 /* Constants, and operations element by element. */
 #include <string.h>
 
-#include "hlo/writer.h"
+#include "hlo/hlo_writer.h"
 
 /* ---- constants ---- */
 

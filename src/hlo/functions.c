@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/no_memory.h"
-#include "hlo/writer.h"
+#include "hlo/hlo_writer.h"
 
 static mst_spec scalar_of(mst_dtype dtype) {
     return (mst_spec){.dtype = dtype, .shape = MST_SCALAR};

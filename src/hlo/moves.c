@@ -1,7 +1,7 @@
 /* Operations that move elements. */
 #include <string.h>
 
-#include "hlo/writer.h"
+#include "hlo/hlo_writer.h"
 
 static mst_hlo move(mst_lower *l, const char *operation, mst_hlo_attributes *a, int count, const mst_hlo *src,
                     mst_dtype dtype, mst_shape shape) {

@@ -1,6 +1,6 @@
 /* Products of matrices, and convolutions. */
 #include "base/number.h"
-#include "hlo/writer.h"
+#include "hlo/hlo_writer.h"
 
 /* The default precision of an accelerator is TF32, or bf16, for f32. */
 static void ask_precision(mst_hlo_attributes *t, mst_dtype dtype) {

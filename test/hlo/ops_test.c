@@ -1,6 +1,6 @@
-/* Every example of every op that has StableHLO, dtype by dtype, as a program of one op: the interpreter's results against
- * those of the reference kernel. Integers and bools must be the same, floats within the tolerance of the example. Where
- * the kernel fails on the values, the word of faults must not be 0.
+/* Every example of every op that has StableHLO, dtype by dtype, as a program of one op: the interpreter's results
+ * against those of the reference kernel. Integers and bools must be the same, floats within the tolerance of the
+ * example. Where the kernel fails on the values, the word of faults must not be 0.
  *
  * With MUSTER_HLO_FOLDER, another interpreter can check the same programs (support/hlo_folder.h). MUSTER_HLO_OP: only
  * this op. */

@@ -1,7 +1,7 @@
 /* Ops of state in StableHLO: what an assignment writes to a variable is a result of its program; constants are in the
  * text, or sources. */
 #include "graph/graph.h"
-#include "hlo/program.h"
+#include "hlo/hlo_program.h"
 #include "support/hlo_interpreter.h"
 #include "support/test.h"
 

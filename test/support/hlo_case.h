@@ -2,7 +2,7 @@
 #ifndef MUSTER_TEST_SUPPORT_HLO_CASE_H
 #define MUSTER_TEST_SUPPORT_HLO_CASE_H
 
-#include "hlo/program.h"
+#include "hlo/hlo_program.h"
 #include "support/op_case.h"
 
 enum { HLO_MOST_ARGUMENTS = 24, HLO_MOST_RESULTS = 16 };

@@ -46,7 +46,7 @@ MST_API mst_value mst_scan_with(mst_scan_options options);
 #include <stdlib.h>
 
 #include "base/no_memory.h"
-#include "hlo/program.h"
+#include "hlo/hlo_program.h"
 #include "op/control/loop.h"
 #include "op/op.h"
 

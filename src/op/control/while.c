@@ -35,7 +35,7 @@ MST_API mst_value mst_while_with(mst_while_options options);
 
 #include "base/no_memory.h"
 #include "graph/spec.h"
-#include "hlo/program.h"
+#include "hlo/hlo_program.h"
 #include "op/control/loop.h"
 #include "op/op.h"
 
@@ -96,9 +96,9 @@ static size_t while_workspace(const mst_infer *c, int num_threads) {
     return mst_loop_workspace(c->num_dst, c);
 }
 
-/* In StableHLO the condition is computed at the end of a step, not in the condition of the loop, from which nothing that
- * fails could be reported. The values of the loop are the number of the step, whether there is another one, and the
- * carries. The loop ends when something has failed, because wrong values might keep the condition true. */
+/* In StableHLO the condition is computed at the end of a step, not in the condition of the loop, from which nothing
+ * that fails could be reported. The values of the loop are the number of the step, whether there is another one, and
+ * the carries. The loop ends when something has failed, because wrong values might keep the condition true. */
 enum { STEP, HOLDS, CARRY };
 
 typedef struct while_loop {

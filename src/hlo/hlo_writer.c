@@ -1,5 +1,5 @@
 /* The text of a program: names, types, numbers, operations and regions. */
-#include "hlo/writer.h"
+#include "hlo/hlo_writer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/no_memory.h"
 #include "base/number.h"
 
-static void keep(mst_hlo_program *p, mst_status status) {
+void mst_hlo_keep(mst_hlo_program *p, mst_status status) {
     if (status && !p->failure.code) mst_failure_keep(&p->failure, status);
 }
 
@@ -20,8 +20,8 @@ mst_hlo mst_hlo_fail(mst_lower *l, const char *format, ...) {
     va_start(list, format);
     mst_format_list(text, sizeof text, format, list);
     va_end(list);
-    keep(l->program, MST_FAIL(MST_INTERNAL, "%s '%s' as StableHLO: %s", l->op ? l->op->name : "update",
-                              l->name ? l->name : "", text));
+    mst_hlo_keep(l->program, MST_FAIL(MST_INTERNAL, "%s '%s' as StableHLO: %s", l->op ? l->op->name : "update",
+                                      l->name ? l->name : "", text));
     return MST_NO_HLO;
 }
 
@@ -48,7 +48,7 @@ void mst_hlo_write(mst_hlo_program *p, mst_hlo_text *text, const char *format, .
     va_end(list);
     const mst_status status = size < 0 ? MST_FAIL(MST_INTERNAL, "cannot write a program")
                                        : mst_grow(&text->data, 1, text->size + size + 1, &text->capacity);
-    keep(p, status);
+    mst_hlo_keep(p, status);
     if (!status) {
         mst_format_list(text->data + text->size, (size_t)size + 1, format, again);
         text->size += size;
@@ -79,7 +79,8 @@ static const char *type_name(mst_dtype dtype) {
 
 void mst_hlo_write_type(mst_hlo_program *p, mst_hlo_text *text, const mst_spec *spec) {
     const char *name = type_name(spec->dtype);
-    if (!name) keep(p, MST_FAIL(MST_UNIMPLEMENTED, "StableHLO has no elements of %s", mst_dtype_name(spec->dtype)));
+    if (!name)
+        mst_hlo_keep(p, MST_FAIL(MST_UNIMPLEMENTED, "StableHLO has no elements of %s", mst_dtype_name(spec->dtype)));
     mst_hlo_write(p, text, "tensor<");
     for (int i = 0; i < spec->shape.ndim; i++) mst_hlo_write(p, text, "%lldx", (long long)spec->shape.dim[i]);
     mst_hlo_write(p, text, "%s>", name ? name : "");
@@ -156,7 +157,7 @@ void mst_hlo_write_number(mst_hlo_program *p, mst_hlo_text *text, mst_dtype dtyp
 mst_hlo mst_hlo_value_add(mst_hlo_program *p, const mst_hlo_value *value) {
     if (p->failure.code) return MST_NO_HLO;
     const mst_status status = mst_grow(&p->value, sizeof *p->value, p->num_values + 1, &p->value_capacity);
-    keep(p, status);
+    mst_hlo_keep(p, status);
     if (status) return MST_NO_HLO;
     p->value[p->num_values] = *value;
     return (mst_hlo){(int)p->num_values++};
@@ -225,7 +226,7 @@ static void check_results(mst_lower *l, const mst_hlo_region *r, const mst_hlo *
 void mst_hlo_write_region(mst_lower *l, const mst_hlo_region *r) {
     mst_hlo_program *p = l->program;
     mst_hlo *argument = calloc((size_t)r->num_arguments + (size_t)r->num_results + 2, sizeof *argument);
-    if (!argument) keep(p, MST_NO_MEMORY("for a function of a program"));
+    if (!argument) mst_hlo_keep(p, MST_NO_MEMORY("for a function of a program"));
     if (p->failure.code) {
         free(argument);
         return;
@@ -284,9 +285,9 @@ static void append(mst_hlo_attributes *a, const char *format, va_list list) {
     a->size += size < room ? size : room - 1;
 }
 
-static void add(mst_hlo_attributes *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void attribute_print(mst_hlo_attributes *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void add(mst_hlo_attributes *a, const char *format, ...) {
+static void attribute_print(mst_hlo_attributes *a, const char *format, ...) {
     va_list list;
     va_start(list, format);
     append(a, format, list);
@@ -294,7 +295,7 @@ static void add(mst_hlo_attributes *a, const char *format, ...) {
 }
 
 static void separate(mst_hlo_attributes *a) {
-    add(a, a->size ? ", " : "{");
+    attribute_print(a, a->size ? ", " : "{");
 }
 
 void mst_hlo_attribute(mst_hlo_attributes *a, const char *format, ...) {
@@ -307,10 +308,10 @@ void mst_hlo_attribute(mst_hlo_attributes *a, const char *format, ...) {
 
 static void add_array(mst_hlo_attributes *a, const char *name, int count, const int64_t *number, bool zero_is_one) {
     separate(a);
-    add(a, "%s = array<i64", name);
+    attribute_print(a, "%s = array<i64", name);
     for (int i = 0; i < count; i++)
-        add(a, "%s%lld", i ? ", " : ": ", (long long)(zero_is_one && !number[i] ? 1 : number[i]));
-    add(a, ">");
+        attribute_print(a, "%s%lld", i ? ", " : ": ", (long long)(zero_is_one && !number[i] ? 1 : number[i]));
+    attribute_print(a, ">");
 }
 
 void mst_hlo_attribute_array(mst_hlo_attributes *a, const char *name, int count, const int64_t *number) {
@@ -323,9 +324,10 @@ void mst_hlo_attribute_steps(mst_hlo_attributes *a, const char *name, int count,
 
 void mst_hlo_attribute_padding(mst_hlo_attributes *a, int count, const int64_t *low, const int64_t *high) {
     separate(a);
-    add(a, "padding = dense<[");
-    for (int i = 0; i < count; i++) add(a, "%s[%lld, %lld]", i ? ", " : "", (long long)low[i], (long long)high[i]);
-    add(a, "]> : tensor<%dx2xi64>", count);
+    attribute_print(a, "padding = dense<[");
+    for (int i = 0; i < count; i++)
+        attribute_print(a, "%s[%lld, %lld]", i ? ", " : "", (long long)low[i], (long long)high[i]);
+    attribute_print(a, "]> : tensor<%dx2xi64>", count);
 }
 
 const char *mst_hlo_axes_text(const mst_axes *axes, char *text) {
@@ -343,6 +345,6 @@ void mst_hlo_attribute_axes(mst_hlo_attributes *a, const char *name, const mst_a
 }
 
 const char *mst_hlo_attributes_end(mst_hlo_attributes *a) {
-    if (a->size) add(a, "}");
+    if (a->size) attribute_print(a, "}");
     return a->text;
 }

@@ -1,5 +1,5 @@
 /* Gather and scatter. */
-#include "hlo/writer.h"
+#include "hlo/hlo_writer.h"
 
 mst_hlo mst_hlo_gather(mst_lower *l, mst_hlo x, mst_hlo indices, const mst_hlo_indexing *indexing, mst_shape size,
                        mst_shape dst) {

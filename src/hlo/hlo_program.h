@@ -1,7 +1,7 @@
 /** A program in StableHLO that is being written: its sources, its operations, its results and what can fail in it.
  *
- *  The text is canonical: values are numbered in the order in which they are written, and nothing in it depends on names
- *  of nodes. So nodes that do the same give the same text, and a text that was compiled before is found again.
+ *  The text is canonical: values are numbered in the order in which they are written, and nothing in it depends on
+ *  names of nodes. So nodes that do the same give the same text, and a text that was compiled before is found again.
  *
  *      module @main {
  *        func.func public @main(%a0: tensor<2xf32>, %a1: tensor<2xui32>) -> (tensor<2xf32>, tensor<i32>) {
@@ -13,8 +13,8 @@
  *
  *  The word of faults is the last result, where something can fail: 0, or the number, from 1, of the first that failed.
  */
-#ifndef MUSTER_HLO_PROGRAM_H
-#define MUSTER_HLO_PROGRAM_H
+#ifndef MUSTER_HLO_HLO_PROGRAM_H
+#define MUSTER_HLO_HLO_PROGRAM_H
 
 #include "muster/hlo.h"
 

@@ -1,10 +1,10 @@
 /** What the files of src/hlo/ share: the text and the values of a program. */
-#ifndef MUSTER_HLO_WRITER_H
-#define MUSTER_HLO_WRITER_H
+#ifndef MUSTER_HLO_HLO_WRITER_H
+#define MUSTER_HLO_HLO_WRITER_H
 
 #include "base/arena.h"
 #include "base/failure.h"
-#include "hlo/program.h"
+#include "hlo/hlo_program.h"
 
 /** A value: how it is written ("%12", "%12#1", "%a0") and its type. */
 typedef struct mst_hlo_value {
@@ -48,6 +48,8 @@ struct mst_hlo_program {
     mst_hlo step; /**< the source that is the number of the step, MST_NO_HLO: not asked for yet */
 };
 
+/** Keeps STATUS, the calling thread's error, as that of the program, if it is an error and the first. */
+void mst_hlo_keep(mst_hlo_program *program, mst_status status);
 /** Whether the program has failed, or X is none; the error is kept in the program. */
 bool mst_hlo_lacks(mst_lower *l, mst_hlo x);
 /** Adds text. */
@@ -74,7 +76,8 @@ void mst_hlo_begin(mst_lower *l, const char *operation, int count, const mst_hlo
 void mst_hlo_end(mst_lower *l, const char *attributes, int count, const mst_hlo *src, int num_dst,
                  const mst_hlo *result);
 /** A region: "({ ^bb0(%6: tensor<f32>): ... "stablehlo.return"(%7) : (tensor<f32>) -> () }". WORD: whether the last
- *  argument and the last result are the word of faults; FUNCTION does not see it. IS_FIRST, IS_LAST: of its operation. */
+ *  argument and the last result are the word of faults; FUNCTION does not see it. IS_FIRST, IS_LAST: of its
+ *  operation. */
 typedef struct mst_hlo_region {
     int num_arguments, num_results;
     const mst_spec *argument;

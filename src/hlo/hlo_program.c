@@ -1,12 +1,12 @@
 /* A program from its sources to its whole text. */
-#include "hlo/program.h"
+#include "hlo/hlo_program.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
 #include "base/number.h"
-#include "hlo/writer.h"
+#include "hlo/hlo_writer.h"
 
 mst_status mst_hlo_program_create(mst_hlo_program **out) {
     *out = calloc(1, sizeof **out);
@@ -34,16 +34,12 @@ void mst_hlo_program_destroy(mst_hlo_program *p) {
     free(p);
 }
 
-static void keep(mst_hlo_program *p, mst_status status) {
-    if (status && !p->failure.code) mst_failure_keep(&p->failure, status);
-}
-
 /* ---- sources ---- */
 
 static mst_hlo add_source(mst_hlo_program *p, const mst_hlo_source *source) {
     const int64_t n = p->num_sources;
-    keep(p, mst_grow(&p->source, sizeof *p->source, n + 1, &p->source_capacity));
-    keep(p, mst_grow(&p->source_value, sizeof *p->source_value, n + 1, &p->source_value_capacity));
+    mst_hlo_keep(p, mst_grow(&p->source, sizeof *p->source, n + 1, &p->source_capacity));
+    mst_hlo_keep(p, mst_grow(&p->source_value, sizeof *p->source_value, n + 1, &p->source_value_capacity));
     if (p->failure.code) return MST_NO_HLO;
     p->source[n] = *source;
     p->source_value[n] =
@@ -106,8 +102,8 @@ void mst_hlo_fault(mst_lower *l, mst_hlo mask, mst_status code, const char *form
     va_end(list);
     const char *message = mst_arena_print(&p->arena, "%s%s '%s': %s", p->place ? p->place : "",
                                           l->op ? l->op->name : "update", l->name ? l->name : "", text);
-    keep(p, message ? MST_OK : MST_NO_MEMORY("for a program"));
-    keep(p, mst_grow(&p->fault, sizeof *p->fault, p->num_faults + 1, &p->fault_capacity));
+    mst_hlo_keep(p, message ? MST_OK : MST_NO_MEMORY("for a program"));
+    mst_hlo_keep(p, mst_grow(&p->fault, sizeof *p->fault, p->num_faults + 1, &p->fault_capacity));
     if (p->failure.code) return;
     p->fault[p->num_faults++] = (mst_hlo_fault_site){.code = code, .message = message};
     mst_axes all = {.count = mst_hlo_spec(l, mask).shape.ndim};
@@ -176,7 +172,7 @@ mst_status mst_hlo_program_op(mst_hlo_program *p, mst_lower *l) {
 void mst_hlo_program_result(mst_hlo_program *p, mst_hlo value) {
     mst_lower l = {.program = p, .name = "result"};
     if (mst_hlo_lacks(&l, value)) return;
-    keep(p, mst_grow(&p->result, sizeof *p->result, p->num_results + 1, &p->result_capacity));
+    mst_hlo_keep(p, mst_grow(&p->result, sizeof *p->result, p->num_results + 1, &p->result_capacity));
     if (!p->failure.code) p->result[p->num_results++] = value;
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/no_memory.h"
-#include "hlo/writer.h"
+#include "hlo/hlo_writer.h"
 
 typedef struct body_writer {
     mst_lower *outer;
@@ -15,7 +15,7 @@ typedef struct body_writer {
     mst_arena memory;
 } body_writer;
 
-static void *get(body_writer *w, size_t count, size_t size) {
+static void *body_memory(body_writer *w, size_t count, size_t size) {
     void *data = mst_arena_alloc(&w->memory, (count + 1) * size);
     if (!data) mst_hlo_fail(w->outer, "cannot get memory for a body");
     return data;
@@ -46,9 +46,10 @@ static void find_needed(body_writer *w) {
 
 static void write_node(body_writer *w, const mst_node *node) {
     const size_t num_src = (size_t)node->num_src, num_dst = (size_t)node->num_dst;
-    mst_hlo *src = get(w, num_src, sizeof *src), *dst = get(w, num_dst, sizeof *dst);
-    mst_spec *src_spec = get(w, num_src, sizeof *src_spec), *dst_spec = get(w, num_dst, sizeof *dst_spec);
-    const char **src_name = get(w, num_src, sizeof *src_name);
+    mst_hlo *src = body_memory(w, num_src, sizeof *src), *dst = body_memory(w, num_dst, sizeof *dst);
+    mst_spec *src_spec = body_memory(w, num_src, sizeof *src_spec),
+             *dst_spec = body_memory(w, num_dst, sizeof *dst_spec);
+    const char **src_name = body_memory(w, num_src, sizeof *src_name);
     if (!src || !dst || !src_spec || !dst_spec || !src_name) return;
     for (int i = 0; i < node->num_src; i++) {
         src[i] = output_of(w, node->src[i]);
@@ -68,15 +69,15 @@ static void write_node(body_writer *w, const mst_node *node) {
                    .dst = dst,
                    .dst_spec = dst_spec};
     if (!status) status = mst_hlo_program_op(p, &l);
-    if (status && !p->failure.code) mst_failure_keep(&p->failure, status);
+    mst_hlo_keep(p, status);
     w->output[node->id] = dst;
 }
 
 static void write_nodes(body_writer *w, mst_hlo *result) {
     const mst_graph *body = w->body;
     const mst_hlo_program *p = w->outer->program;
-    w->needed = get(w, (size_t)body->num_nodes, sizeof *w->needed);
-    w->output = get(w, (size_t)body->num_nodes, sizeof *w->output);
+    w->needed = body_memory(w, (size_t)body->num_nodes, sizeof *w->needed);
+    w->output = body_memory(w, (size_t)body->num_nodes, sizeof *w->output);
     if (!w->needed || !w->output) return;
     find_needed(w);
     for (int64_t i = 0; i < body->num_nodes && !p->failure.code; i++)
