@@ -219,7 +219,7 @@ MST_API mst_hlo mst_hlo_key(mst_lower *l, uint64_t stream);
 MST_API mst_hlo mst_hlo_step(mst_lower *l);
 /** The run fails with CODE if an element of the bools MASK is true. The message names the node and says what FORMAT
  *  says. Programs cannot stop: what they compute then is not used. Only the first of a program that fails is
- *  reported. Not within a function of elements, except the body of mst_hlo_while. */
+ *  reported. Not within a function of elements, except the bodies of mst_hlo_while and mst_hlo_repeat. */
 MST_API void mst_hlo_fault(mst_lower *l, mst_hlo mask, mst_status code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /** Whether the run has failed so far: a bool scalar. Loops end by it that could otherwise go on with wrong values. */
