@@ -69,7 +69,7 @@ static mst_hlo take_columns(mst_lower *l, const mst_update_hlo *u, int64_t first
     return mst_hlo_slice_axis(l, u->rows, 1, first, first + matrix_of(l, u->weight).dim[1]);
 }
 
-static mst_hlo take_rows(mst_lower *l, mst_hlo variable, mst_hlo places) {
+static mst_hlo gather_rows(mst_lower *l, mst_hlo variable, mst_hlo places) {
     const mst_shape matrix = matrix_of(l, variable);
     const int64_t n = mst_hlo_spec(l, places).shape.dim[0];
     const mst_hlo_indexing indexing = by_row();
@@ -156,9 +156,9 @@ static void update_rows(mst_lower *l, mst_update_hlo *u, mst_hlo *w) {
     const int num_slots = mst_rule_find(u->optimizer->rule)->num_slots(u->optimizer);
     const mst_hlo places = row_places(l, u);
     *w = decayed(l, u, *w);
-    state s = {.weight = take_rows(l, *w, places), .gradient = take_columns(l, u, 0)};
+    state s = {.weight = gather_rows(l, *w, places), .gradient = take_columns(l, u, 0)};
     if (u->squares) s.squares = take_columns(l, u, matrix_of(l, u->weight).dim[1]);
-    for (int k = 0; k < num_slots; k++) s.slot[k] = take_rows(l, u->slot[k], places);
+    for (int k = 0; k < num_slots; k++) s.slot[k] = gather_rows(l, u->slot[k], places);
     update(l, u, &s);
     *w = put_rows(l, *w, places, s.weight);
     for (int k = 0; k < num_slots; k++) u->slot[k] = put_rows(l, u->slot[k], places, s.slot[k]);
