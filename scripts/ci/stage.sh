@@ -40,9 +40,13 @@ make_release() {
     exec {lock}>&-
 }
 
-# What Muster is compared with, in build/peers.
+# What Muster is compared with, in build/peers. As with build/release, one stage installs it and the others wait.
 make_peers() {
+    local lock
+    exec {lock}> build/peers.lock
+    flock "$lock"
     scripts/peers tensorflow tensorboard onnx jax
+    exec {lock}>&-
 }
 
 # Builds that are not installed are linked by lld where it is there: of hundreds of programs, that takes a third of the
