@@ -25,16 +25,23 @@ make_hosts
 for i in 0 1 2; do start $i --epochs 3; done
 ended_alike three_workers_with_four_shards_give_the_weights_of_one_process "$alone" 0 1 2
 
-alone --epochs 3 --optimizer sgd --learning-rate 0.1 --clip-global-norm 0.5 --ema 0.99
+rates="--optimizer sgd --schedule piecewise --boundaries 12 --values 0.1,0.05"
+# a list of words
+# shellcheck disable=SC2086
+alone --epochs 3 $rates --clip-global-norm 0.5 --ema 0.99
 find_ports 2
 make_hosts
-for i in 0 1; do start $i --epochs 3 --optimizer sgd --learning-rate 0.1 --clip-global-norm 0.5 --ema 0.99 --devices cpu:2/1; done
+# shellcheck disable=SC2086
+for i in 0 1; do start $i --epochs 3 $rates --clip-global-norm 0.5 --ema 0.99 --devices cpu:2/1; done
 ended_alike clipped_and_averaged_over_two_devices_each "$alone" 0 1
 
-alone --epochs 3 --validation-split 0.3 --patience 1 --min-delta 1000
+stops="--validation-split 0.3 --patience 1 --min-delta 1000 --reduce-on-plateau 2"
+# shellcheck disable=SC2086
+alone --epochs 3 $stops
 find_ports 2
 make_hosts
-for i in 0 1; do start $i --epochs 3 --validation-split 0.3 --patience 1 --min-delta 1000; done
+# shellcheck disable=SC2086
+for i in 0 1; do start $i --epochs 3 $stops; done
 ended_alike workers_keep_the_same_rows_for_validation "$alone" 0 1
 
 # As mpiexec of Open MPI and torchrun start them on one machine: all addresses follow from the environment.
