@@ -192,6 +192,29 @@ check another_optimizer_is_told grep -q "^warning: .*--optimizer adam (now sgd)"
 rate_is another_optimizer_has_its_own_learning_rate 0.009999999776 # 0.01 as an f32
 rm -r ck
 
+# ---- shards of the checkpoint's training --------------------------------------------------------------
+
+in_shards="train $small --schedule none --seed 3 --json"
+run $in_shards --steps 6 --shards 6 --devices cpu:1/1
+whole=$(value weights_sha256)
+run $in_shards --steps 6 --devices cpu:1/1
+check shards_decide_the_weights [ "$(value weights_sha256)" != "$whole" ]
+run $in_shards --steps 3 --shards 6 --devices cpu:2/1 --checkpoint-dir ck
+cp -r ck other
+for devices in "" "--devices cpu:1/1" "--devices cpu:3/1"; do
+    rm -r ck && cp -r other ck
+    run $in_shards --steps 6 --checkpoint-dir ck $devices
+    check "resumed_training_keeps_its_shards_on_${devices#--devices }" [ "$(value weights_sha256)" = "$whole" -a ! -s err ]
+done
+rm -r ck && cp -r other ck
+fails devices_that_do_not_divide_the_shards 2 "the training in 'ck' has 6 shards, which 4 devices do not divide" \
+    $in_shards --steps 6 --checkpoint-dir ck --devices cpu:4/1
+run $in_shards --steps 6 --checkpoint-dir ck --shards 4
+check other_shards_are_told grep -q "^warning: the training in 'ck' had 6 shards, now 4: " err
+run $in_shards --steps 3 --checkpoint-dir ck --no-resume
+check a_training_that_begins_anew_has_the_default grep -q '"shards":4' out
+rm -r ck other
+
 # ---- gradients of several steps that make an update ---------------------------------------------------
 
 accumulates="train $small --optimizer adam --json --gradient-accumulation-steps"

@@ -72,6 +72,7 @@ mst_status model_note_write(const model_note *note, mst_store *store) {
     if (note->raw_pixels) json_add(&json, "", "raw_pixels", json_true());
     add_divided(&json, note->divides_pixels);
     if (note->encodes_columns) json_add(&json, "", "encodes_columns", json_true());
+    if (note->shards) json_add(&json, "", "shards", json_integer(note->shards));
     if (note->options) json_add(&json, "", "options", json_incref(note->options));
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     json_decref(json);
@@ -127,6 +128,7 @@ mst_status model_note_read(mst_store *store, model_note *out) {
     const json_t *divided = json_object_get(out->json, "divides_pixels");
     for (size_t i = 0; i < MST_MAX_TARGETS; i++) out->divides_pixels[i] = json_is_true(json_array_get(divided, i));
     out->raw_pixels = json_is_true(json_object_get(out->json, "raw_pixels"));
+    out->shards = json_integer_value(json_object_get(out->json, "shards"));
     out->options = json_object_get(out->json, "options");
     MST_TRY(read_names(json_object_get(out->json, "classes"), &out->names));
     out->classes = (const char *const *)out->names;

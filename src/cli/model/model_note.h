@@ -33,6 +33,7 @@ typedef struct model_note {
     bool raw_pixels;
     bool divides_pixels[MST_MAX_TARGETS]; /**< of each input: it was u8, and was divided by 255 */
     bool encodes_columns;                 /**< the model begins with the layers of a table's columns */
+    int64_t shards;                       /**< of the strategy */
     json_t *options;                      /**< noted_options */
     json_t *json;                         /**< in a note that was read, the members point into it */
     class_names names;                    /**< in a note that was read, owns the names of `classes` */

@@ -7,6 +7,7 @@
 #include "cli/train/train_checkpoint.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,6 +217,7 @@ static mst_status write_note(const training *t) {
                        .classes = classes ? t->objective->names : NULL,
                        .image_size = t->o->image_size,
                        .raw_pixels = t->o->raw_pixels,
+                       .shards = t->strategy.num_shards,
                        .options = options};
     for (int i = 0; i < train_data_num_inputs(t); i++)
         note.divides_pixels[i] =
@@ -257,11 +259,31 @@ static mst_status check_note(training *t) {
         command_warn("'%s' was trained with other columns, categories or classes than '%s' has", t->o->load, t->data);
     if (!status && t->resumes) {
         noted_options_compare(old.options, t->list);
+        if (old.shards && old.shards != t->strategy.num_shards)
+            command_warn(
+                "the training in '%s' had %lld shards, now %d: sums are added in another order, so weights "
+                "differ in their last digits",
+                t->o->checkpoint_dir, (long long)old.shards, t->strategy.num_shards);
         t->new_rate = noted_option_differs(old.options, t->list, "learning-rate") ||
                       noted_option_differs(old.options, t->list, "optimizer"); /* each has its own default rate */
     }
     model_note_free(&old);
     return status;
+}
+
+int train_checkpoint_shards(const training *t) {
+    const mst_restore_options step_only = {.kinds = 1u << MST_STATE_STEP};
+    mst_restored restored = {.path = NULL};
+    model_note note = {.json = NULL};
+    mst_store *store = NULL;
+    if (!t->o->checkpoint_dir || !t->o->resume || mst_store_create(&store)) return 0;
+    mst_status status = mst_checkpoint_restore(t->o->checkpoint_dir, store, &step_only, &restored);
+    if (!status) status = model_note_read(store, &note);
+    const int64_t shards = status ? 0 : note.shards;
+    model_note_free(&note);
+    mst_restored_free(&restored);
+    mst_store_release(store);
+    return shards > 0 && shards <= INT_MAX ? (int)shards : 0;
 }
 
 static int restore_any(training *t) {

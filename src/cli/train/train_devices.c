@@ -7,6 +7,7 @@
 #include "base/busy_cores.h"
 #include "base/shard_rows.h"
 #include "cli/command.h"
+#include "cli/train/train_checkpoint.h"
 #include "cli/train/train_cluster.h"
 
 enum { DEFAULT_BATCH = 200, DEFAULT_SHARDS = 4, SPEC_SIZE = 32 };
@@ -56,7 +57,8 @@ int train_choose_devices(training *t) {
     const train_options *o = t->o;
     const bool one = o->strategy == MST_STRATEGY_ONE;
     const int workers = t->cluster ? mst_cluster_num_workers(t->cluster) : 1;
-    int shards = o->shards ? o->shards : workers > DEFAULT_SHARDS ? workers : DEFAULT_SHARDS;
+    const int kept = o->shards || t->cluster ? 0 : train_checkpoint_shards(t);
+    int shards = o->shards ? o->shards : kept ? kept : workers > DEFAULT_SHARDS ? workers : DEFAULT_SHARDS;
     char chosen[SPEC_SIZE] = "cpu";
     if (shards < workers)
         return command_fail(EXIT_USAGE, "train: --shards %d are too few for %d workers: give at least as many", shards,
@@ -72,6 +74,11 @@ int train_choose_devices(training *t) {
     int status = train_devices_describe(t);
     if (status) return status;
     const int devices = one ? 1 : t->num_devices;
+    if (kept % devices != 0)
+        return command_fail(EXIT_USAGE,
+                            "train: the training in '%s' has %d shards, which %d devices do not divide: give another "
+                            "number of devices, --shards N to go on with other sums, or --no-resume",
+                            o->checkpoint_dir, kept, devices);
     if (!o->shards && !t->cluster && shards % devices != 0) shards = devices;
     t->strategy = (mst_strategy){.kind = t->is_alone                  ? MST_STRATEGY_DEFAULT
                                          : !t->cluster                ? (mst_strategy_kind)o->strategy
