@@ -226,7 +226,10 @@ static void check_results(mst_lower *l, const mst_hlo_region *r, const mst_hlo *
 void mst_hlo_write_region(mst_lower *l, const mst_hlo_region *r) {
     mst_hlo_program *p = l->program;
     mst_hlo *argument = calloc((size_t)r->num_arguments + (size_t)r->num_results + 2, sizeof *argument);
-    if (!argument) mst_hlo_keep(p, MST_NO_MEMORY("for a function of a program"));
+    if (!argument) {
+        mst_hlo_keep(p, MST_NO_MEMORY("for a function of a program"));
+        return;
+    }
     if (p->failure.code) {
         free(argument);
         return;
