@@ -16,7 +16,8 @@
  *  elsewhere (MST_OP_VIEW), is its new value; who runs the program keeps it when the step has succeeded.
  *
  *  All dimensions are known then. Errors are kept in the program, as a graph keeps those of its nodes: a function whose
- *  sources are wrong writes nothing and returns MST_NO_HLO, and a function that gets MST_NO_HLO does the same.
+ *  sources are wrong writes nothing and returns MST_NO_HLO, and a function that gets MST_NO_HLO does the same. Axes may
+ *  count from the end: -1 is the last.
  *
  *  What is written is StableHLO 1.0 in the generic form of MLIR. Products of f32 ask for the precision HIGHEST, because
  *  the default is less than f32 on accelerators. Operations and their names:
@@ -72,7 +73,7 @@ MST_API mst_hlo mst_hlo_number(mst_lower *l, mst_dtype dtype, double value);
 MST_API mst_hlo mst_hlo_integer(mst_lower *l, mst_dtype dtype, int64_t value);
 /** VALUE in all elements. */
 MST_API mst_hlo mst_hlo_fill(mst_lower *l, mst_dtype dtype, mst_shape shape, double value);
-/** One dimension of COUNT elements, rounded to DTYPE. */
+/** One dimension of COUNT elements, rounded to DTYPE. More than 16 are a source of the program. */
 MST_API mst_hlo mst_hlo_list(mst_lower *l, mst_dtype dtype, int count, const double *value);
 /** TENSOR, which the graph keeps: a constant in the text if it has up to 16 elements, else a source of the program. */
 MST_API mst_hlo mst_hlo_tensor(mst_lower *l, mst_tensor *tensor);

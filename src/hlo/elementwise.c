@@ -5,6 +5,8 @@
 
 /* ---- constants ---- */
 
+enum { ELEMENTS_IN_TEXT = 16 };
+
 static mst_hlo begin_constant(mst_lower *l, const mst_spec *spec) {
     mst_hlo_program *p = l->program;
     mst_hlo result;
@@ -26,7 +28,7 @@ mst_hlo mst_hlo_fill(mst_lower *l, mst_dtype dtype, mst_shape shape, double valu
     mst_hlo_program *p = l->program;
     const mst_spec spec = {.dtype = dtype, .shape = shape};
     const mst_hlo result = begin_constant(l, &spec);
-    if (mst_shape_count(shape)) mst_hlo_write_number(p, &p->body, dtype, value);
+    if (result.id && mst_shape_count(shape)) mst_hlo_write_number(p, &p->body, dtype, value);
     return end_constant(l, &spec, result);
 }
 
@@ -34,8 +36,17 @@ mst_hlo mst_hlo_number(mst_lower *l, mst_dtype dtype, double value) {
     return mst_hlo_fill(l, dtype, MST_SCALAR, value);
 }
 
+/* Whether VALUE is an integer of DTYPE. */
+static bool is_in_range(mst_dtype dtype, int64_t value) {
+    if (dtype == MST_I32) return value >= INT32_MIN && value <= INT32_MAX;
+    if (dtype == MST_U8) return value >= 0 && value <= UINT8_MAX;
+    if (dtype == MST_HLO_U32) return value >= 0 && value <= UINT32_MAX;
+    return dtype == MST_I64 || dtype == MST_HLO_U64;
+}
+
 mst_hlo mst_hlo_integer(mst_lower *l, mst_dtype dtype, int64_t value) {
     mst_hlo_program *p = l->program;
+    if (!is_in_range(dtype, value)) return mst_hlo_fail(l, "%lld is no integer of its dtype", (long long)value);
     const mst_spec spec = {.dtype = dtype, .shape = MST_SCALAR};
     const mst_hlo result = begin_constant(l, &spec);
     if (dtype == MST_HLO_U64)
@@ -45,8 +56,18 @@ mst_hlo mst_hlo_integer(mst_lower *l, mst_dtype dtype, int64_t value) {
     return end_constant(l, &spec, result);
 }
 
+/* A list as a source of the program, which keeps the tensor. */
+static mst_hlo long_list(mst_lower *l, mst_dtype dtype, int count, const double *value) {
+    mst_tensor *tensor = NULL;
+    if (mst_hlo_program_tensor(l->program, dtype, count, &tensor)) return MST_NO_HLO;
+    for (int i = 0; i < count; i++) mst_tensor_set(tensor, i, value[i]);
+    return mst_hlo_tensor_source(l->program, tensor);
+}
+
 mst_hlo mst_hlo_list(mst_lower *l, mst_dtype dtype, int count, const double *value) {
     mst_hlo_program *p = l->program;
+    if (count < 0 || (count && !value)) return mst_hlo_fail(l, "a list of %d elements without values", count);
+    if (count > ELEMENTS_IN_TEXT) return long_list(l, dtype, count, value);
     const mst_spec spec = {.dtype = dtype, .shape = MST_SHAPE(count)};
     const mst_hlo result = begin_constant(l, &spec);
     if (count) mst_hlo_write(p, &p->body, "[");
@@ -57,8 +78,6 @@ mst_hlo mst_hlo_list(mst_lower *l, mst_dtype dtype, int count, const double *val
     if (count) mst_hlo_write(p, &p->body, "]");
     return end_constant(l, &spec, result);
 }
-
-enum { ELEMENTS_IN_TEXT = 16 };
 
 static void write_element(mst_hlo_program *p, const mst_tensor *tensor, int64_t i) {
     if (mst_tensor_dtype(tensor) == MST_I64)
@@ -83,6 +102,7 @@ mst_hlo mst_hlo_tensor(mst_lower *l, mst_tensor *tensor) {
 
 mst_hlo mst_hlo_iota(mst_lower *l, mst_dtype dtype, mst_shape shape, int axis) {
     mst_hlo_attributes a = {.size = 0};
+    if (!mst_hlo_is_axis(l, shape.ndim, &axis)) return MST_NO_HLO;
     mst_hlo_attribute(&a, "iota_dimension = %d : i64", axis);
     mst_hlo result;
     mst_hlo_call(l, "iota", mst_hlo_attributes_end(&a), 0, NULL, 1, &(mst_spec){.dtype = dtype, .shape = shape},
@@ -141,8 +161,9 @@ mst_hlo mst_hlo_binary(mst_lower *l, const char *operation, mst_hlo a, mst_hlo b
 }
 
 mst_hlo mst_hlo_compare(mst_lower *l, const char *direction, mst_hlo a, mst_hlo b) {
+    static const char *const directions[] = {"EQ", "NE", "LT", "LE", "GT", "GE", NULL};
     mst_hlo src[2], result;
-    if (!meet(l, a, b, src)) return MST_NO_HLO;
+    if (!mst_hlo_is_among(l, "comparison", direction, directions) || !meet(l, a, b, src)) return MST_NO_HLO;
     mst_spec spec = mst_hlo_spec(l, src[0]);
     const bool is_float = mst_dtype_is_float(spec.dtype);
     const bool is_signed = spec.dtype == MST_I32 || spec.dtype == MST_I64;
@@ -178,8 +199,14 @@ mst_hlo mst_hlo_convert(mst_lower *l, mst_hlo x, mst_dtype dtype) {
     return result;
 }
 
+static size_t element_size(mst_dtype dtype) {
+    return dtype == MST_HLO_U32 ? sizeof(uint32_t) : dtype == MST_HLO_U64 ? sizeof(uint64_t) : mst_dtype_size(dtype);
+}
+
 mst_hlo mst_hlo_bits(mst_lower *l, mst_hlo x, mst_dtype dtype) {
     mst_spec spec = mst_hlo_spec(l, x);
+    if (mst_hlo_lacks(l, x)) return MST_NO_HLO;
+    if (element_size(spec.dtype) != element_size(dtype)) return mst_hlo_fail(l, "bits as elements of another size");
     spec.dtype = dtype;
     mst_hlo result;
     mst_hlo_call(l, "bitcast_convert", "", 1, &x, 1, &spec, &result);

@@ -30,11 +30,28 @@ static void *memory(mst_lower *l, size_t bytes) {
     return data;
 }
 
+/* Whether there are COUNT values, of one shape. */
+static bool are_alike(mst_lower *l, int count, const mst_hlo *x) {
+    if (count < 1 || !x) {
+        mst_hlo_fail(l, "%d values where there must be some", count);
+        return false;
+    }
+    for (int k = 0; k < count; k++) {
+        if (mst_hlo_lacks(l, x[k])) return false;
+        if (!mst_shape_equal(mst_hlo_spec(l, x[k]).shape, mst_hlo_spec(l, x[0]).shape)) {
+            mst_hlo_fail(l, "values of several shapes where one must be");
+            return false;
+        }
+    }
+    return true;
+}
+
 void mst_hlo_reduce_all(mst_lower *l, int count, const mst_hlo *x, const mst_hlo *initial, mst_axes axes,
                         mst_hlo_function function, void *context, mst_hlo *result) {
+    for (int k = 0; k < count; k++) result[k] = MST_NO_HLO;
+    if (!are_alike(l, count, x) || !mst_hlo_are_axes(l, mst_hlo_spec(l, x[0]).shape.ndim, &axes)) return;
     mst_spec *spec = memory(l, 3 * (size_t)count * sizeof *spec);
     mst_hlo *src = memory(l, 2 * (size_t)count * sizeof *src);
-    for (int k = 0; k < count; k++) result[k] = MST_NO_HLO;
     if (spec && src) {
         for (int k = 0; k < count; k++) {
             src[k] = x[k];
@@ -61,6 +78,7 @@ void mst_hlo_reduce_all(mst_lower *l, int count, const mst_hlo *x, const mst_hlo
 }
 
 mst_hlo mst_hlo_reduce(mst_lower *l, const char *operation, mst_hlo x, double initial, mst_axes axes) {
+    if (mst_hlo_lacks(l, x) || !mst_hlo_combines(l, operation)) return MST_NO_HLO;
     if (!axes.count) return x;
     const mst_hlo first = mst_hlo_number(l, mst_hlo_spec(l, x).dtype, initial);
     mst_hlo result;
@@ -70,6 +88,7 @@ mst_hlo mst_hlo_reduce(mst_lower *l, const char *operation, mst_hlo x, double in
 
 mst_hlo mst_hlo_reduce_keep(mst_lower *l, const char *operation, mst_hlo x, double initial, mst_axes axes) {
     mst_shape shape = mst_hlo_spec(l, x).shape;
+    if (mst_hlo_lacks(l, x) || !mst_hlo_are_axes(l, shape.ndim, &axes)) return MST_NO_HLO;
     for (int i = 0; i < axes.count; i++) shape.dim[axes.axis[i]] = 1;
     return mst_hlo_reshape(l, mst_hlo_reduce(l, operation, x, initial, axes), shape);
 }
@@ -84,11 +103,26 @@ static int64_t dilated(int64_t size, int64_t dilation) {
     return size > 0 ? (size - 1) * step_of(dilation) + 1 : 0;
 }
 
+static bool is_window(mst_lower *l, int ndim, const mst_hlo_window *w) {
+    if (!w || !ndim) {
+        mst_hlo_fail(l, "a window of %d dimensions", ndim);
+        return false;
+    }
+    for (int i = 0; i < ndim; i++)
+        if (w->size[i] < 1 || w->stride[i] < 0 || w->dilation[i] < 0 || w->base_dilation[i] < 0) {
+            mst_hlo_fail(l, "a window of %lld elements along axis %d, or a step of less than 0", (long long)w->size[i],
+                         i);
+            return false;
+        }
+    return true;
+}
+
 mst_hlo mst_hlo_reduce_window(mst_lower *l, const char *operation, mst_hlo x, double initial,
                               const mst_hlo_window *window) {
     const mst_spec spec = mst_hlo_spec(l, x);
     const int ndim = spec.shape.ndim;
     mst_spec dst = spec;
+    if (mst_hlo_lacks(l, x) || !mst_hlo_combines(l, operation) || !is_window(l, ndim, window)) return MST_NO_HLO;
     for (int i = 0; i < ndim; i++) {
         const int64_t span = dilated(spec.shape.dim[i], window->base_dilation[i]) + window->low[i] + window->high[i];
         const int64_t size = dilated(window->size[i], window->dilation[i]);
@@ -120,8 +154,9 @@ mst_hlo mst_hlo_reduce_window(mst_lower *l, const char *operation, mst_hlo x, do
 
 void mst_hlo_sort(mst_lower *l, int count, const mst_hlo *x, int axis, mst_hlo_function function, void *context,
                   mst_hlo *result) {
-    mst_spec *spec = memory(l, 3 * (size_t)count * sizeof *spec);
     for (int k = 0; k < count; k++) result[k] = MST_NO_HLO;
+    if (!are_alike(l, count, x) || !mst_hlo_is_axis(l, mst_hlo_spec(l, x[0]).shape.ndim, &axis)) return;
+    mst_spec *spec = memory(l, 3 * (size_t)count * sizeof *spec);
     if (!spec) return;
     for (int k = 0; k < count; k++) {
         spec[2 * count + k] = mst_hlo_spec(l, x[k]);
@@ -149,6 +184,10 @@ void mst_hlo_sort(mst_lower *l, int count, const mst_hlo *x, int axis, mst_hlo_f
 void mst_hlo_while(mst_lower *l, int count, const mst_hlo *initial, mst_hlo_function condition, mst_hlo_function body,
                    void *context, mst_hlo *result) {
     mst_hlo_program *p = l->program;
+    if (count < 0 || (count && !initial)) {
+        mst_hlo_fail(l, "a loop over %d values", count);
+        return;
+    }
     const bool takes_word = !p->no_faults;
     const int carried = count + takes_word;
     mst_spec *spec = memory(l, (size_t)(count + 1) * sizeof *spec);

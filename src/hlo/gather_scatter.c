@@ -1,10 +1,18 @@
 /* Gather and scatter. */
 #include "hlo/hlo_writer.h"
 
+static bool are_lists(mst_lower *l, const mst_hlo_indexing *indexing) {
+    mst_axes list[3] = {indexing->offset, indexing->collapsed, indexing->map};
+    for (int i = 0; i < 3; i++)
+        if (!mst_hlo_are_axes(l, MST_MAX_NDIM, &list[i])) return false;
+    return true;
+}
+
 mst_hlo mst_hlo_gather(mst_lower *l, mst_hlo x, mst_hlo indices, const mst_hlo_indexing *indexing, mst_shape size,
                        mst_shape dst) {
     char text[3][MST_HLO_AXES];
     mst_hlo_attributes t = {.size = 0};
+    if (!are_lists(l, indexing) || !mst_hlo_is_shape(l, &size)) return MST_NO_HLO;
     mst_hlo_attribute(&t,
                       "dimension_numbers = #stablehlo.gather<offset_dims = %s, collapsed_slice_dims = %s, "
                       "start_index_map = %s, index_vector_dim = %d>",
@@ -28,6 +36,7 @@ mst_hlo mst_hlo_scatter(mst_lower *l, const char *operation, mst_hlo x, mst_hlo 
                         const mst_hlo_indexing *indexing) {
     char text[3][MST_HLO_AXES];
     mst_hlo_attributes t = {.size = 0};
+    if (!are_lists(l, indexing) || (operation && !mst_hlo_combines(l, operation))) return MST_NO_HLO;
     mst_hlo_attribute(&t, "indices_are_sorted = %s", indexing->sorted ? "true" : "false");
     mst_hlo_attribute(&t,
                       "scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = %s, "

@@ -24,6 +24,8 @@ mst_status mst_hlo_program_create(mst_hlo_program **out) {
 void mst_hlo_program_destroy(mst_hlo_program *p) {
     if (!p) return;
     mst_arena_free(&p->arena);
+    for (int64_t i = 0; i < p->num_tensors; i++) mst_tensor_release(p->tensor[i]);
+    free(p->tensor);
     free(p->body.data);
     free(p->whole.data);
     free(p->value);
@@ -67,6 +69,15 @@ mst_hlo mst_hlo_step(mst_lower *l) {
     return p->step;
 }
 
+mst_status mst_hlo_program_tensor(mst_hlo_program *p, mst_dtype dtype, int64_t count, mst_tensor **out) {
+    *out = NULL;
+    mst_status status = mst_grow(&p->tensor, sizeof *p->tensor, p->num_tensors + 1, &p->tensor_capacity);
+    if (!status) status = mst_tensor_create(dtype, MST_SHAPE(count), out);
+    mst_hlo_keep(p, status);
+    if (!status) p->tensor[p->num_tensors++] = *out;
+    return status;
+}
+
 mst_hlo mst_hlo_tensor_source(mst_hlo_program *p, mst_tensor *tensor) {
     const mst_spec spec = {.dtype = mst_tensor_dtype(tensor), .shape = mst_tensor_shape(tensor)};
     return add_source(p, &(mst_hlo_source){.kind = MST_HLO_SOURCE_TENSOR, .spec = spec, .tensor = tensor});
@@ -91,6 +102,10 @@ mst_hlo mst_hlo_fault_word(mst_lower *l) {
 void mst_hlo_fault(mst_lower *l, mst_hlo mask, mst_status code, const char *format, ...) {
     mst_hlo_program *p = l->program;
     if (mst_hlo_lacks(l, mask)) return;
+    if (mst_hlo_spec(l, mask).dtype != MST_BOOL || !code || !format) {
+        mst_hlo_fail(l, "a fault wants bools, a status that is an error, and a message");
+        return;
+    }
     if (p->no_faults) {
         mst_hlo_fail(l, "a function of elements cannot fail");
         return;
@@ -134,6 +149,10 @@ enum { NAMED_SRC = 8 }; /* most sources of an op that is one operation */
 
 /* The op of StableHLO that `hlo` names: sources are broadcast to the shape of output 0. */
 static void write_named(mst_lower *l) {
+    if (l->num_dst != 1) {
+        mst_hlo_fail(l, "an operation has one output, not %d", l->num_dst);
+        return;
+    }
     mst_hlo src[NAMED_SRC];
     if (l->num_src > NAMED_SRC) {
         mst_hlo_fail(l, "too many sources for one operation");

@@ -32,7 +32,7 @@ typedef struct mst_hlo_source {
     mst_hlo_source_kind kind;
     mst_spec spec;
     uint64_t stream;    /**< of a key: the argument of mst_rng_make; 0 for others */
-    mst_tensor *tensor; /**< the constant, owned by the graph; NULL for others */
+    mst_tensor *tensor; /**< the constant, owned by the graph or by the program; NULL for others */
 } mst_hlo_source;
 
 MST_CHECKED mst_status mst_hlo_program_create(mst_hlo_program **out);

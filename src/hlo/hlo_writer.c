@@ -27,7 +27,13 @@ mst_hlo mst_hlo_fail(mst_lower *l, const char *format, ...) {
 
 bool mst_hlo_lacks(mst_lower *l, mst_hlo x) {
     if (l->program->failure.code) return true;
-    if (x.id > 0 && x.id < l->program->num_values) return false;
+    const mst_hlo_program *p = l->program;
+    if (x.id > 0 && x.id < p->num_values) {
+        const mst_hlo_value *v = &p->value[x.id];
+        if (v->depth <= p->depth && v->region == p->region[v->depth]) return false;
+        mst_hlo_fail(l, "uses a value of a function of elements outside of it");
+        return true;
+    }
     mst_hlo_fail(l, "uses a value that is not there");
     return true;
 }
@@ -78,6 +84,7 @@ static const char *type_name(mst_dtype dtype) {
 }
 
 void mst_hlo_write_type(mst_hlo_program *p, mst_hlo_text *text, const mst_spec *spec) {
+    if (p->failure.code) return;
     const char *name = type_name(spec->dtype);
     if (!name)
         mst_hlo_keep(p, MST_FAIL(MST_UNIMPLEMENTED, "StableHLO has no elements of %s", mst_dtype_name(spec->dtype)));
@@ -116,11 +123,12 @@ static void write_integer(mst_hlo_program *p, mst_hlo_text *text, mst_dtype dtyp
     const bool is_unsigned = dtype == MST_U8 || dtype == MST_HLO_U32 || dtype == MST_HLO_U64;
     const int bits = dtype == MST_U8 ? 8 : dtype == MST_I32 || dtype == MST_HLO_U32 ? 32 : 64;
     const uint64_t most = UINT64_MAX >> (64 - bits + !is_unsigned);
-    if (isnan(value) || (is_unsigned && value <= 0))
+    value = nearbyint(value);
+    if (isnan(value) || value == 0 || (is_unsigned && value < 0))
         mst_hlo_write(p, text, "0");
     else if (value >= (double)most)
         mst_hlo_write(p, text, "%llu", (unsigned long long)most);
-    else if (value < -(double)most)
+    else if (value <= -(double)most - 1)
         mst_hlo_write(p, text, "-%llu", (unsigned long long)most + 1);
     else
         mst_hlo_write(p, text, "%.0f", value);
@@ -160,6 +168,8 @@ mst_hlo mst_hlo_value_add(mst_hlo_program *p, const mst_hlo_value *value) {
     mst_hlo_keep(p, status);
     if (status) return MST_NO_HLO;
     p->value[p->num_values] = *value;
+    p->value[p->num_values].depth = value->is_source ? 0 : p->depth;
+    p->value[p->num_values].region = value->is_source ? 0 : p->region[p->depth];
     return (mst_hlo){(int)p->num_values++};
 }
 
@@ -173,8 +183,7 @@ void mst_hlo_begin(mst_lower *l, const char *operation, int count, const mst_hlo
                    mst_hlo *result) {
     mst_hlo_program *p = l->program;
     for (int k = 0; k < num_dst; k++) result[k] = MST_NO_HLO;
-    for (int i = 0; i < count; i++)
-        if (mst_hlo_lacks(l, src[i])) return;
+    if (!mst_hlo_can_begin(l, operation, count, src, num_dst, dst)) return;
     const int number = ++p->next_number;
     for (int k = 0; k < num_dst; k++)
         result[k] =
@@ -190,6 +199,10 @@ void mst_hlo_end(mst_lower *l, const char *attributes, int count, const mst_hlo 
                  const mst_hlo *result) {
     mst_hlo_program *p = l->program;
     if (p->failure.code) return;
+    if (!attributes) {
+        mst_hlo_fail(l, "attributes that are NULL, or longer than %d bytes", MST_HLO_ATTRIBUTES);
+        return;
+    }
     if (*attributes) mst_hlo_write(p, &p->body, " %s", attributes);
     mst_hlo_write(p, &p->body, " : ");
     mst_hlo_write_types(p, &p->body, count, src);
@@ -230,6 +243,12 @@ void mst_hlo_write_region(mst_lower *l, const mst_hlo_region *r) {
         mst_hlo_keep(p, MST_NO_MEMORY("for a function of a program"));
         return;
     }
+    if (!r->function) {
+        mst_hlo_fail(l, "a function that is NULL");
+        free(argument);
+        return;
+    }
+    if (p->depth >= MST_HLO_DEPTH) mst_hlo_fail(l, "more than %d functions within each other", MST_HLO_DEPTH);
     if (p->failure.code) {
         free(argument);
         return;
@@ -242,6 +261,7 @@ void mst_hlo_write_region(mst_lower *l, const mst_hlo_region *r) {
     mst_hlo_write(p, &p->body, "%s{\n", r->is_first ? " (" : ", ");
     indent(p);
     mst_hlo_write(p, &p->body, "^bb0(");
+    p->region[++p->depth] = ++p->num_regions;
     for (int i = 0; i < num_arguments; i++) {
         const mst_spec *spec = i < r->num_arguments ? &r->argument[i] : &word;
         argument[i] = mst_hlo_value_add(p, &(mst_hlo_value){.number = ++p->next_number, .part = -1, .spec = *spec});
@@ -252,7 +272,6 @@ void mst_hlo_write_region(mst_lower *l, const mst_hlo_region *r) {
         mst_hlo_write_type(p, &p->body, spec);
     }
     mst_hlo_write(p, &p->body, "):\n");
-    p->depth++;
     if (r->takes_word) p->fault_word = argument[r->num_arguments];
     p->no_faults = !r->gives_word;
     if (!p->failure.code) r->function(l, r->context, argument, result);
@@ -285,6 +304,7 @@ void mst_hlo_apply(mst_lower *l, void *operation, const mst_hlo *argument, mst_h
 static void append(mst_hlo_attributes *a, const char *format, va_list list) {
     const int room = MST_HLO_ATTRIBUTES - a->size;
     const int size = mst_format_list(a->text + a->size, (size_t)room, format, list);
+    a->is_cut |= size >= room;
     a->size += size < room ? size : room - 1;
 }
 
@@ -349,5 +369,5 @@ void mst_hlo_attribute_axes(mst_hlo_attributes *a, const char *name, const mst_a
 
 const char *mst_hlo_attributes_end(mst_hlo_attributes *a) {
     if (a->size) attribute_print(a, "}");
-    return a->text;
+    return a->is_cut ? NULL : a->text;
 }

@@ -11,6 +11,7 @@ typedef struct mst_hlo_value {
     int number; /**< the number in its name */
     int part;   /**< of several results of one operation: which; else -1 */
     bool is_source;
+    int depth, region; /**< the function of elements in which it is made; depth 0: none */
     mst_spec spec;
 } mst_hlo_value;
 
@@ -18,6 +19,9 @@ typedef struct mst_hlo_fault_site {
     mst_status code;
     const char *message;
 } mst_hlo_fault_site;
+
+/** The most functions of elements and bodies within each other. */
+enum { MST_HLO_DEPTH = 64 };
 
 /** Text that grows. */
 typedef struct mst_hlo_text {
@@ -45,6 +49,10 @@ struct mst_hlo_program {
     mst_hlo_fault_site *fault;
     int64_t num_faults, fault_capacity;
     mst_hlo fault_word;
+    mst_tensor **tensor; /**< constants that it has made */
+    int64_t num_tensors, tensor_capacity;
+    int region[MST_HLO_DEPTH + 1]; /**< by depth: the number of the function of elements there */
+    int num_regions;
     mst_hlo step; /**< the source that is the number of the step, MST_NO_HLO: not asked for yet */
 };
 
@@ -66,13 +74,32 @@ void mst_hlo_write_number(mst_hlo_program *program, mst_hlo_text *text, mst_dtyp
 /** Adds a value. */
 mst_hlo mst_hlo_value_add(mst_hlo_program *program, const mst_hlo_value *value);
 
+/** A new tensor of one dimension of COUNT elements, which the program releases. */
+MST_CHECKED mst_status mst_hlo_program_tensor(mst_hlo_program *program, mst_dtype dtype, int64_t count,
+                                              mst_tensor **out);
 /** Adds TENSOR as a source. */
 mst_hlo mst_hlo_tensor_source(mst_hlo_program *program, mst_tensor *tensor);
+
+/** What the functions of muster/hlo.h check (hlo_check.c). If false, the program has an error. */
+/** Whether SHAPE can be that of a value. */
+bool mst_hlo_is_shape(mst_lower *l, const mst_shape *shape);
+/** Makes *AXIS, which counts from the end if it is negative, one of 0 to NDIM - 1. */
+bool mst_hlo_is_axis(mst_lower *l, int ndim, int *axis);
+/** The same for several, of which none may be there twice. */
+bool mst_hlo_are_axes(mst_lower *l, int ndim, mst_axes *axes);
+/** Whether NAME, of a WHAT, is among NAMES, ended by NULL. */
+bool mst_hlo_is_among(mst_lower *l, const char *what, const char *name, const char *const *names);
+/** Whether OPERATION combines elements, as mst_hlo_reduce needs it. */
+bool mst_hlo_combines(mst_lower *l, const char *operation);
+bool mst_hlo_is_scalar(mst_lower *l, mst_hlo x, mst_dtype dtype);
+/** Whether an operation can be written: its name, sources and types of results. */
+bool mst_hlo_can_begin(mst_lower *l, const char *operation, int count, const mst_hlo *src, int num_dst,
+                       const mst_spec *dst);
 
 /** The beginning of an operation: "%5:2 = "stablehlo.while"(%1, %2)". Adds its results. */
 void mst_hlo_begin(mst_lower *l, const char *operation, int count, const mst_hlo *src, int num_dst, const mst_spec *dst,
                    mst_hlo *result);
-/** Its end: " {attributes} : (types) -> types". ATTRIBUTES may be "". */
+/** Its end: " {attributes} : (types) -> types". ATTRIBUTES may be ""; NULL is an error. */
 void mst_hlo_end(mst_lower *l, const char *attributes, int count, const mst_hlo *src, int num_dst,
                  const mst_hlo *result);
 /** A region: "({ ^bb0(%6: tensor<f32>): ... "stablehlo.return"(%7) : (tensor<f32>) -> () }". WORD: whether the last
@@ -96,6 +123,7 @@ enum { MST_HLO_ATTRIBUTES = 2048 };
 typedef struct mst_hlo_attributes {
     char text[MST_HLO_ATTRIBUTES];
     int size;
+    bool is_cut; /**< there was more than TEXT can hold */
 } mst_hlo_attributes;
 /** Adds text; ", " before it unless it is the first. */
 void mst_hlo_attribute(mst_hlo_attributes *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -109,7 +137,7 @@ void mst_hlo_attribute_padding(mst_hlo_attributes *a, int count, const int64_t *
 enum { MST_HLO_AXES = 96 };
 const char *mst_hlo_axes_text(const mst_axes *axes, char *text);
 void mst_hlo_attribute_axes(mst_hlo_attributes *a, const char *name, const mst_axes *axes);
-/** The whole in braces. */
+/** The whole in braces; NULL if it is cut. */
 const char *mst_hlo_attributes_end(mst_hlo_attributes *a);
 
 /** The word of faults as it is here; the constant 0 before the first fault. */

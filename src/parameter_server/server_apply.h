@@ -1,7 +1,7 @@
 /** Applying gradients: one update of the variables, with the gradients of one worker or the sum of those of all.
  *
- *  The update is a graph, which the chief has made (strategy/update_graph.c) and this server runs. Its arithmetic is that
- *  of the optimizer (rule/). How gradients of several workers are added up is in server_gradients.c. */
+ *  The update is a graph, which the chief has made (strategy/update_graph.c) and this server runs. Its arithmetic is
+ *  that of the optimizer (rule/). How gradients of several workers are added up is in server_gradients.c. */
 #ifndef MUSTER_PARAMETER_SERVER_SERVER_APPLY_H
 #define MUSTER_PARAMETER_SERVER_SERVER_APPLY_H
 

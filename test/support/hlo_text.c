@@ -144,6 +144,7 @@ static bool read_integer_element(hlo_parser *p, hlo_array *array, int64_t i) {
     uint64_t value;
     if (minus) p->at++;
     if (!read_unsigned(p, &value)) return false;
+    if (minus && !value) return hlo_bad(p, "an integer of the constant is -0");
     if (minus ? hlo_type_class(type) == HLO_IS_UNSIGNED || value > (uint64_t)1 << (bits - 1) : value > most)
         return hlo_bad(p, "a number of the constant is out of the range of %s", hlo_type_name(type));
     put_bits(array, i, minus ? -value : value);

@@ -52,7 +52,9 @@ static mst_hlo row_places(mst_lower *l, const mst_update_hlo *u) {
 
 static mst_shape matrix_of(const mst_lower *l, mst_hlo variable) {
     const mst_shape shape = mst_hlo_spec(l, variable).shape;
-    return MST_SHAPE(shape.dim[0], mst_shape_count(shape) / shape.dim[0]);
+    int64_t columns = 1;
+    for (int i = 1; i < shape.ndim; i++) columns *= shape.dim[i];
+    return MST_SHAPE(shape.dim[0], columns);
 }
 
 static mst_hlo_indexing by_row(void) {
