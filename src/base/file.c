@@ -207,13 +207,14 @@ mst_status mst_file_create(const char *path, mst_file *out) {
     char *target = strdup(path);
     *out = (mst_file){.descriptor = -1};
     if (!target) return MST_NO_MEMORY("to write '%s'", path);
-    mst_status status = open_target(&target, &folder);
+    const mst_status status = open_target(&target, &folder);
     *out = (mst_file){.descriptor = -1, .folder = folder, .path = target};
     if (!status) return file_create(out);
     errno = ENOENT;
-    status = status == MST_NOT_FOUND ? write_fail(out->path) : mst_error_prefix("'%s' cannot be written", path);
+    const bool has_no_folder = status == MST_NOT_FOUND;
+    (void)(has_no_folder ? write_fail(out->path) : mst_error_prefix("'%s' cannot be written", path));
     mst_file_abandon(out);
-    return status;
+    return has_no_folder ? MST_IO : status;
 }
 
 mst_status mst_file_create_in(const mst_folder *folder, const char *name, mst_file *out) {
