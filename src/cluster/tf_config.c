@@ -25,7 +25,8 @@ typedef struct tf_task {
     int64_t index;
 } tf_task;
 
-/* Parses an index: only digits, maybe with spaces around them. A '-' is read for the message about negative numbers. */
+/* Parses an index: only digits, maybe with spaces around them. A '-' is taken here, so that
+ * the caller can say that an index must not be negative. */
 static bool parse_index(const char *text, int64_t *out) {
     const size_t most_digits = 9;
     while (isspace((unsigned char)*text)) text++;

@@ -26,7 +26,8 @@ struct mst_csv {
     size_t num_cells, cell_capacity;
     int64_t *line; /* the line on which each row begins, from 1; the header first */
     size_t num_lines, line_capacity;
-    int width, num_columns; /* width: cells in a row; num_columns: the same without hollow columns at the end */
+    int width, num_columns; /* width: cells in a row; num_columns: without those at the end whose
+                               cells are all empty */
 };
 
 /* The position in the text. */

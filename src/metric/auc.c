@@ -1,9 +1,10 @@
 /** auc: area under the ROC curve, by the trapezoid rule over 200 thresholds, as Keras' AUC()
  *
  *  The curve is the recall over the fraction of the negative elements that are predicted positive. Each class is a
- *  column with labels of 0 or 1, and all columns count together. With .positive, the examples of that class are
- *  counted, with 4000 thresholds. The area is then the area by ranks, except that examples whose odds differ by less
- *  than 1 percent may count as equal. 0 if all elements are positive, or if all are negative */
+ *  column with labels of 0 or 1, and all columns count together. With .positive, which names a
+ *  class, each example counts once: as positive if it is of that class, else as negative. There are 4000 thresholds
+ *  then. So the area is exact, except that examples whose odds differ by less than 1 percent may count as equal.
+ *  0 if all elements are positive, or if all are negative */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_AUC = 10 };
 #endif

@@ -1,12 +1,13 @@
 /** Parts: what one task does of a session that has the devices of several tasks.
  *
- *  Each of these tasks has a part: a session with the same graph and the same list of devices. All make the same plan
- *  up to one common order of all nodes, compare its hash, and keep the nodes of their own devices (plan/keep_own.c). In
- *  a run they send each other the values that cross. A step that changes variables happens on all tasks or on none:
+ *  Each of these tasks has a part: a session with the same graph and the same list of devices. All make the same plan.
+ *  Once all nodes are in one order, they compare a hash of this order, and keep the nodes of their own devices
+ *  (plan/keep_own.c). In a run they send each other the values that cross. A step that changes variables happens on all
+ *  tasks or on none:
  *
  *      task 0    body  --> vote --+                 +--> its variables are written
  *      task 1    body  --> vote --+--> coordinator -+--> its variables are written
- *      task 2    body  --> fails: its status tells the coordinator, which decides that the step does not happen
+ *      task 2    body  --> fails: its status tells the coordinator, and the step does not happen
  *
  *  A part does not use the network itself. Its owner sends its messages (mst_session_part_host) and delivers those that
  *  arrive (mst_session_part_deliver). One coordinator of all tasks counts the votes: the step happens when all tasks
@@ -76,7 +77,8 @@ void mst_session_part_release_plan(mst_session *part, struct mst_cached_plan *pl
 typedef struct mst_session_part_run {
     uint64_t number;         /**< number of the run: rises, and is the same on all tasks */
     double seconds;          /**< time that it may take */
-    int64_t random;          /**< number of the step for random ops, below 0, if there is no global step */
+    int64_t random;          /**< for random ops, if there is no global step: a number below 0 in place of the
+                                  number of the step */
     bool initial;            /**< gives variables their first values */
     mst_tensor *const *feed; /**< by feed of the plan: the value if this task needs it, else NULL */
     mst_tensor **output;     /**< by fetch: the outputs that this task gives; as for mst_session_run */

@@ -5,7 +5,8 @@
 
 enum { LIST_SIZE = 112, ONE = 64 };
 
-/* The first class from FIRST on that has an example; CLASSES if none has. COUNT has the examples of NUM classes. */
+/* The first class from FIRST on that has an example; CLASSES if none has. COUNT[i] is the number
+ * of examples of class i, for the first NUM classes; the others have none. */
 static int64_t end_of_gap(const int64_t *count, int64_t num, int64_t classes, int64_t first) {
     while (first < classes && (first >= num || count[first] == 0)) first++;
     return first;

@@ -47,7 +47,7 @@ MST_CHECKED mst_status mst_csv_column_find(const mst_csv *csv, int column, const
                                            mst_csv_column *out);
 /** MST_INVALID, naming a cell, if the notation of numbers in the N COLUMNS of CSV is not clear. That is so if one has a
  *  decimal comma, and the points of another may stand between thousands: 167.942 beside 3,5. IS_NEW: the columns were
- *  found in another file. A column whose numbers had points in that file is not doubtful. */
+ *  found in another file. If a column's numbers had decimal points in that file, its notation is known. */
 MST_CHECKED mst_status mst_csv_columns_check(const mst_csv *csv, const mst_csv_column *columns, int n, bool is_new);
 void mst_csv_column_free(mst_csv_column *column);
 
@@ -58,7 +58,7 @@ MST_CHECKED mst_status mst_csv_column_from_schema(const mst_schema_column *from,
 
 /** Reads the cells of a column of CSV, which may be another file than the one in which FORM was found. The cell in row
  *  r is written to DST[r * STRIDE]. Fails with MST_INVALID, naming the cell, if a cell is not a number as FORM has it,
- *  or a category that FORM does not have. Integers too large for i64 count as floats. */
+ *  or if it is a category that FORM does not have. Integers too large for i64 count as floats. */
 MST_CHECKED mst_status mst_csv_column_read_i64(const mst_csv *csv, int column, const mst_csv_column *form,
                                                int64_t *dst);
 MST_CHECKED mst_status mst_csv_column_read_f32(const mst_csv *csv, int column, const mst_csv_column *form, float *dst,

@@ -1,5 +1,6 @@
 /** depthwise_conv1d: dst[n, x, c m + k] = sum over j of src[n, x stride - before + j dilation, c] * weights[j, c, k]
  *
+ *  before    elements of padding before the source
  *  src       f32 or f64, [n, steps, channels]
  *  weights   src's dtype, [window, channels, m]: each channel has m filters of its own
  *  stride    default 1

@@ -40,7 +40,7 @@ static mst_status hash_strings(void *context, int64_t begin, int64_t end, int th
 }
 
 static mst_status string_to_hash_bucket_fast_reference(const mst_kernel_args *a) {
-    enum { ELEMENTS = 30 /* simple elements that take as long as a string of some words */ };
+    enum { ELEMENTS = 30 /* for mst_grain: hashing a string of some words takes as long as 30 simple elements */ };
     const int64_t n = a->src[0].count;
     return mst_parallel(a, n, mst_grain(n, ELEMENTS), hash_strings, mst_context_of(a));
 }

@@ -47,7 +47,7 @@ typedef struct mst_slice_like_options {
     mst_shape begin;
 } mst_slice_like_options;
 
-/** Options of split and unstack, which cut source 0 along an axis, their `count_dst` and their kernel. */
+/** What split and unstack share. Both cut source 0 along an axis. Here are their options, `count_dst` and kernel. */
 typedef struct mst_parts_options {
     int zero_;
     int num;
@@ -65,7 +65,7 @@ mst_status mst_view_copy(const mst_kernel_args *a);
 /** Error unless source PART fits into source WHOLE at BEGIN. */
 MST_CHECKED mst_status mst_infer_part(mst_infer *c, const mst_shape *begin, int whole, int part);
 
-/** Error unless VALUE, the option WHAT, can be stored as DTYPE. */
+/** Error unless VALUE can be stored as DTYPE. WHAT is the name of the option that has this value. */
 MST_CHECKED mst_status mst_infer_storable(mst_infer *c, double value, mst_dtype dtype, const char *what);
 /** *OUT = the dtype and shape that all sources have, except for the size of dimension AXIS (-1: no exception). Known
  *  dimensions replace open ones. */
@@ -87,7 +87,7 @@ void mst_view_lower(mst_lower *l);
 void mst_parts_lower(mst_lower *l);
 /** Output 0 = the elements of source 0 from BEGIN on. */
 void mst_slice_lower(mst_lower *l, const mst_shape *begin);
-/** Source 0 at BEGIN of an array of output 0's shape, whose other elements are VALUE. */
+/** Writes output 0: its elements from BEGIN on are source 0, all others are VALUE. */
 mst_hlo mst_place_lower(mst_lower *l, const mst_shape *begin, double value);
 
 /* Gradients that are ops of their own, internal to the library; see the files of their ops. */
