@@ -403,6 +403,16 @@ mst_status mst_checkpoint_read(const char *path, mst_snapshot **out) {
     return status;
 }
 
+mst_status mst_checkpoint_read_note(const char *path, const char *key, char **out) {
+    reader r = {.path = path, .kind = MST_FILE_CHECKPOINT};
+    *out = NULL;
+    mst_status status = open_reader(&r);
+    const char *note = json_string_value(json_object_get(json_object_get(r.state, "notes"), key));
+    if (!status && note && !(*out = strdup(note))) status = MST_NO_MEMORY("to read '%s'", path);
+    close_reader(&r);
+    return status;
+}
+
 mst_status mst_checkpoint_read_save(const char *path, int64_t *out) {
     reader r = {.path = path, .kind = MST_FILE_CHECKPOINT};
     const mst_status status = open_reader(&r);

@@ -15,6 +15,11 @@ MST_CHECKED mst_status mst_checkpoint_write_in(const mst_folder *folder, const c
 /** Reads the number of the save that a checkpoint contains; 0 if it has none, or is damaged. */
 MST_CHECKED mst_status mst_checkpoint_read_save(const char *path, int64_t *out);
 
+/** Reads the note KEY of a checkpoint, without its tensors. *OUT, which the caller frees, is NULL if it has none. */
+MST_CHECKED mst_status mst_checkpoint_read_note(const char *path, const char *key, char **out);
+/** The same of the newest checkpoint in the folder PATH; *OUT is NULL, too, if there is no folder or no checkpoint. */
+MST_API MST_CHECKED mst_status mst_checkpoint_read_newest_note(const char *path, const char *key, char **out);
+
 /** A checkpoint that is in a folder, or that the folder's state file names. */
 typedef struct mst_checkpoint_item {
     char *path;       /**< prefix */

@@ -6,6 +6,7 @@
 #include "base/json_text.h"
 #include "base/no_memory.h"
 #include "cli/json_events.h"
+#include "train/checkpoint_file.h"
 
 static const char key[] = "muster/train";
 
@@ -107,11 +108,10 @@ mst_status model_note_output_names(const model_note *note, const char *output, c
     return MST_OK;
 }
 
-mst_status model_note_read(mst_store *store, model_note *out) {
-    char *text;
+/* Reads the note in TEXT, which it frees; NULL: there is none. */
+static mst_status parse_note(char *text, model_note *out) {
     json_error_t error;
     *out = (model_note){.json = NULL};
-    MST_TRY(mst_store_get_note(store, key, &text));
     if (!text) return MST_OK;
     out->json = mst_json_read_string(text, &error);
     free(text);
@@ -133,6 +133,20 @@ mst_status model_note_read(mst_store *store, model_note *out) {
     MST_TRY(read_names(json_object_get(out->json, "classes"), &out->names));
     out->classes = (const char *const *)out->names;
     return MST_OK;
+}
+
+mst_status model_note_read(mst_store *store, model_note *out) {
+    char *text;
+    *out = (model_note){.json = NULL};
+    MST_TRY(mst_store_get_note(store, key, &text));
+    return parse_note(text, out);
+}
+
+mst_status model_note_read_newest(const char *folder, model_note *out) {
+    char *text;
+    *out = (model_note){.json = NULL};
+    MST_TRY(mst_checkpoint_read_newest_note(folder, key, &text));
+    return parse_note(text, out);
 }
 
 void model_note_free(model_note *note) {

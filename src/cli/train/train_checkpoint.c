@@ -272,17 +272,10 @@ static mst_status check_note(training *t) {
 }
 
 int train_checkpoint_shards(const training *t) {
-    const mst_restore_options step_only = {.kinds = 1u << MST_STATE_STEP};
-    mst_restored restored = {.path = NULL};
     model_note note = {.json = NULL};
-    mst_store *store = NULL;
-    if (!t->o->checkpoint_dir || !t->o->resume || mst_store_create(&store)) return 0;
-    mst_status status = mst_checkpoint_restore(t->o->checkpoint_dir, store, &step_only, &restored);
-    if (!status) status = model_note_read(store, &note);
-    const int64_t shards = status ? 0 : note.shards;
+    if (!t->o->checkpoint_dir || !t->o->resume) return 0;
+    const int64_t shards = model_note_read_newest(t->o->checkpoint_dir, &note) ? 0 : note.shards;
     model_note_free(&note);
-    mst_restored_free(&restored);
-    mst_store_release(store);
     return shards > 0 && shards <= INT_MAX ? (int)shards : 0;
 }
 
