@@ -8,16 +8,10 @@ static mst_spec scalar_of(mst_dtype dtype) {
     return (mst_spec){.dtype = dtype, .shape = MST_SCALAR};
 }
 
-static bool is_listed(const mst_axes *axes, int axis) {
-    for (int i = 0; i < axes->count; i++)
-        if (axes->axis[i] == axis) return true;
-    return false;
-}
-
 static mst_shape without(mst_shape shape, const mst_axes *axes) {
     mst_shape left = MST_SCALAR;
     for (int i = 0; i < shape.ndim; i++)
-        if (!is_listed(axes, i)) left.dim[left.ndim++] = shape.dim[i];
+        if (!mst_hlo_is_listed(axes, i)) left.dim[left.ndim++] = shape.dim[i];
     return left;
 }
 
@@ -62,16 +56,14 @@ void mst_hlo_reduce_all(mst_lower *l, int count, const mst_hlo *x, const mst_hlo
         }
         mst_hlo_attributes a = {.size = 0};
         mst_hlo_attribute_axes(&a, "dimensions", &axes);
-        mst_hlo_begin(l, "reduce", 2 * count, src, count, spec + (ptrdiff_t)2 * count, result);
-        mst_hlo_write_region(l, &(mst_hlo_region){.num_arguments = 2 * count,
-                                                  .argument = spec,
-                                                  .num_results = count,
-                                                  .result = spec,
-                                                  .function = function,
-                                                  .context = context,
-                                                  .is_first = true,
-                                                  .is_last = true});
-        mst_hlo_end(l, mst_hlo_attributes_end(&a), 2 * count, src, count, result);
+        mst_hlo_call_region(l, "reduce", mst_hlo_attributes_end(&a), 2 * count, src,
+                            &(mst_hlo_region){.num_arguments = 2 * count,
+                                              .argument = spec,
+                                              .num_results = count,
+                                              .result = spec,
+                                              .function = function,
+                                              .context = context},
+                            count, spec + (ptrdiff_t)2 * count, result);
     }
     free(spec);
     free(src);
@@ -137,16 +129,14 @@ mst_hlo mst_hlo_reduce_window(mst_lower *l, const char *operation, mst_hlo x, do
     const mst_hlo src[] = {x, mst_hlo_number(l, spec.dtype, initial)};
     const mst_spec scalar[] = {scalar_of(spec.dtype), scalar_of(spec.dtype)};
     mst_hlo result;
-    mst_hlo_begin(l, "reduce_window", 2, src, 1, &dst, &result);
-    mst_hlo_write_region(l, &(mst_hlo_region){.num_arguments = 2,
-                                              .argument = scalar,
-                                              .num_results = 1,
-                                              .result = scalar,
-                                              .function = mst_hlo_apply,
-                                              .context = &operation,
-                                              .is_first = true,
-                                              .is_last = true});
-    mst_hlo_end(l, mst_hlo_attributes_end(&a), 2, src, 1, &result);
+    mst_hlo_call_region(l, "reduce_window", mst_hlo_attributes_end(&a), 2, src,
+                        &(mst_hlo_region){.num_arguments = 2,
+                                          .argument = scalar,
+                                          .num_results = 1,
+                                          .result = scalar,
+                                          .function = mst_hlo_apply,
+                                          .context = &operation},
+                        1, &dst, &result);
     return result;
 }
 
@@ -166,16 +156,14 @@ void mst_hlo_sort(mst_lower *l, int count, const mst_hlo *x, int axis, mst_hlo_f
     mst_hlo_attributes a = {.size = 0};
     mst_hlo_attribute(&a, "dimension = %d : i64", axis);
     mst_hlo_attribute(&a, "is_stable = true");
-    mst_hlo_begin(l, "sort", count, x, count, spec + (ptrdiff_t)2 * count, result);
-    mst_hlo_write_region(l, &(mst_hlo_region){.num_arguments = 2 * count,
-                                              .argument = spec,
-                                              .num_results = 1,
-                                              .result = &answer,
-                                              .function = function,
-                                              .context = context,
-                                              .is_first = true,
-                                              .is_last = true});
-    mst_hlo_end(l, mst_hlo_attributes_end(&a), count, x, count, result);
+    mst_hlo_call_region(l, "sort", mst_hlo_attributes_end(&a), count, x,
+                        &(mst_hlo_region){.num_arguments = 2 * count,
+                                          .argument = spec,
+                                          .num_results = 1,
+                                          .result = &answer,
+                                          .function = function,
+                                          .context = context},
+                        count, spec + (ptrdiff_t)2 * count, result);
     free(spec);
 }
 

@@ -3,6 +3,12 @@
 
 #include "hlo/hlo_writer.h"
 
+bool mst_hlo_is_listed(const mst_axes *axes, int axis) {
+    for (int i = 0; i < axes->count; i++)
+        if (axes->axis[i] == axis) return true;
+    return false;
+}
+
 bool mst_hlo_is_axis(mst_lower *l, int ndim, int *axis) {
     if (*axis < -ndim || *axis >= ndim) {
         mst_hlo_fail(l, "axis %d of %d dimensions", *axis, ndim);
@@ -17,16 +23,17 @@ bool mst_hlo_are_axes(mst_lower *l, int ndim, mst_axes *axes) {
         mst_hlo_fail(l, "%d axes of %d dimensions", axes->count, ndim);
         return false;
     }
+    mst_axes seen = {.count = 0};
     for (int i = 0; i < axes->count; i++) {
         int axis = axes->axis[i];
         if (!mst_hlo_is_axis(l, ndim, &axis)) return false;
-        for (int k = 0; k < i; k++)
-            if (axes->axis[k] == axis) {
-                mst_hlo_fail(l, "axis %d twice", axis);
-                return false;
-            }
-        axes->axis[i] = axis;
+        if (mst_hlo_is_listed(&seen, axis)) {
+            mst_hlo_fail(l, "axis %d twice", axis);
+            return false;
+        }
+        seen.axis[seen.count++] = axis;
     }
+    *axes = seen;
     return true;
 }
 

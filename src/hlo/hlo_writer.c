@@ -293,6 +293,15 @@ void mst_hlo_write_region(mst_lower *l, const mst_hlo_region *r) {
     free(argument);
 }
 
+void mst_hlo_call_region(mst_lower *l, const char *operation, const char *attributes, int count, const mst_hlo *src,
+                         const mst_hlo_region *region, int num_dst, const mst_spec *dst, mst_hlo *result) {
+    mst_hlo_region only = *region;
+    only.is_first = only.is_last = true;
+    mst_hlo_begin(l, operation, count, src, num_dst, dst, result);
+    mst_hlo_write_region(l, &only);
+    mst_hlo_end(l, attributes, count, src, num_dst, result);
+}
+
 void mst_hlo_apply(mst_lower *l, void *operation, const mst_hlo *argument, mst_hlo *result) {
     const char *const *name = operation;
     const mst_spec spec = mst_hlo_spec(l, argument[0]);

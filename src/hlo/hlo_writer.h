@@ -83,6 +83,8 @@ mst_hlo mst_hlo_tensor_source(mst_hlo_program *program, mst_tensor *tensor);
 /** What the functions of muster/hlo.h check (hlo_check.c). If false, the program has an error. */
 /** Whether SHAPE can be that of a value. */
 bool mst_hlo_is_shape(mst_lower *l, const mst_shape *shape);
+/** Whether AXIS, which is not negative, is among AXES. */
+bool mst_hlo_is_listed(const mst_axes *axes, int axis);
 /** Makes *AXIS, which counts from the end if it is negative, one of 0 to NDIM - 1. */
 bool mst_hlo_is_axis(mst_lower *l, int ndim, int *axis);
 /** The same for several, of which none may be there twice. */
@@ -115,6 +117,9 @@ typedef struct mst_hlo_region {
     bool is_first, is_last;
 } mst_hlo_region;
 void mst_hlo_write_region(mst_lower *l, const mst_hlo_region *region);
+/** As mst_hlo_call, for an operation with REGION alone. */
+void mst_hlo_call_region(mst_lower *l, const char *operation, const char *attributes, int count, const mst_hlo *src,
+                         const mst_hlo_region *region, int num_dst, const mst_spec *dst, mst_hlo *result);
 /** The function of OPERATION, whose name is the context: RESULT[0] = OPERATION(ARGUMENT[0], ARGUMENT[1]). */
 void mst_hlo_apply(mst_lower *l, void *operation, const mst_hlo *argument, mst_hlo *result);
 

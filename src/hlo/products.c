@@ -9,15 +9,9 @@ static void ask_precision(mst_hlo_attributes *t, mst_dtype dtype) {
                       precision);
 }
 
-static bool is_listed(const mst_axes *axes, int axis) {
-    for (int i = 0; i < axes->count; i++)
-        if (axes->axis[i] == axis) return true;
-    return false;
-}
-
 static void add_free(mst_shape *shape, const mst_shape *from, const mst_axes *batch, const mst_axes *summed) {
     for (int i = 0; i < from->ndim && shape->ndim < MST_MAX_NDIM; i++)
-        if (!is_listed(batch, i) && !is_listed(summed, i)) shape->dim[shape->ndim++] = from->dim[i];
+        if (!mst_hlo_is_listed(batch, i) && !mst_hlo_is_listed(summed, i)) shape->dim[shape->ndim++] = from->dim[i];
 }
 
 static bool are_as_long(const mst_shape *a, const mst_axes *of_a, const mst_shape *b, const mst_axes *of_b) {
