@@ -69,7 +69,9 @@ MST_API mst_hlo mst_hlo_fail(mst_lower *l, const char *format, ...) __attribute_
 
 /** VALUE, rounded to DTYPE, as a scalar. An integer saturates: INFINITY is the largest that DTYPE has. */
 MST_API mst_hlo mst_hlo_number(mst_lower *l, mst_dtype dtype, double value);
-/** The same for integers that a double cannot hold; MST_HLO_U64 takes VALUE as unsigned. */
+/** The same, of the dtype of X. */
+MST_API mst_hlo mst_hlo_number_like(mst_lower *l, mst_hlo x, double value);
+/** A number as mst_hlo_number makes it, for integers that a double cannot hold; MST_HLO_U64 takes VALUE as unsigned. */
 MST_API mst_hlo mst_hlo_integer(mst_lower *l, mst_dtype dtype, int64_t value);
 /** VALUE in all elements. */
 MST_API mst_hlo mst_hlo_fill(mst_lower *l, mst_dtype dtype, mst_shape shape, double value);
@@ -141,6 +143,8 @@ typedef void (*mst_hlo_function)(mst_lower *l, void *context, const mst_hlo *arg
 MST_API mst_hlo mst_hlo_reduce(mst_lower *l, const char *operation, mst_hlo x, double initial, mst_axes axes);
 /** The same, and the axes stay, with one element. */
 MST_API mst_hlo mst_hlo_reduce_keep(mst_lower *l, const char *operation, mst_hlo x, double initial, mst_axes axes);
+/** The same along all axes: a scalar. */
+MST_API mst_hlo mst_hlo_reduce_whole(mst_lower *l, const char *operation, mst_hlo x, double initial);
 /** Combines COUNT values of one shape together along AXES: FUNCTION gets COUNT scalars of what there is, and COUNT of
  *  the next elements, and gives COUNT. INITIAL: scalars. */
 MST_API void mst_hlo_reduce_all(mst_lower *l, int count, const mst_hlo *x, const mst_hlo *initial, mst_axes axes,

@@ -36,6 +36,10 @@ mst_hlo mst_hlo_number(mst_lower *l, mst_dtype dtype, double value) {
     return mst_hlo_fill(l, dtype, MST_SCALAR, value);
 }
 
+mst_hlo mst_hlo_number_like(mst_lower *l, mst_hlo x, double value) {
+    return mst_hlo_lacks(l, x) ? MST_NO_HLO : mst_hlo_number(l, mst_hlo_spec(l, x).dtype, value);
+}
+
 /* Whether VALUE is an integer of DTYPE. */
 static bool is_in_range(mst_dtype dtype, int64_t value) {
     if (dtype == MST_I32) return value >= INT32_MIN && value <= INT32_MAX;

@@ -72,10 +72,16 @@ void mst_hlo_reduce_all(mst_lower *l, int count, const mst_hlo *x, const mst_hlo
 mst_hlo mst_hlo_reduce(mst_lower *l, const char *operation, mst_hlo x, double initial, mst_axes axes) {
     if (mst_hlo_lacks(l, x) || !mst_hlo_combines(l, operation)) return MST_NO_HLO;
     if (!axes.count) return x;
-    const mst_hlo first = mst_hlo_number(l, mst_hlo_spec(l, x).dtype, initial);
+    const mst_hlo first = mst_hlo_number_like(l, x, initial);
     mst_hlo result;
     mst_hlo_reduce_all(l, 1, &x, &first, axes, mst_hlo_apply, &operation, &result);
     return result;
+}
+
+mst_hlo mst_hlo_reduce_whole(mst_lower *l, const char *operation, mst_hlo x, double initial) {
+    mst_axes all = {.count = mst_hlo_spec(l, x).shape.ndim};
+    for (int i = 0; i < all.count; i++) all.axis[i] = i;
+    return mst_hlo_reduce(l, operation, x, initial, all);
 }
 
 mst_hlo mst_hlo_reduce_keep(mst_lower *l, const char *operation, mst_hlo x, double initial, mst_axes axes) {

@@ -121,9 +121,7 @@ void mst_hlo_fault(mst_lower *l, mst_hlo mask, mst_status code, const char *form
     mst_hlo_keep(p, mst_grow(&p->fault, sizeof *p->fault, p->num_faults + 1, &p->fault_capacity));
     if (p->failure.code) return;
     p->fault[p->num_faults++] = (mst_hlo_fault_site){.code = code, .message = message};
-    mst_axes all = {.count = mst_hlo_spec(l, mask).shape.ndim};
-    for (int i = 0; i < all.count; i++) all.axis[i] = i;
-    const mst_hlo failed = mst_hlo_reduce(l, "or", mask, 0, all), word = mst_hlo_fault_word(l);
+    const mst_hlo failed = mst_hlo_reduce_whole(l, "or", mask, 0), word = mst_hlo_fault_word(l);
     const mst_hlo number = mst_hlo_number(l, MST_I32, (double)p->num_faults), none = mst_hlo_number(l, MST_I32, 0);
     const mst_hlo is_first = mst_hlo_binary(l, "and", failed, mst_hlo_compare(l, "EQ", word, none));
     p->fault_word = mst_hlo_select(l, is_first, number, word);

@@ -170,7 +170,7 @@ mst_hlo mst_hlo_dynamic_update(mst_lower *l, mst_hlo x, mst_hlo update, const ms
 
 /* Where the elements at INDEX along AXIS begin. */
 static void start_at(mst_lower *l, mst_hlo *start, int ndim, int axis, mst_hlo index) {
-    const mst_hlo zero = mst_hlo_number(l, mst_hlo_spec(l, index).dtype, 0);
+    const mst_hlo zero = mst_hlo_number_like(l, index, 0);
     for (int i = 0; i < ndim; i++) start[i] = i == axis ? index : zero;
 }
 

@@ -19,17 +19,9 @@ static mst_value div_grad(mst_grad *c, int i) {
 }
 
 static void div_lower(mst_lower *l) {
-    const mst_hlo a = l->src[0], b = l->src[1];
-    const mst_dtype dtype = l->src_spec[0].dtype;
-    if (mst_dtype_is_float(dtype)) {
-        l->dst[0] = mst_hlo_binary(l, "divide", a, b);
-        return;
-    }
-    l->dst[0] = mst_hlo_binary(l, "divide", a, mst_divisor_lower(l));
-    if (dtype != MST_U8) {
-        const mst_hlo negates = mst_hlo_compare(l, "EQ", b, mst_hlo_number(l, dtype, -1));
-        l->dst[0] = mst_hlo_select(l, negates, mst_hlo_unary(l, "negate", a), l->dst[0]);
-    }
+    const bool is_float = mst_dtype_is_float(l->src_spec[0].dtype);
+    l->dst[0] =
+        is_float ? mst_hlo_binary(l, "divide", l->src[0], l->src[1]) : mst_quotient_lower(l, mst_divisor_lower(l));
 }
 
 /* 64 bits are wide enough for all quotients except the smallest i64 / -1, which wraps around */

@@ -37,3 +37,17 @@ mst_hlo mst_divisor_lower(mst_lower *l) {
     }
     return mst_hlo_select(l, is_apart, one, divisor);
 }
+
+mst_hlo mst_quotient_lower(mst_lower *l, mst_hlo divisor) {
+    const mst_hlo quotient = mst_hlo_binary(l, "divide", l->src[0], divisor);
+    if (l->src_spec[0].dtype == MST_U8) return quotient;
+    const mst_hlo negates = mst_hlo_compare(l, "EQ", l->src[1], mst_hlo_number_like(l, l->src[1], -1));
+    return mst_hlo_select(l, negates, mst_hlo_unary(l, "negate", l->src[0]), quotient);
+}
+
+mst_hlo mst_rest_is_off(mst_lower *l, mst_hlo rest, mst_hlo divisor) {
+    const mst_hlo zero = mst_hlo_number_like(l, rest, 0);
+    const mst_hlo signs_differ =
+        mst_hlo_binary(l, "xor", mst_hlo_compare(l, "LT", rest, zero), mst_hlo_compare(l, "LT", divisor, zero));
+    return mst_hlo_binary(l, "and", mst_hlo_compare(l, "NE", rest, zero), signs_differ);
+}

@@ -13,23 +13,14 @@ MST_API mst_value mst_floor_div(mst_value a, mst_value b);
 #include "op/elementwise/elementwise.h"
 
 static void floor_div_lower(mst_lower *l) {
-    const mst_hlo a = l->src[0], b = l->src[1];
     const mst_dtype dtype = l->src_spec[0].dtype;
     if (mst_dtype_is_float(dtype)) {
-        l->dst[0] = mst_hlo_unary(l, "floor", mst_hlo_binary(l, "divide", a, b));
+        l->dst[0] = mst_hlo_unary(l, "floor", mst_hlo_binary(l, "divide", l->src[0], l->src[1]));
         return;
     }
-    const mst_hlo divisor = mst_divisor_lower(l);
-    l->dst[0] = mst_hlo_binary(l, "divide", a, divisor);
-    if (dtype != MST_U8) {
-        const mst_hlo zero = mst_hlo_number(l, dtype, 0), rest = mst_hlo_binary(l, "remainder", a, divisor);
-        const mst_hlo signs_differ =
-            mst_hlo_binary(l, "xor", mst_hlo_compare(l, "LT", rest, zero), mst_hlo_compare(l, "LT", divisor, zero));
-        const mst_hlo is_above = mst_hlo_binary(l, "and", mst_hlo_compare(l, "NE", rest, zero), signs_differ);
-        l->dst[0] = mst_hlo_binary(l, "subtract", l->dst[0], mst_hlo_convert(l, is_above, dtype));
-        const mst_hlo negates = mst_hlo_compare(l, "EQ", b, mst_hlo_number(l, dtype, -1));
-        l->dst[0] = mst_hlo_select(l, negates, mst_hlo_unary(l, "negate", a), l->dst[0]);
-    }
+    const mst_hlo divisor = mst_divisor_lower(l), quotient = mst_quotient_lower(l, divisor);
+    const mst_hlo is_above = mst_rest_is_off(l, mst_hlo_binary(l, "remainder", l->src[0], divisor), divisor);
+    l->dst[0] = mst_hlo_binary(l, "subtract", quotient, mst_hlo_convert(l, is_above, dtype));
 }
 
 /* rounded down; 64 bits are wide enough for all quotients except the smallest i64 / -1, which wraps around */

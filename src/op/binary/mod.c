@@ -19,13 +19,9 @@ static mst_value mod_grad(mst_grad *c, int i) {
 }
 
 static void mod_lower(mst_lower *l) {
-    const mst_dtype dtype = l->src_spec[0].dtype;
-    const mst_hlo divisor = mst_dtype_is_float(dtype) ? l->src[1] : mst_divisor_lower(l);
-    const mst_hlo zero = mst_hlo_number(l, dtype, 0), rest = mst_hlo_binary(l, "remainder", l->src[0], divisor);
-    const mst_hlo signs_differ =
-        mst_hlo_binary(l, "xor", mst_hlo_compare(l, "LT", rest, zero), mst_hlo_compare(l, "LT", divisor, zero));
-    const mst_hlo is_off = mst_hlo_binary(l, "and", mst_hlo_compare(l, "NE", rest, zero), signs_differ);
-    l->dst[0] = mst_hlo_select(l, is_off, mst_hlo_binary(l, "add", rest, divisor), rest);
+    const mst_hlo divisor = mst_dtype_is_float(l->src_spec[0].dtype) ? l->src[1] : mst_divisor_lower(l);
+    const mst_hlo rest = mst_hlo_binary(l, "remainder", l->src[0], divisor);
+    l->dst[0] = mst_hlo_select(l, mst_rest_is_off(l, rest, divisor), mst_hlo_binary(l, "add", rest, divisor), rest);
 }
 
 /* y == -1 is treated apart, because the smallest integer % -1 traps */

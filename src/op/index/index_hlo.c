@@ -4,6 +4,15 @@ mst_dtype mst_index_dtype(int64_t count) {
     return count <= INT32_MAX ? MST_I32 : MST_I64;
 }
 
+mst_hlo_indexing mst_hlo_by_row(bool sorted, bool unique) {
+    return (mst_hlo_indexing){.offset = MST_AXES(1),
+                              .collapsed = MST_AXES(0),
+                              .map = MST_AXES(0),
+                              .vector_axis = 1,
+                              .sorted = sorted,
+                              .unique = unique};
+}
+
 mst_hlo mst_hlo_classes(mst_lower *l, mst_hlo x) {
     return mst_hlo_spec(l, x).dtype == MST_I64 ? x : mst_hlo_convert(l, x, MST_I32);
 }
@@ -51,7 +60,7 @@ void mst_hlo_sort_rows(mst_lower *l, mst_hlo x, bool descending, mst_hlo *values
 /* X moved by DISTANCE along axis 1, with VALUE where nothing comes from. */
 static mst_hlo shifted(mst_lower *l, mst_hlo x, int64_t distance, double value) {
     const int64_t low[MST_MAX_NDIM] = {0, distance}, high[MST_MAX_NDIM] = {0, -distance};
-    return mst_hlo_pad(l, x, mst_hlo_number(l, mst_hlo_spec(l, x).dtype, value), low, high, NULL);
+    return mst_hlo_pad(l, x, mst_hlo_number_like(l, x, value), low, high, NULL);
 }
 
 /* Sorts *NUMBERS [batches, n, 1] and *ROWS [batches, n, columns] by the numbers. */
@@ -64,8 +73,7 @@ static void sort_by_number(mst_lower *l, mst_hlo *numbers, mst_hlo *rows) {
     mst_hlo_sort(l, 2, src, 1, comes_before, &descending, sorted);
     *numbers = sorted[0];
     if (columns > 1) {
-        const mst_hlo_indexing indexing = {
-            .offset = MST_AXES(1), .collapsed = MST_AXES(0), .map = MST_AXES(0), .vector_axis = 1};
+        const mst_hlo_indexing indexing = mst_hlo_by_row(false, false);
         const mst_hlo from = mst_hlo_reshape(l, sorted[1], MST_SHAPE(n));
         const mst_hlo flat = mst_hlo_reshape(l, *rows, MST_SHAPE(n, columns));
         sorted[1] = mst_hlo_gather(l, flat, from, &indexing, MST_SHAPE(1, columns), MST_SHAPE(n, columns));
@@ -117,8 +125,7 @@ mst_hlo mst_hlo_sum_by_number(mst_lower *l, mst_hlo numbers, mst_hlo rows, int64
         sort_by_number(l, &numbers, &rows);
         rows = sum_runs(l, numbers, rows);
     }
-    const mst_hlo_indexing indexing = {
-        .offset = MST_AXES(1), .collapsed = MST_AXES(0), .map = MST_AXES(0), .vector_axis = 1, .unique = is_float};
+    const mst_hlo_indexing indexing = mst_hlo_by_row(false, is_float);
     return mst_hlo_scatter(l, is_float ? NULL : "add", zeros, places_of(l, numbers, size, is_float),
                            mst_hlo_reshape(l, rows, MST_SHAPE(batches * n, columns)), &indexing);
 }

@@ -23,10 +23,8 @@ static mst_value l2_loss_grad(mst_grad *c, int i) {
 }
 
 static void l2_loss_lower(mst_lower *l) {
-    mst_axes all = {.count = l->src_spec[0].shape.ndim};
-    for (int i = 0; i < all.count; i++) all.axis[i] = i;
     const mst_hlo x = mst_hlo_convert(l, l->src[0], MST_F64);
-    const mst_hlo sum = mst_hlo_reduce(l, "add", mst_hlo_binary(l, "multiply", x, x), 0, all);
+    const mst_hlo sum = mst_hlo_reduce_whole(l, "add", mst_hlo_binary(l, "multiply", x, x), 0);
     const mst_hlo half = mst_hlo_binary(l, "multiply", sum, mst_hlo_number(l, MST_F64, 0.5));
     l->dst[0] = mst_hlo_convert(l, half, l->dst_spec[0].dtype);
 }

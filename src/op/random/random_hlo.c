@@ -98,16 +98,13 @@ mst_hlo mst_random_hlo_long_words(mst_lower *l, const mst_random_hlo *sequence, 
 
 /* ---- distributions ---- */
 
-static mst_hlo number_like(mst_lower *l, mst_hlo x, double value) {
-    return mst_hlo_number(l, mst_hlo_spec(l, x).dtype, value);
-}
-
 /* Uniform in [0, 1): the upper 24 bits of u32 as f32, or the upper 53 of u64 as f64. */
 static mst_hlo unit(mst_lower *l, mst_hlo bits) {
     const bool is_short = mst_hlo_spec(l, bits).dtype == MST_HLO_U32;
-    const mst_hlo shifted = mst_hlo_binary(l, "shift_right_logical", bits, number_like(l, bits, is_short ? 8 : 11));
+    const mst_hlo shifted =
+        mst_hlo_binary(l, "shift_right_logical", bits, mst_hlo_number_like(l, bits, is_short ? 8 : 11));
     const mst_hlo x = mst_hlo_convert(l, shifted, is_short ? MST_F32 : MST_F64);
-    return mst_hlo_binary(l, "multiply", x, number_like(l, x, is_short ? 0x1p-24 : 0x1p-53));
+    return mst_hlo_binary(l, "multiply", x, mst_hlo_number_like(l, x, is_short ? 0x1p-24 : 0x1p-53));
 }
 
 mst_hlo mst_random_hlo_uniform(mst_lower *l, const mst_random_hlo *sequence) {
@@ -118,9 +115,9 @@ mst_hlo mst_random_hlo_uniform(mst_lower *l, const mst_random_hlo *sequence) {
 
 /* Two normals for each element: sqrt(-2 log U) cos(2 pi V) and sqrt(-2 log U) sin(2 pi V), with U in (0, 1]. */
 static void box_muller(mst_lower *l, mst_hlo u, mst_hlo v, mst_hlo *out) {
-    const mst_hlo logarithm = mst_hlo_binary(l, "multiply", number_like(l, u, -2), mst_hlo_unary(l, "log", u));
+    const mst_hlo logarithm = mst_hlo_binary(l, "multiply", mst_hlo_number_like(l, u, -2), mst_hlo_unary(l, "log", u));
     const mst_hlo radius = mst_hlo_unary(l, "sqrt", logarithm);
-    const mst_hlo angle = mst_hlo_binary(l, "multiply", number_like(l, v, TWO_PI), v);
+    const mst_hlo angle = mst_hlo_binary(l, "multiply", mst_hlo_number_like(l, v, TWO_PI), v);
     out[0] = mst_hlo_binary(l, "multiply", radius, mst_hlo_unary(l, "cosine", angle));
     out[1] = mst_hlo_binary(l, "multiply", radius, mst_hlo_unary(l, "sine", angle));
 }
@@ -131,8 +128,8 @@ static mst_hlo normals_f32(mst_lower *l, const mst_random_hlo *sequence, mst_hlo
     blocks(l, sequence, num_blocks(l, 4), attempt, word);
     for (int i = 0; i < WORDS; i += 2) {
         const mst_hlo x = mst_hlo_convert(l, word[i], MST_F32);
-        const mst_hlo above = mst_hlo_binary(l, "add", x, number_like(l, x, 1));
-        box_muller(l, mst_hlo_binary(l, "multiply", above, number_like(l, x, 0x1p-32)), unit(l, word[i + 1]),
+        const mst_hlo above = mst_hlo_binary(l, "add", x, mst_hlo_number_like(l, x, 1));
+        box_muller(l, mst_hlo_binary(l, "multiply", above, mst_hlo_number_like(l, x, 0x1p-32)), unit(l, word[i + 1]),
                    normal + i);
     }
     return in_turns(l, WORDS, normal);
@@ -143,7 +140,8 @@ static mst_hlo normals_f64(mst_lower *l, const mst_random_hlo *sequence, mst_hlo
     mst_hlo word[WORDS], normal[2];
     blocks(l, sequence, num_blocks(l, 2), attempt, word);
     const mst_hlo x = unit(l, joined(l, word[0], word[1]));
-    box_muller(l, mst_hlo_binary(l, "subtract", number_like(l, x, 1), x), unit(l, joined(l, word[2], word[3])), normal);
+    box_muller(l, mst_hlo_binary(l, "subtract", mst_hlo_number_like(l, x, 1), x), unit(l, joined(l, word[2], word[3])),
+               normal);
     return in_turns(l, 2, normal);
 }
 
@@ -152,21 +150,19 @@ static mst_hlo normals(mst_lower *l, const mst_random_hlo *sequence, mst_hlo att
 }
 
 static mst_hlo is_outside(mst_lower *l, mst_hlo x) {
-    return mst_hlo_compare(l, "GT", mst_hlo_unary(l, "abs", x), number_like(l, x, 2));
+    return mst_hlo_compare(l, "GT", mst_hlo_unary(l, "abs", x), mst_hlo_number_like(l, x, 2));
 }
 
 /* The loop that draws again has two values: the number of the attempt, and the numbers. */
 
 static void some_are_outside(mst_lower *l, void *sequence, const mst_hlo *argument, mst_hlo *result) {
     (void)sequence;
-    mst_axes all = {.count = l->dst_spec[0].shape.ndim};
-    for (int i = 0; i < all.count; i++) all.axis[i] = i;
-    result[0] = mst_hlo_reduce(l, "or", is_outside(l, argument[1]), 0, all);
+    result[0] = mst_hlo_reduce_whole(l, "or", is_outside(l, argument[1]), 0);
 }
 
 static void draw_again(mst_lower *l, void *sequence, const mst_hlo *argument, mst_hlo *result) {
     const mst_hlo attempt = argument[0], x = argument[1];
-    result[0] = mst_hlo_binary(l, "add", attempt, number_like(l, attempt, 1));
+    result[0] = mst_hlo_binary(l, "add", attempt, mst_hlo_number_like(l, attempt, 1));
     result[1] = mst_hlo_select(l, is_outside(l, x), normals(l, sequence, attempt), x);
 }
 
@@ -181,6 +177,6 @@ void mst_random_hlo_normal(mst_lower *l, bool is_cut) {
         mst_hlo_while(l, 2, begin, some_are_outside, draw_again, &sequence, end);
         x = end[1];
     }
-    const mst_hlo spread = mst_hlo_binary(l, "multiply", number_like(l, x, o->stddev), x);
-    l->dst[0] = mst_hlo_binary(l, "add", number_like(l, x, o->mean), spread);
+    const mst_hlo spread = mst_hlo_binary(l, "multiply", mst_hlo_number_like(l, x, o->stddev), x);
+    l->dst[0] = mst_hlo_binary(l, "add", mst_hlo_number_like(l, x, o->mean), spread);
 }

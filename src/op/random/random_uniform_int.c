@@ -56,9 +56,7 @@ static mst_hlo is_refused(mst_lower *l, const integers *draws, mst_hlo bits) {
 /* The loop that draws again has two values: the number of the attempt, and the bits. */
 
 static void some_are_refused(mst_lower *l, void *draws, const mst_hlo *argument, mst_hlo *result) {
-    mst_axes all = {.count = l->dst_spec[0].shape.ndim};
-    for (int i = 0; i < all.count; i++) all.axis[i] = i;
-    result[0] = mst_hlo_reduce(l, "or", is_refused(l, draws, argument[1]), 0, all);
+    result[0] = mst_hlo_reduce_whole(l, "or", is_refused(l, draws, argument[1]), 0);
 }
 
 static void draw_again(mst_lower *l, void *context, const mst_hlo *argument, mst_hlo *result) {

@@ -49,7 +49,7 @@ static void gru_lower_forward(mst_lower *l, mst_cell_step *s) {
     const mst_hlo z = mst_cell_parts(l, s, z_r, 0, 1), r = mst_cell_parts(l, s, z_r, 1, 1);
     const mst_hlo candidate = mst_hlo_binary(l, "add", x_c, mst_hlo_binary(l, "multiply", r, inner));
     const mst_hlo c = mst_cell_activate(l, s->activation, candidate);
-    const mst_hlo rest = mst_hlo_binary(l, "subtract", mst_hlo_number(l, mst_hlo_spec(l, z).dtype, 1), z);
+    const mst_hlo rest = mst_hlo_binary(l, "subtract", mst_hlo_number_like(l, z, 1), z);
     s->h =
         mst_hlo_binary(l, "add", mst_hlo_binary(l, "multiply", z, s->h_before), mst_hlo_binary(l, "multiply", rest, c));
     s->memory = mst_hlo_concat(l, 3, (const mst_hlo[]){z_r, c, inner}, 1);
@@ -59,7 +59,7 @@ static void gru_lower_forward(mst_lower *l, mst_cell_step *s) {
 static void gru_lower_backward(mst_lower *l, mst_cell_step *s) {
     const mst_hlo z = mst_cell_parts(l, s, s->memory, 0, 1), r = mst_cell_parts(l, s, s->memory, 1, 1);
     const mst_hlo c = mst_cell_parts(l, s, s->memory, 2, 1), inner = mst_cell_parts(l, s, s->memory, 3, 1);
-    const mst_hlo rest = mst_hlo_binary(l, "subtract", mst_hlo_number(l, mst_hlo_spec(l, z).dtype, 1), z);
+    const mst_hlo rest = mst_hlo_binary(l, "subtract", mst_hlo_number_like(l, z, 1), z);
     const mst_hlo dh = mst_hlo_binary(l, "add", mst_hlo_binary(l, "add", s->dh, s->product), s->carry);
     mst_hlo dz = mst_hlo_binary(l, "multiply", dh, mst_hlo_binary(l, "subtract", s->h_before, c));
     mst_hlo dc = mst_hlo_binary(l, "multiply", dh, rest);

@@ -12,14 +12,13 @@ mst_hlo mst_cell_parts(mst_lower *l, const mst_cell_step *step, mst_hlo x, int f
 mst_hlo mst_cell_activate(mst_lower *l, int activation, mst_hlo x) {
     if (activation == MST_CELL_TANH) return mst_hlo_unary(l, "tanh", x);
     if (activation == MST_CELL_SIGMOID) return mst_hlo_unary(l, "logistic", x);
-    if (activation == MST_CELL_RELU)
-        return mst_hlo_binary(l, "maximum", x, mst_hlo_number(l, mst_hlo_spec(l, x).dtype, 0));
+    if (activation == MST_CELL_RELU) return mst_hlo_binary(l, "maximum", x, mst_hlo_number_like(l, x, 0));
     return x;
 }
 
 mst_hlo mst_cell_slope(mst_lower *l, int activation, mst_hlo y, mst_hlo gradient) {
     if (activation == MST_CELL_LINEAR) return gradient;
-    const mst_hlo number = mst_hlo_number(l, mst_hlo_spec(l, y).dtype, activation == MST_CELL_RELU ? 0 : 1);
+    const mst_hlo number = mst_hlo_number_like(l, y, activation == MST_CELL_RELU ? 0 : 1);
     if (activation == MST_CELL_RELU) return mst_hlo_select(l, mst_hlo_compare(l, "GT", y, number), gradient, number);
     const mst_hlo slope = activation == MST_CELL_TANH
                               ? mst_hlo_binary(l, "subtract", number, mst_hlo_binary(l, "multiply", y, y))
@@ -68,7 +67,7 @@ static mst_hlo product(mst_lower *l, const recurrence *r, mst_hlo row, mst_hlo m
 /* The place of step STEP, counted in the direction of the cell if FORWARD, else against it. */
 static mst_hlo place_at(mst_lower *l, const recurrence *r, mst_hlo step, bool forward) {
     if (forward != r->options->reverse) return step;
-    const mst_hlo last = mst_hlo_number(l, mst_hlo_spec(l, step).dtype, (double)(r->steps - 1));
+    const mst_hlo last = mst_hlo_number_like(l, step, (double)(r->steps - 1));
     return mst_hlo_binary(l, "subtract", last, step);
 }
 
@@ -118,7 +117,7 @@ static void lower_forward(mst_lower *l, recurrence *r) {
 
 /* X at the step before that of place T; 0 if IS_FIRST. */
 static mst_hlo step_before(mst_lower *l, const recurrence *r, mst_hlo x, mst_hlo t, mst_hlo is_first) {
-    const mst_hlo one = mst_hlo_number(l, mst_hlo_spec(l, t).dtype, 1);
+    const mst_hlo one = mst_hlo_number_like(l, t, 1);
     const mst_hlo past = mst_hlo_binary(l, r->options->reverse ? "add" : "subtract", t, one);
     return mst_hlo_select(l, is_first, r->zero, mst_hlo_slice_at(l, x, 1, past));
 }
@@ -138,7 +137,7 @@ static void go_past(mst_lower *l, const recurrence *r, mst_hlo t, const mst_hlo 
 static void step_backward(mst_lower *l, void *context, const mst_hlo *argument, mst_hlo *result) {
     const recurrence *r = context;
     const mst_hlo t = place_at(l, r, argument[0], false), *before = argument + 1;
-    const mst_hlo last = mst_hlo_number(l, mst_hlo_spec(l, t).dtype, (double)(r->steps - 1));
+    const mst_hlo last = mst_hlo_number_like(l, t, (double)(r->steps - 1));
     const mst_hlo is_first = mst_hlo_compare(l, "EQ", argument[0], last);
     mst_cell_step s = new_step(r);
     for (int k = 0; k < NUM_BACKWARD; k++) result[k] = before[k];

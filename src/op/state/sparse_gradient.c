@@ -156,12 +156,7 @@ static void sparse_gradient_lower(mst_lower *l) {
     const mst_hlo place = mst_hlo_select(l, is_used, number, behind);
     const mst_hlo rows = mst_hlo_slice_axis(l, l->src[0], 1, 0, columns);
     const mst_hlo zeros = mst_hlo_fill(l, dst.dtype, MST_SHAPE(num_rows, columns), 0);
-    const mst_hlo_indexing indexing = {.offset = MST_AXES(1),
-                                       .collapsed = MST_AXES(0),
-                                       .map = MST_AXES(0),
-                                       .vector_axis = 1,
-                                       .sorted = true,
-                                       .unique = true};
+    const mst_hlo_indexing indexing = mst_hlo_by_row(true, true);
     l->dst[0] = mst_hlo_reshape(l, mst_hlo_scatter(l, NULL, zeros, place, rows, &indexing), dst.shape);
 }
 

@@ -16,9 +16,7 @@ static mst_dtype dtype_of(const mst_lower *l, const mst_update_hlo *u) {
 }
 
 static mst_hlo sum_of(mst_lower *l, mst_hlo x) {
-    mst_axes all = {.count = mst_hlo_spec(l, x).shape.ndim};
-    for (int i = 0; i < all.count; i++) all.axis[i] = i;
-    return mst_hlo_reduce(l, "add", x, 0, all);
+    return mst_hlo_reduce_whole(l, "add", x, 0);
 }
 
 /* The weight to compute with: the master, unless its rounded value is not the weight. Then the weight was assigned
@@ -57,15 +55,6 @@ static mst_shape matrix_of(const mst_lower *l, mst_hlo variable) {
     return MST_SHAPE(shape.dim[0], columns);
 }
 
-static mst_hlo_indexing by_row(void) {
-    return (mst_hlo_indexing){.offset = MST_AXES(1),
-                              .collapsed = MST_AXES(0),
-                              .map = MST_AXES(0),
-                              .vector_axis = 1,
-                              .sorted = true,
-                              .unique = true};
-}
-
 /* Columns FIRST on of the rows, as many as the variable has. */
 static mst_hlo take_columns(mst_lower *l, const mst_update_hlo *u, int64_t first) {
     return mst_hlo_slice_axis(l, u->rows, 1, first, first + matrix_of(l, u->weight).dim[1]);
@@ -74,7 +63,7 @@ static mst_hlo take_columns(mst_lower *l, const mst_update_hlo *u, int64_t first
 static mst_hlo gather_rows(mst_lower *l, mst_hlo variable, mst_hlo places) {
     const mst_shape matrix = matrix_of(l, variable);
     const int64_t n = mst_hlo_spec(l, places).shape.dim[0];
-    const mst_hlo_indexing indexing = by_row();
+    const mst_hlo_indexing indexing = mst_hlo_by_row(true, true);
     return mst_hlo_gather(l, mst_hlo_reshape(l, variable, matrix), places, &indexing, MST_SHAPE(1, matrix.dim[1]),
                           MST_SHAPE(n, matrix.dim[1]));
 }
@@ -82,7 +71,7 @@ static mst_hlo gather_rows(mst_lower *l, mst_hlo variable, mst_hlo places) {
 /* VARIABLE with ROWS at PLACES. */
 static mst_hlo put_rows(mst_lower *l, mst_hlo variable, mst_hlo places, mst_hlo rows) {
     const mst_shape shape = mst_hlo_spec(l, variable).shape;
-    const mst_hlo_indexing indexing = by_row();
+    const mst_hlo_indexing indexing = mst_hlo_by_row(true, true);
     const mst_hlo matrix = mst_hlo_reshape(l, variable, matrix_of(l, variable));
     return mst_hlo_reshape(l, mst_hlo_scatter(l, NULL, matrix, places, rows, &indexing), shape);
 }

@@ -77,7 +77,7 @@ static void cast_lower(mst_lower *l) {
     if (from == dtype || mst_dtype_is_float(dtype))
         l->dst[0] = mst_hlo_convert(l, x, dtype);
     else if (dtype == MST_BOOL)
-        l->dst[0] = mst_hlo_compare(l, "NE", x, mst_hlo_number(l, mst_hlo_spec(l, x).dtype, 0));
+        l->dst[0] = mst_hlo_compare(l, "NE", x, mst_hlo_number_like(l, x, 0));
     else if (mst_dtype_is_float(mst_hlo_spec(l, x).dtype))
         l->dst[0] = integers_of(l, x, dtype);
     else

@@ -24,15 +24,11 @@ static const double large_f64[] = {
     2.9000960334558068e-8, -7.6398057066601846e-9,  -3.3911975149641993e-9};
 enum { TERMS_F32 = 6, TERMS_F64 = 12 };
 
-static mst_hlo number_like(mst_lower *l, mst_hlo x, double value) {
-    return mst_hlo_number(l, mst_hlo_spec(l, x).dtype, value);
-}
-
 /* factor[0] + factor[1] X + ... */
 static mst_hlo polynomial(mst_lower *l, mst_hlo x, int count, const double *factor) {
-    mst_hlo sum = number_like(l, x, factor[count - 1]);
+    mst_hlo sum = mst_hlo_number_like(l, x, factor[count - 1]);
     for (int i = count - 2; i >= 0; i--)
-        sum = mst_hlo_binary(l, "add", mst_hlo_binary(l, "multiply", sum, x), number_like(l, x, factor[i]));
+        sum = mst_hlo_binary(l, "add", mst_hlo_binary(l, "multiply", sum, x), mst_hlo_number_like(l, x, factor[i]));
     return sum;
 }
 
@@ -50,9 +46,9 @@ static mst_hlo near_zero(mst_lower *l, mst_hlo x) {
 /* erfc(X) for X >= 0 */
 static mst_hlo far_from_zero(mst_lower *l, mst_hlo x) {
     const bool is_f32 = mst_hlo_spec(l, x).dtype == MST_F32;
-    const mst_hlo one = number_like(l, x, 1);
-    const mst_hlo part =
-        mst_hlo_binary(l, "divide", number_like(l, x, 6), mst_hlo_binary(l, "add", x, number_like(l, x, 3)));
+    const mst_hlo one = mst_hlo_number_like(l, x, 1);
+    const mst_hlo part = mst_hlo_binary(l, "divide", mst_hlo_number_like(l, x, 6),
+                                        mst_hlo_binary(l, "add", x, mst_hlo_number_like(l, x, 3)));
     const mst_hlo t = mst_hlo_binary(l, "subtract", one, part);
     const mst_hlo p = is_f32 ? polynomial(l, t, sizeof large_f32 / sizeof *large_f32, large_f32)
                              : polynomial(l, t, sizeof large_f64 / sizeof *large_f64, large_f64);
@@ -62,12 +58,12 @@ static mst_hlo far_from_zero(mst_lower *l, mst_hlo x) {
 }
 
 static mst_hlo is_near_zero(mst_lower *l, mst_hlo magnitude) {
-    return mst_hlo_compare(l, "LT", magnitude, number_like(l, magnitude, 0.5));
+    return mst_hlo_compare(l, "LT", magnitude, mst_hlo_number_like(l, magnitude, 0.5));
 }
 
 mst_hlo mst_hlo_erf(mst_lower *l, mst_hlo x) {
     const mst_hlo magnitude = mst_hlo_unary(l, "abs", x);
-    const mst_hlo rest = mst_hlo_binary(l, "subtract", number_like(l, x, 1), far_from_zero(l, magnitude));
+    const mst_hlo rest = mst_hlo_binary(l, "subtract", mst_hlo_number_like(l, x, 1), far_from_zero(l, magnitude));
     const mst_hlo far = mst_hlo_binary(l, "multiply", mst_hlo_unary(l, "sign", x), rest);
     return mst_hlo_select(l, is_near_zero(l, magnitude), near_zero(l, x), far);
 }
@@ -75,6 +71,6 @@ mst_hlo mst_hlo_erf(mst_lower *l, mst_hlo x) {
 /* erfc(-x) = 2 - erfc(x) */
 mst_hlo mst_hlo_erfc(mst_lower *l, mst_hlo x) {
     const mst_hlo magnitude = mst_hlo_unary(l, "abs", x), right = far_from_zero(l, magnitude);
-    const mst_hlo left = mst_hlo_binary(l, "subtract", number_like(l, x, 2), right);
-    return mst_hlo_select(l, mst_hlo_compare(l, "LT", x, number_like(l, x, 0)), left, right);
+    const mst_hlo left = mst_hlo_binary(l, "subtract", mst_hlo_number_like(l, x, 2), right);
+    return mst_hlo_select(l, mst_hlo_compare(l, "LT", x, mst_hlo_number_like(l, x, 0)), left, right);
 }
