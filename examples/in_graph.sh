@@ -28,6 +28,11 @@ has() {
     failed "$1 has not printed: $2"
 }
 
+# how often worker 0, which leads, has said that ps 0 is there
+returns() {
+    grep -c "ps:0 at localhost:[0-9]* is there" "$folder/server-worker_0"
+}
+
 start_task alone "$program" --steps $steps
 wait_for_tasks
 for each in worker_1 ps_0 worker_0; do start_server $each; done
@@ -51,9 +56,14 @@ for killed in worker_1 worker_0 ps_0; do
     grep -q "^going on from step" "$folder/killed-$killed" || failed "the program has not noticed"
     [ "$(tail -n 1 "$folder/alone")" = "$(tail -n 1 "$folder/killed-$killed")" ] || failed "the weights differ"
     # the next one begins anew: all variables are gone with the server that has them
+    before=$(returns)
     kill -KILL "$server_ps_0"
     tasks=$(echo "$tasks" | sed "s/ $server_ps_0\b//")
     start_server ps_0
+    for _ in $(seq 600); do
+        [ "$(returns)" -gt "$before" ] && break
+        sleep 0.1
+    done
 done
 for task in $tasks; do
     kill "$task"
