@@ -22,6 +22,9 @@ struct mst_backend;
 typedef struct mst_device_type {
     uint32_t size;    /**< size of this struct in the header with which the type was compiled */
     const char *name; /**< "CPU" */
+    /** Whether the backend compiles programs (plan/compiled.h) and has no kernels. Each device of such a type is a
+     *  domain of its own. A list of devices with such a type has a CPU device at its end (mst_device_host_device). */
+    bool compiles;
     /** Engines whose kernels run on this type: "cpu", "onednn". The list ends with NULL. Reference kernels run on every
      *  type that lists an engine "reference". */
     const char *const *engines;

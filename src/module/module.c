@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/failure.h"
 #include "base/no_memory.h"
+#include "base/rng.h"
 
 /* Made by the build: the modules that are linked into this library (ends with NULL), and all modules of Muster. */
 extern const mst_module *const mst_module_table[];
@@ -33,10 +34,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static known *modules;
 static int64_t num_modules, capacity;
 
+static void find_key(uint64_t seed, uint64_t stream, uint32_t key[2]) {
+    const mst_rng rng = mst_rng_make(seed, stream, 0);
+    key[0] = rng.key[0];
+    key[1] = rng.key[1];
+}
+
 static mst_registrar registrar = {.size = sizeof(mst_registrar),
                                   .device_type = mst_device_type_register,
                                   .error_set = mst_error_set,
-                                  .unbind_thread = mst_unbind_thread};
+                                  .unbind_thread = mst_unbind_thread,
+                                  .random_key = find_key};
 
 /* ---- finding ---- */
 

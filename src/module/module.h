@@ -21,7 +21,7 @@
 #include "device/device.h"
 
 /** Version of the interface between library and modules. It changes whenever one of the tables changes. */
-enum { MST_MODULE_ABI = 5 };
+enum { MST_MODULE_ABI = 6 };
 
 /** The functions that the library gives to a module. No pointer is NULL. */
 typedef struct mst_registrar {
@@ -31,6 +31,8 @@ typedef struct mst_registrar {
     mst_status (*error_set)(mst_status code, const char *file, int line, const char *format, ...);
     void (*unbind_thread)(void);   /**< as mst_unbind_thread */
     const struct mst_backend *cpu; /**< the CPU's backend (run/backend.h), to build upon */
+    /** The key of mst_rng_make for SEED and STREAM. */
+    void (*random_key)(uint64_t seed, uint64_t stream, uint32_t key[2]);
 } mst_registrar;
 
 typedef struct mst_module {

@@ -3,6 +3,7 @@
 #include "plan/ops.h"
 
 #include "op/op.h"
+#include "plan/compiled.h"
 #include "plan/plan.h"
 
 static mst_status like_source(mst_infer *c) {
@@ -39,3 +40,10 @@ const mst_op mst_op_piece = {.name = "piece",
                              .flags = MST_OP_VIEW,
                              .fields = piece_fields,
                              .options_size = sizeof(mst_piece_options)};
+
+/* src, dst: arrays of the program that is its option; its outputs have the specs of what it replaces */
+const mst_op mst_op_compiled = {.name = "compiled",
+                                .num_src = MST_VARIADIC,
+                                .num_dst = MST_VARIADIC,
+                                .flags = MST_OP_STATEFUL,
+                                .options_size = sizeof(mst_compiled_options)};

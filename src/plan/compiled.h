@@ -1,0 +1,40 @@
+/** Nodes of a plan that a device compiles: programs in StableHLO.
+ *
+ *  A type of device that compiles has no kernels. The pass `programs` replaces the nodes of such a device by nodes of
+ *  the op `compiled`, whose options are a program. Their sources and outputs are whole arrays in the memory of the
+ *  device. Before the gate the backend of such a device runs nothing else; behind it come assignments, whose source 1
+ *  becomes the value of source 0, a variable.
+ */
+#ifndef MUSTER_PLAN_COMPILED_H
+#define MUSTER_PLAN_COMPILED_H
+
+#include "hlo/hlo_program.h"
+
+/** An argument of a program. */
+typedef struct mst_compiled_argument {
+    mst_hlo_source_kind kind; /**< never MST_HLO_SOURCE_TENSOR: such constants are sources of the node */
+    int32_t source;           /**< of a value: the number among the sources of the node; else -1 */
+    uint64_t stream;          /**< of a key: that of mst_rng_make with the seed of the step (mst_step); else 0 */
+} mst_compiled_argument;
+
+/** What can fail in a program. */
+typedef struct mst_compiled_fault {
+    mst_status code;
+    const char *message;
+    int32_t node; /**< the node of the plan that failed; it was replaced by the program */
+} mst_compiled_fault;
+
+/** The options of `compiled`. All memory is the plan's. The results of the program are the outputs of the node; with
+ *  faults one more result follows, the word of faults: i32, 0 or the number, from 1, of the first that failed. */
+typedef struct mst_compiled_options {
+    int zero_;
+    const char *text;
+    int32_t num_arguments, num_faults;
+    const mst_compiled_argument *argument;
+    const mst_compiled_fault *fault; /**< number n is fault[n - 1] */
+} mst_compiled_options;
+
+/** compiled: any sources and outputs. */
+extern const mst_op mst_op_compiled;
+
+#endif
