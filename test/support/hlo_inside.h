@@ -224,14 +224,10 @@ bool hlo_want_body(const hlo_check *c, int i, int num);
 bool hlo_type_find(const char *name, int length, hlo_type *type);
 int hlo_type_class(hlo_type type);
 int hlo_type_bits(hlo_type type);
-bool hlo_same_type(const hlo_array *a, const hlo_array *b);
 bool hlo_same_shape(const hlo_array *a, const hlo_array *b);
 hlo_array hlo_scalar_of(hlo_type type);
 /* Sets count; false where there are too many elements. */
 bool hlo_count(hlo_array *type);
-/* "tensor<2x3xf32>" */
-const char *hlo_type_text(const hlo_array *type, char *text, size_t size);
-enum { HLO_TYPE_TEXT = 256 };
 bool hlo_list_has(const hlo_list *list, int64_t number);
 
 /* Steps between neighbours in each dimension, in elements */

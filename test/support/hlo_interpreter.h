@@ -83,6 +83,11 @@ bool hlo_run(const hlo_program *program, const hlo_array *args, int num_args, hl
 size_t hlo_type_size(hlo_type type);
 /** "f32", as in text. */
 const char *hlo_type_name(hlo_type type);
+/** Whether both have the same type and shape. */
+bool hlo_same_type(const hlo_array *a, const hlo_array *b);
+enum { HLO_TYPE_TEXT = 256 };
+/** "tensor<2x3xf32>"; returns TEXT. */
+const char *hlo_type_text(const hlo_array *type, char *text, size_t size);
 /** Frees the data. */
 void hlo_array_free(hlo_array *array);
 
