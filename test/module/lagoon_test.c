@@ -1,0 +1,502 @@
+/* The module `lagoon` by itself: plans of one node, made by hand, go straight to its backend. */
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "plan/compiled.h"
+#include "run/backend.h"
+#include "run/frame.h"
+#include "support/folder.h"
+#include "support/test.h"
+
+/* ---- a plan of one node ---- */
+
+enum { MOST_VALUES = 16, VALUE_BYTES = 256, NUMBER = 1 };
+
+typedef struct one_node {
+    mst_devices devices;
+    mst_plan_host host;
+    mst_program program[MOST_VALUES]; /* by device */
+    mst_plan_instance instance;
+    int32_t call;
+    mst_plan_node node[NUMBER + 1]; /* the last is the node: its number is not that of its call */
+    mst_plan_value value[MOST_VALUES];
+    int32_t source[MOST_VALUES];
+    mst_compiled_options options;
+    mst_compiled_argument argument[MOST_VALUES];
+    mst_plan plan;
+    char *memory; /* of device 0; value i is at i * VALUE_BYTES */
+    char outside[VALUE_BYTES];
+    int32_t value_outside; /* the value whose address is not in the device's memory; -1: none */
+    mst_step step;
+    _Atomic int32_t at[MOST_VALUES];
+    mst_binding binding;
+    mst_frame frame;
+    void *executable, *bound;
+} one_node;
+
+static int runs; /* of programs, in this process */
+
+static mst_domain *domain_of(const one_node *x, int device) {
+    return x->devices.device[device].domain;
+}
+
+static void begin(one_node *x) {
+    void *memory;
+    *x = (one_node){.call = 0, .value_outside = -1};
+    EXPECT_OK(mst_devices_create("lagoon:2/1", NULL, 0, NULL, &x->devices));
+    assert_in_range(x->devices.count, 2, MOST_VALUES);
+    EXPECT_OK(domain_of(x, 0)->type->alloc(domain_of(x, 0), (size_t)MOST_VALUES * VALUE_BYTES, &memory));
+    x->memory = memory;
+    x->host.devices = &x->devices;
+    x->instance.node = NUMBER;
+    x->program[0].call = &x->call;
+    x->program[0].num_calls = 1;
+    x->node[NUMBER] =
+        (mst_plan_node){.op = &mst_op_compiled, .options = &x->options, .name = "tried", .src = x->source, .group = -1};
+    x->options.argument = x->argument;
+    x->plan = (mst_plan){.host = &x->host,
+                         .node = x->node,
+                         .num_nodes = NUMBER + 1,
+                         .value = x->value,
+                         .program = x->program,
+                         .instance = &x->instance,
+                         .num_instances = 1};
+}
+
+static const mst_backend *backend_of(const one_node *x) {
+    return x->devices.device[0].type->backend;
+}
+
+static void end(one_node *x) {
+    if (x->bound) backend_of(x)->unbind(x->bound);
+    if (x->executable) backend_of(x)->destroy(x->executable);
+    domain_of(x, 0)->type->free(domain_of(x, 0), x->memory, (size_t)MOST_VALUES * VALUE_BYTES);
+    mst_devices_free(&x->devices);
+}
+
+static int32_t add_value(one_node *x, mst_dtype dtype, mst_shape shape) {
+    const int32_t value = (int32_t)x->plan.num_values++;
+    assert_in_range(value, 0, MOST_VALUES - 1);
+    x->value[value] = (mst_plan_value){.spec = {dtype, shape}, .node = NUMBER, .root = value};
+    return value;
+}
+
+/* All sources come before all outputs. */
+static int32_t add_source(one_node *x, mst_dtype dtype, mst_shape shape) {
+    const int32_t value = add_value(x, dtype, shape);
+    const int32_t source = x->node[NUMBER].num_src++;
+    x->source[source] = value;
+    x->argument[x->options.num_arguments++] = (mst_compiled_argument){MST_HLO_SOURCE_VALUE, source, 0};
+    return value;
+}
+
+static int32_t add_output(one_node *x, mst_dtype dtype, mst_shape shape) {
+    const int32_t value = add_value(x, dtype, shape);
+    if (!x->node[NUMBER].num_dst++) x->node[NUMBER].dst = value;
+    return value;
+}
+
+static void put(const one_node *x, int32_t value, const void *data, size_t bytes) {
+    EXPECT_OK(mst_domain_copy(domain_of(x, 0), x->memory + value * VALUE_BYTES, &mst_domain_host, data, bytes));
+}
+
+static void get(const one_node *x, int32_t value, void *data, size_t bytes) {
+    EXPECT_OK(mst_domain_copy(&mst_domain_host, data, domain_of(x, 0), x->memory + value * VALUE_BYTES, bytes));
+}
+
+static mst_status fill(const mst_binding *binding, int32_t value, bool shape_only, mst_array *array) {
+    one_node *x = binding->context;
+    const mst_spec *spec = &x->value[value].spec;
+    char *data = value == x->value_outside ? x->outside : x->memory + value * VALUE_BYTES;
+    *array = (mst_array){shape_only ? NULL : data, mst_shape_count(spec->shape), spec->dtype, spec->shape};
+    return MST_OK;
+}
+
+static mst_status compile(one_node *x, const char *text) {
+    x->options.text = text;
+    return backend_of(x)->compile(&x->plan, 0, &x->executable);
+}
+
+static mst_status run(one_node *x) {
+    if (!x->bound) {
+        x->binding = (mst_binding){.plan = &x->plan, .step = &x->step, .fill = fill, .context = x};
+        EXPECT_OK(backend_of(x)->bind(x->executable, &x->binding, &x->bound));
+    }
+    x->frame = (mst_frame){.devices = &x->devices, .plan = &x->plan, .binding = &x->binding, .at = x->at};
+    for (int d = 0; d < x->devices.count; d++) atomic_store(&x->at[d], -1);
+    runs += x->node[NUMBER].op == &mst_op_compiled;
+    return backend_of(x)->execute(x->bound, 0, 1, &x->frame);
+}
+
+/* Whether the system can read a byte there for this process. */
+static bool is_readable(const char *data) {
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    const ssize_t written = write(ends[1], data, 1);
+    const int error = errno;
+    close(ends[0]);
+    close(ends[1]);
+    if (written < 0) assert_int_equal(error, EFAULT);
+    return written == 1;
+}
+
+/* ---- programs ---- */
+
+#define PROGRAM(signature, body) "module @main {\n  func.func public @main" signature " {\n" body "  }\n}\n"
+
+static const char addition[] = PROGRAM("(%a0: tensor<3xf32>, %a1: tensor<3xf32>) -> (tensor<3xf32>)",
+                                       "    %1 = \"stablehlo.add\"(%a0, %a1) : (tensor<3xf32>, tensor<3xf32>) -> "
+                                       "tensor<3xf32>\n"
+                                       "    \"func.return\"(%1) : (tensor<3xf32>) -> ()\n");
+
+/* The second argument is the word of faults. */
+static const char faulty[] = PROGRAM("(%a0: tensor<3xf32>, %a1: tensor<i32>) -> (tensor<3xf32>, tensor<i32>)",
+                                     "    \"func.return\"(%a0, %a1) : (tensor<3xf32>, tensor<i32>) -> ()\n");
+
+/* Words as i64, a dtype that values have */
+static const char words[] = PROGRAM("(%a0: tensor<2xui32>, %a1: tensor<2xui32>) -> (tensor<2xi64>, tensor<2xi64>)",
+                                    "    %1 = \"stablehlo.convert\"(%a0) : (tensor<2xui32>) -> tensor<2xi64>\n"
+                                    "    %2 = \"stablehlo.convert\"(%a1) : (tensor<2xui32>) -> tensor<2xi64>\n"
+                                    "    \"func.return\"(%1, %2) : (tensor<2xi64>, tensor<2xi64>) -> ()\n");
+
+#define ALL_TYPES                                                                                               \
+    "tensor<2xf32>, tensor<2xf64>, tensor<2xbf16>, tensor<2xi32>, tensor<2xi64>, tensor<2xui8>, tensor<2xi1>, " \
+    "tensor<0xf32>"
+static const char all_types[] = PROGRAM(
+    "(%a0: tensor<2xf32>, %a1: tensor<2xf64>, %a2: tensor<2xbf16>, %a3: tensor<2xi32>, %a4: tensor<2xi64>, "
+    "%a5: tensor<2xui8>, %a6: tensor<2xi1>, %a7: tensor<0xf32>) -> (" ALL_TYPES ")",
+    "    \"func.return\"(%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7) : (" ALL_TYPES ") -> ()\n");
+
+static const float left[] = {1, 2, 3}, right[] = {10, 20, 30};
+
+/* Makes NODE ready for `addition`: *OUT is its output, between sources 0 and 1 and their values. */
+static void begin_addition(one_node *x, int32_t *out) {
+    begin(x);
+    put(x, add_source(x, MST_F32, MST_SHAPE(3)), left, sizeof left);
+    put(x, add_source(x, MST_F32, MST_SHAPE(3)), right, sizeof right);
+    *out = add_output(x, MST_F32, MST_SHAPE(3));
+}
+
+/* ---- devices and memory ---- */
+
+static void session_has_devices_that_compile(void **state) {
+    (void)state;
+    mst_session *session;
+    mst_graph *g = engine_graph();
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "lagoon:2,cpu:1/1"}, &session));
+    assert_non_null(strstr(mst_session_device(session, 0), "device:LAGOON:0"));
+    assert_non_null(strstr(mst_session_device(session, 1), "device:LAGOON:1"));
+    mst_value sum = MST_NONE;
+    mst_with_device (g, "/cpu:0") sum = mst_reduce_sum(mst_fill(g, MST_F32, MST_SHAPE(3), 2));
+    assert_true(engine_number(session, sum) == 6);
+    engine_end(g, session);
+}
+
+static void copies_work_and_other_access_does_not(void **state) {
+    (void)state;
+    one_node x;
+    void *second;
+    float got[3] = {0};
+    begin(&x);
+    mst_domain *domain = domain_of(&x, 1);
+    assert_ptr_not_equal(domain_of(&x, 0), domain);
+    assert_false(domain->type->host);
+    EXPECT_OK(domain->type->alloc(domain, sizeof left, &second));
+    put(&x, 3, left, sizeof left);
+    EXPECT_OK(mst_domain_copy(domain, second, domain_of(&x, 0), x.memory + 3 * VALUE_BYTES, sizeof left));
+    EXPECT_OK(mst_domain_copy(&mst_domain_host, got, domain, second, sizeof got));
+    assert_memory_equal(got, left, sizeof left);
+    assert_true(is_readable((const char *)left));
+    assert_false(is_readable(x.memory));
+    assert_false(is_readable(second));
+    domain->type->free(domain, second, sizeof left);
+    end(&x);
+}
+
+static void ops_with_text_are_supported(void **state) {
+    (void)state;
+    one_node x;
+    const mst_op *add = mst_find_op("add"), *hash = mst_find_op("string_to_hash_bucket_fast");
+    const mst_spec number = {MST_F32, MST_SHAPE(3)}, string = {MST_STRING, MST_SHAPE(3)};
+    begin(&x);
+    const mst_device_type *type = x.devices.device[0].type;
+    assert_true(type->compiles);
+    assert_true(type->supports(add, 2, (mst_spec[]){number, number}));
+    assert_true(type->supports(mst_find_op("variable"), 0, NULL));
+    assert_false(type->supports(hash, 1, &string));
+    assert_false(type->supports(mst_find_op("reshape"), 1, &string));
+    end(&x);
+}
+
+/* ---- running ---- */
+
+static void program_runs_and_leaves_memory_closed(void **state) {
+    (void)state;
+    one_node x;
+    int32_t out;
+    float got[3];
+    begin_addition(&x, &out);
+    EXPECT_OK(compile(&x, addition));
+    for (int i = 0; i < 2; i++) {
+        EXPECT_OK(run(&x));
+        assert_int_equal(atomic_load(&x.at[0]), NUMBER);
+        get(&x, out, got, sizeof got);
+        assert_memory_equal(got, ((float[]){11, 22, 33}), sizeof got);
+        assert_false(is_readable(x.memory));
+    }
+    end(&x);
+}
+
+static void argument_may_be_any_source_any_number_of_times(void **state) {
+    (void)state;
+    one_node x;
+    int32_t out;
+    float got[3];
+    begin_addition(&x, &out);
+    x.argument[0].source = 1;
+    EXPECT_OK(compile(&x, addition));
+    EXPECT_OK(run(&x));
+    get(&x, out, got, sizeof got);
+    assert_memory_equal(got, ((float[]){20, 40, 60}), sizeof got);
+    end(&x);
+}
+
+static void values_of_all_dtypes_go_in_and_out(void **state) {
+    (void)state;
+    static const mst_dtype dtype[] = {MST_F32, MST_F64, MST_BF16, MST_I32, MST_I64, MST_U8, MST_BOOL};
+    enum { NUM = sizeof dtype / sizeof *dtype };
+    one_node x;
+    unsigned char wanted[NUM][16], got[16];
+    begin(&x);
+    for (int i = 0; i < NUM; i++) {
+        for (int k = 0; k < 16; k++) wanted[i][k] = dtype[i] == MST_BOOL ? k % 2 == 0 : (unsigned char)(16 * i + k);
+        put(&x, add_source(&x, dtype[i], MST_SHAPE(2)), wanted[i], 2 * mst_dtype_size(dtype[i]));
+    }
+    add_source(&x, MST_F32, MST_SHAPE(0));
+    for (int i = 0; i < NUM; i++) add_output(&x, dtype[i], MST_SHAPE(2));
+    add_output(&x, MST_F32, MST_SHAPE(0));
+    EXPECT_OK(compile(&x, all_types));
+    EXPECT_OK(run(&x));
+    for (int i = 0; i < NUM; i++) {
+        get(&x, x.node[NUMBER].dst + i, got, sizeof got);
+        assert_memory_equal(got, wanted[i], 2 * mst_dtype_size(dtype[i]));
+    }
+    end(&x);
+}
+
+static void key_and_step_are_those_of_the_run(void **state) {
+    (void)state;
+    enum { STREAM = 77 };
+    one_node x;
+    int64_t got[2];
+    begin(&x);
+    x.options.num_arguments = 2;
+    x.argument[0] = (mst_compiled_argument){MST_HLO_SOURCE_KEY, -1, STREAM};
+    x.argument[1] = (mst_compiled_argument){MST_HLO_SOURCE_STEP, -1, 0};
+    const int32_t key = add_output(&x, MST_I64, MST_SHAPE(2)), step = add_output(&x, MST_I64, MST_SHAPE(2));
+    EXPECT_OK(compile(&x, words));
+    for (int64_t i = 1; i <= 2; i++) {
+        const mst_rng wanted = mst_rng_make((uint64_t)i, STREAM, 0);
+        x.step = (mst_step){.seed = (uint64_t)i, .number = (i << 32) + 5};
+        EXPECT_OK(run(&x));
+        get(&x, key, got, sizeof got);
+        assert_memory_equal(got, ((int64_t[]){wanted.key[0], wanted.key[1]}), sizeof got);
+        get(&x, step, got, sizeof got);
+        assert_memory_equal(got, ((int64_t[]){5, i}), sizeof got);
+    }
+    end(&x);
+}
+
+static void word_of_faults_names_error_and_node(void **state) {
+    (void)state;
+    static const mst_compiled_fault fault[] = {{MST_INVALID, "an index is out of range", 20},
+                                               {MST_NUMERICS, "100% of it is NaN", 30}};
+    static const float before[] = {7, 7, 7};
+    one_node x;
+    float got[3];
+    begin(&x);
+    put(&x, add_source(&x, MST_F32, MST_SHAPE(3)), left, sizeof left);
+    const int32_t word = add_source(&x, MST_I32, mst_shape_make(0, NULL)), out = add_output(&x, MST_F32, MST_SHAPE(3));
+    x.options.num_faults = 2;
+    x.options.fault = fault;
+    put(&x, out, before, sizeof before);
+    EXPECT_OK(compile(&x, faulty));
+    put(&x, word, &(int32_t){1}, sizeof(int32_t));
+    EXPECT_ERROR(run(&x), MST_INVALID, "an index is out of range");
+    assert_int_equal(atomic_load(&x.at[0]), 20);
+    put(&x, word, &(int32_t){2}, sizeof(int32_t));
+    EXPECT_ERROR(run(&x), MST_NUMERICS, "100% of it is NaN");
+    assert_int_equal(atomic_load(&x.at[0]), 30);
+    for (int32_t wrong = -1; wrong <= 3; wrong += 4) {
+        put(&x, word, &wrong, sizeof wrong);
+        EXPECT_ERROR(run(&x), MST_INTERNAL, "the word of faults is");
+    }
+    get(&x, out, got, sizeof got);
+    assert_memory_equal(got, before, sizeof before);
+    put(&x, word, &(int32_t){0}, sizeof(int32_t));
+    EXPECT_OK(run(&x));
+    get(&x, out, got, sizeof got);
+    assert_memory_equal(got, left, sizeof left);
+    end(&x);
+}
+
+static void assignment_behind_the_gate_copies(void **state) {
+    (void)state;
+    one_node x;
+    int32_t out;
+    float got[3];
+    begin_addition(&x, &out);
+    x.node[NUMBER].op = mst_find_op("assign");
+    x.node[NUMBER].region = MST_COMMIT;
+    EXPECT_OK(compile(&x, NULL));
+    EXPECT_OK(run(&x));
+    get(&x, x.source[0], got, sizeof got);
+    assert_memory_equal(got, right, sizeof right);
+    assert_false(is_readable(x.memory));
+    end(&x);
+}
+
+/* ---- what is refused ---- */
+
+static void value_in_other_memory_is_an_error(void **state) {
+    (void)state;
+    for (int32_t value = 0; value < 3; value++) {
+        one_node x;
+        int32_t out;
+        begin_addition(&x, &out);
+        x.value_outside = value;
+        EXPECT_OK(compile(&x, addition));
+        EXPECT_ERROR(run(&x), MST_INTERNAL,
+                     value < out ? "is not in the memory of device 0" : "output 0 is not in the memory of device 0");
+        assert_false(is_readable(x.memory));
+        end(&x);
+    }
+}
+
+static void program_that_is_not_that_of_its_node_is_refused(void **state) {
+    (void)state;
+    one_node x;
+    int32_t out;
+    begin_addition(&x, &out);
+    EXPECT_ERROR(compile(&x, "module @main {\n  nothing\n"), MST_INTERNAL, "the program of node 'tried': line 2: ");
+    x.value[1].spec.shape = MST_SHAPE(4);
+    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL,
+                 "node 'tried': source 1 is tensor<4xf32>, but tensor<3xf32> in the program");
+    x.value[1].spec = (mst_spec){MST_STRING, MST_SHAPE(3)};
+    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL, "source 1 has a dtype that StableHLO does not have");
+    x.value[1].spec = (mst_spec){MST_F32, MST_SHAPE(3)};
+    x.value[out].spec.dtype = MST_I32;
+    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL, "output 0 is tensor<3xi32>, but tensor<3xf32> in the program");
+    x.value[out].spec.dtype = MST_F32;
+    x.options.num_faults = 1;
+    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL, "node 'tried' has 2 results, its program 1");
+    x.options.num_faults = 0;
+    x.options.num_arguments = 1;
+    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL, "node 'tried' has 1 arguments, its program 2");
+    x.options.num_arguments = 2;
+    x.argument[0].source = 2;
+    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL, "argument 0 is source 2, of 2");
+    x.argument[0].kind = MST_HLO_SOURCE_KEY;
+    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL, "argument 0 is not tensor<2xui32>");
+    x.argument[0].kind = MST_HLO_SOURCE_TENSOR;
+    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL, "argument 0 is of kind 3");
+    end(&x);
+}
+
+static void node_that_is_no_program_is_refused(void **state) {
+    (void)state;
+    one_node x;
+    int32_t out;
+    begin_addition(&x, &out);
+    x.node[NUMBER].op = mst_find_op("add");
+    EXPECT_ERROR(compile(&x, NULL), MST_INTERNAL, "node 'tried' is add, which is not a program");
+    x.node[NUMBER].op = mst_find_op("assign");
+    EXPECT_ERROR(compile(&x, NULL), MST_INTERNAL, "node 'tried' is assign, which is not a program");
+    x.node[NUMBER].op = &mst_op_compiled;
+    x.node[NUMBER].group = 0;
+    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL, "node 'tried' is for several devices");
+    end(&x);
+}
+
+/* ---- variables of the environment ---- */
+
+static int forget_variables(void **state) {
+    (void)state;
+    return unsetenv("MUSTER_LAGOON_FAIL") | unsetenv("MUSTER_LAGOON_TEXTS");
+}
+
+static int end_folder(void **state) {
+    return forget_variables(state) | folder_remove(state);
+}
+
+static void chosen_run_fails(void **state) {
+    (void)state;
+    one_node x;
+    int32_t out;
+    char number[16];
+    begin_addition(&x, &out);
+    EXPECT_OK(compile(&x, addition));
+    snprintf(number, sizeof number, "%d", runs + 2);
+    setenv("MUSTER_LAGOON_FAIL", number, 1);
+    EXPECT_OK(run(&x));
+    EXPECT_ERROR(run(&x), MST_UNAVAILABLE, "lagoon: program failed");
+    EXPECT_OK(run(&x));
+    setenv("MUSTER_LAGOON_FAIL", "often", 1);
+    EXPECT_ERROR(run(&x), MST_INVALID, "MUSTER_LAGOON_FAIL is 'often'");
+    end(&x);
+}
+
+static void new_texts_are_logged_once(void **state) {
+    (void)state;
+    static const char once[] =
+        PROGRAM("(%a0: tensor<3xf32>, %a1: tensor<3xf32>) -> (tensor<3xf32>)",
+                "    %1 = \"stablehlo.subtract\"(%a0, %a1) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>\n"
+                "    \"func.return\"(%1) : (tensor<3xf32>) -> ()\n");
+    char wanted[sizeof once + 16], got[2 * sizeof wanted];
+    setenv("MUSTER_LAGOON_TEXTS", folder_path("texts"), 1);
+    for (int i = 0; i < 2; i++) { /* the second time no plan has the text any more */
+        one_node x, y;
+        int32_t out;
+        float difference[3];
+        begin_addition(&x, &out);
+        begin_addition(&y, &out);
+        EXPECT_OK(compile(&x, once));
+        EXPECT_OK(compile(&y, once));
+        end(&x);
+        EXPECT_OK(run(&y));
+        get(&y, out, difference, sizeof difference);
+        assert_memory_equal(difference, ((float[]){-9, -18, -27}), sizeof difference);
+        end(&y);
+    }
+    FILE *file = fopen(folder_path("texts"), "r");
+    assert_non_null(file);
+    const size_t length = fread(got, 1, sizeof got - 1, file);
+    fclose(file);
+    got[length] = '\0';
+    snprintf(wanted, sizeof wanted, "%s\n// ----\n", once);
+    assert_string_equal(got, wanted);
+}
+
+#define TEST_OF_VARIABLES(function) cmocka_unit_test_setup_teardown(function, folder_create, end_folder)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(session_has_devices_that_compile),
+        cmocka_unit_test(copies_work_and_other_access_does_not),
+        cmocka_unit_test(ops_with_text_are_supported),
+        cmocka_unit_test(program_runs_and_leaves_memory_closed),
+        cmocka_unit_test(argument_may_be_any_source_any_number_of_times),
+        cmocka_unit_test(values_of_all_dtypes_go_in_and_out),
+        cmocka_unit_test(key_and_step_are_those_of_the_run),
+        cmocka_unit_test(word_of_faults_names_error_and_node),
+        cmocka_unit_test(assignment_behind_the_gate_copies),
+        cmocka_unit_test(value_in_other_memory_is_an_error),
+        cmocka_unit_test(program_that_is_not_that_of_its_node_is_refused),
+        cmocka_unit_test(node_that_is_no_program_is_refused),
+        TEST_OF_VARIABLES(chosen_run_fails),
+        TEST_OF_VARIABLES(new_texts_are_logged_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
