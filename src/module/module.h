@@ -13,8 +13,8 @@
  *  The only symbol of a module is mst_module_query. A module gets the functions that it needs from the library in a
  *  table. So it loads into any program that contains the library, statically linked or not. To write a module, define a
  *  `mst_module` in read-only memory, mst_module_query that returns it, and `load`, which registers its contents
- *  (test/module/island.c is an example). To add a module to Muster itself, add a line to CMakeLists.txt. Its code is
- *  written like any other code of Muster (module/entry.c). */
+ *  (test/module/island.c is an example, test/module/lagoon.c one of devices that compile). To add a module to Muster
+ *  itself, add a line to CMakeLists.txt. Its code is written like any other code of Muster (module/entry.c). */
 #ifndef MUSTER_MODULE_MODULE_H
 #define MUSTER_MODULE_MODULE_H
 
