@@ -7,6 +7,7 @@
 #include "collective/tree_sum.h"
 #include "op/op.h"
 #include "op/state/sparse_gradient.h"
+#include "op/state/update_hlo.h"
 
 /* ---- sum_rows, merge_rows (op/state/update.h): kernel/cpu/update_sum_rows.c, kernel/cpu/update_merge_rows.c ---- */
 
@@ -82,12 +83,18 @@ static bool update_writes(const void *options, int num_src, int i) {
     return i < v->weight + o->num_copies + o->num_slots + (v->average >= 0) + (v->master >= 0);
 }
 
+/* A step writes variables: mst_update_node_lower then says where their new values go. */
+static void update_lower(mst_lower *l) {
+    mst_update_node_lower(l, NULL);
+}
+
 const mst_op mst_op_update = {.name = "update",
                               .num_src = MST_VARIADIC,
                               .num_dst = 1,
                               .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE,
                               .options_size = sizeof(mst_update_options),
-                              .writes = update_writes};
+                              .writes = update_writes,
+                              .lower = update_lower};
 
 /* Takes the sources of update and writes none of them. dst: the new values of the task's part of each variable. */
 const mst_op mst_op_stage_update = {.name = "stage_update",

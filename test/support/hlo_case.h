@@ -5,7 +5,7 @@
 #include "hlo/hlo_program.h"
 #include "support/op_case.h"
 
-enum { HLO_MOST_ARGUMENTS = 24, HLO_MOST_RESULTS = 16 };
+enum { HLO_MOST_ARGUMENTS = 32, HLO_MOST_RESULTS = 24 };
 
 /** One argument or result: dtype (which may be MST_HLO_U32), shape, and the elements. */
 typedef struct hlo_value {

@@ -183,6 +183,10 @@ void mst_update_scalars_lower(mst_lower *l, mst_hlo scalars, mst_hlo *scalar) {
         scalar[i] = mst_hlo_reshape(l, mst_hlo_slice_axis(l, scalars, 0, i, i + 1), MST_SCALAR);
 }
 
+mst_hlo mst_update_penalty_lower(mst_lower *l, const mst_update_hlo *u) {
+    return penalty_of(l, u, weight_of(l, u));
+}
+
 void mst_update_lower(mst_lower *l, mst_update_hlo *u) {
     mst_hlo w = weight_of(l, u);
     u->penalty = penalty_of(l, u, w);

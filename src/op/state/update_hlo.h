@@ -45,5 +45,14 @@ void mst_update_lower(mst_lower *l, mst_update_hlo *update);
 /** The sum of squares of the gradient with its penalty, from which the factor is computed: a scalar of f64. `factor` is
  *  not read, and nothing is replaced. */
 mst_hlo mst_update_norm_lower(mst_lower *l, const mst_update_hlo *update);
+/** The penalty alone, as mst_update_lower sets it. The gradient is not read, and nothing is replaced. */
+mst_hlo mst_update_penalty_lower(mst_lower *l, const mst_update_hlo *update);
+
+/** The op update: L has its options, mst_update_options, and its sources. Fills output 0, and WRITTEN[i] for each
+ *  source i that the op writes: its value after the step. WRITTEN has an element for each source, and may be NULL for
+ *  purposes that write nothing. Output 0 has the sum of a variable in its first unit, and 0 in its others: only the sum
+ *  over units is of use. An error is kept in the program if there are several copies of a weight, several sources for a
+ *  gradient, a product, or tasks that share slots out. */
+void mst_update_node_lower(mst_lower *l, mst_hlo *written);
 
 #endif
