@@ -99,6 +99,8 @@ MST_API mst_hlo mst_hlo_convert(mst_lower *l, mst_hlo x, mst_dtype dtype);
 MST_API mst_hlo mst_hlo_bits(mst_lower *l, mst_hlo x, mst_dtype dtype);
 /** The minimum of HIGH and the maximum of LOW and X, which broadcast. */
 MST_API mst_hlo mst_hlo_clamp(mst_lower *l, mst_hlo low, mst_hlo x, mst_hlo high);
+/** X. The compiler does not merge what is computed from the result with what is computed from X. */
+MST_API mst_hlo mst_hlo_barrier(mst_lower *l, mst_hlo x);
 
 /* ---- moving elements -------------------------------------------------------------------------------- */
 

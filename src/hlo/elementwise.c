@@ -220,3 +220,7 @@ mst_hlo mst_hlo_bits(mst_lower *l, mst_hlo x, mst_dtype dtype) {
 mst_hlo mst_hlo_clamp(mst_lower *l, mst_hlo low, mst_hlo x, mst_hlo high) {
     return mst_hlo_binary(l, "minimum", mst_hlo_binary(l, "maximum", x, low), high);
 }
+
+mst_hlo mst_hlo_barrier(mst_lower *l, mst_hlo x) {
+    return mst_hlo_unary(l, "optimization_barrier", x);
+}

@@ -79,14 +79,15 @@ static void add_scalars(update_node *u) {
                      MST_UPDATE_SCALARS);
 }
 
-/* N rows, some of which are used. What follows the numbers of these is no number of a row. */
+/* Up to as many rows as the variable has, some of which are used. What follows the numbers of these is no number of a row. */
 static void add_rows(update_node *u, mst_update_variable *v, mst_shape shape) {
     const mst_row_steps steps = mst_rule_row_steps(&u->optimizer, v->l1 != 0 || v->l2 != 0);
     const int64_t rows = shape.dim[0], columns = mst_shape_count(shape) / rows, n = 1 + pick(u, (unsigned)rows);
     v->kind = MST_GRADIENT_SPARSE;
     v->squares = steps.squares;
     v->clipped = steps.clip > 0;
-    const int32_t source = add(u, u->dtype, MST_SHAPE(n, v->squares ? 2 * columns : columns), -1, 1);
+    shape.dim[0] = n;
+    const int32_t source = add(u, u->dtype, v->squares ? MST_SHAPE(n, 2 * columns) : shape, -1, 1);
     mst_tensor *values = u->op.src[source], *numbers = engine_tensor(MST_I64, MST_SHAPE(1 + n), NULL);
     for (int64_t i = 0; v->squares && i < n * columns; i++) {
         const int64_t at = i / columns * 2 * columns + columns + i % columns;

@@ -55,7 +55,7 @@ static void range_lower(mst_lower *l) {
     const mst_dtype dtype = !is_whole ? MST_F64 : most <= INT32_MAX ? MST_I32 : MST_I64;
     const mst_hlo place = mst_hlo_iota(l, dtype, dst.shape, 0);
     mst_hlo product = mst_hlo_binary(l, "multiply", place, mst_hlo_number(l, dtype, o->delta));
-    if (!is_whole) product = mst_hlo_unary(l, "optimization_barrier", product);
+    if (!is_whole) product = mst_hlo_barrier(l, product);
     const mst_hlo sum = mst_hlo_binary(l, "add", product, mst_hlo_number(l, dtype, o->start));
     l->dst[0] = mst_hlo_convert(l, sum, dst.dtype);
 }

@@ -42,12 +42,14 @@ static mst_update_hlo take_variable(const mst_lower *l, const mst_update_variabl
 
 static void take_gradient(mst_lower *l, const mst_update_variable *v, mst_dtype dtype, mst_update_hlo *u) {
     const mst_update_options *o = l->options;
+    const mst_shape shape = l->src_spec[v->weight].shape;
     const int32_t first = v->piece[0].source;
     if (v->kind == MST_GRADIENT_SPARSE) {
-        u->rows = l->src[first];
+        const int64_t n = l->src_spec[first + 1].shape.dim[0] - 1, columns = mst_shape_count(shape) / shape.dim[0];
+        u->rows = mst_hlo_reshape(l, l->src[first], MST_SHAPE(n, v->squares ? 2 * columns : columns));
         u->numbers = l->src[first + 1];
     } else {
-        u->gradient = mst_hlo_reshape(l, l->src[first], l->src_spec[v->weight].shape);
+        u->gradient = mst_hlo_reshape(l, l->src[first], shape);
     }
     if (o->factors < 0) return;
     const mst_hlo factor = mst_hlo_slice_axis(l, l->src[o->factors], 0, v->number, v->number + 1);
