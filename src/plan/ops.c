@@ -2,6 +2,7 @@
  * others have kernels like any op. */
 #include "plan/ops.h"
 
+#include "muster/hlo.h"
 #include "op/op.h"
 #include "plan/compiled.h"
 #include "plan/plan.h"
@@ -34,12 +35,19 @@ static const mst_field piece_fields[] = {
     MST_FIELD_I64(mst_piece_options, offset, 0, 0, 0, "first element"),
     MST_FIELD_END,
 };
+static void piece_lower(mst_lower *l) {
+    const mst_piece_options *o = l->options;
+    const mst_hlo vector = mst_hlo_reshape(l, l->src[0], MST_SHAPE(mst_shape_count(l->src_spec[0].shape)));
+    l->dst[0] = mst_hlo_slice_axis(l, vector, 0, o->offset, o->offset + mst_shape_count(l->dst_spec[0].shape));
+}
+
 const mst_op mst_op_piece = {.name = "piece",
                              .num_src = 1,
                              .num_dst = 1,
                              .flags = MST_OP_VIEW,
                              .fields = piece_fields,
-                             .options_size = sizeof(mst_piece_options)};
+                             .options_size = sizeof(mst_piece_options),
+                             .lower = piece_lower};
 
 /* src, dst: arrays of the program that is its option; its outputs have the specs of what it replaces */
 const mst_op mst_op_compiled = {.name = "compiled",

@@ -15,13 +15,15 @@ const mst_op mst_op_sum_rows = {.name = "sum_rows",
                                 .num_src = MST_VARIADIC,
                                 .num_dst = 2,
                                 .flags = MST_OP_STATEFUL,
-                                .options_size = sizeof(mst_sum_rows_options)};
+                                .options_size = sizeof(mst_sum_rows_options),
+                                .lower = mst_sum_rows_lower};
 
 const mst_op mst_op_merge_rows = {.name = "merge_rows",
                                   .num_src = MST_VARIADIC,
                                   .num_dst = 2,
                                   .flags = MST_OP_STATEFUL,
-                                  .options_size = sizeof(mst_merge_rows_options)};
+                                  .options_size = sizeof(mst_merge_rows_options),
+                                  .lower = mst_merge_rows_lower};
 
 /* ---- check_rows: rows and their indices (op/state/sparse_gradient.h) -> the same; fails if they are not valid ---- */
 
@@ -41,7 +43,8 @@ const mst_op mst_op_check_rows = {.name = "check_rows",
                                   .num_dst = 2,
                                   .flags = MST_OP_STATEFUL,
                                   .options_size = sizeof(mst_check_rows_options),
-                                  .reference = check_rows};
+                                  .reference = check_rows,
+                                  .lower = mst_check_rows_lower};
 
 /* ---- sum_leaves: vectors of one length, f32 or f64 -> their sum ---- */
 
@@ -63,7 +66,8 @@ const mst_op mst_op_sum_leaves = {.name = "sum_leaves",
                                   .num_dst = 1,
                                   .flags = MST_OP_STATEFUL,
                                   .options_size = sizeof(mst_sum_leaves_options),
-                                  .reference = share_leaves};
+                                  .reference = share_leaves,
+                                  .lower = mst_sum_leaves_lower};
 
 /* ---- update: op/state/update.h; its kernel is kernel/cpu/update.c ---- */
 

@@ -20,6 +20,13 @@ typedef struct mst_check_rows_options {
     int64_t num_rows;
 } mst_check_rows_options;
 
+/** How these are written in StableHLO. Rows that are not used are zeros there, and have a number that no row of the
+ *  variable has (merge_rows: that is not below `end_row`). */
+void mst_sum_rows_lower(mst_lower *l);
+void mst_merge_rows_lower(mst_lower *l);
+void mst_check_rows_lower(mst_lower *l);
+void mst_sum_leaves_lower(mst_lower *l);
+
 extern const mst_op mst_op_sum_rows, mst_op_merge_rows, mst_op_check_rows, mst_op_sum_leaves, mst_op_update,
     mst_op_stage_update;
 

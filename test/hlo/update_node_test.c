@@ -79,7 +79,7 @@ static void add_scalars(update_node *u) {
                      MST_UPDATE_SCALARS);
 }
 
-/* Up to as many rows as the variable has, some of which are used. What follows the numbers of these is no number of a row. */
+/* Some of the rows are used. What follows the numbers of these is no number of a row. */
 static void add_rows(update_node *u, mst_update_variable *v, mst_shape shape) {
     const mst_row_steps steps = mst_rule_row_steps(&u->optimizer, v->l1 != 0 || v->l2 != 0);
     const int64_t rows = shape.dim[0], columns = mst_shape_count(shape) / rows, n = 1 + pick(u, (unsigned)rows);

@@ -124,7 +124,7 @@ def main():
         context.load_all_available_dialects()
         stablehlo.register_dialect(context)
         for program in ("test_hlo_ops", "test_hlo_rules", "test_hlo_bodies", "test_hlo_update",
-                        "test_hlo_update_node"):
+                        "test_hlo_update_node", "test_hlo_rows"):
             counts = check(program)
             compared, differ = compared + counts[0], differ + counts[1]
     print(f"{compared} programs compared, {differ} differ")

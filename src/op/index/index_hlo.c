@@ -69,10 +69,10 @@ static void sort_by_number(mst_lower *l, mst_hlo *numbers, mst_hlo *rows) {
     const mst_shape shape = mst_hlo_spec(l, *rows).shape;
     const int64_t n = shape.dim[1], columns = shape.dim[2];
     mst_hlo src[] = {*numbers, *rows}, sorted[2];
-    if (columns > 1) src[1] = mst_hlo_iota(l, mst_index_dtype(n), MST_SHAPE(1, n, 1), 1);
+    if (columns != 1) src[1] = mst_hlo_iota(l, mst_index_dtype(n), MST_SHAPE(1, n, 1), 1);
     mst_hlo_sort(l, 2, src, 1, comes_before, &descending, sorted);
     *numbers = sorted[0];
-    if (columns > 1) {
+    if (columns != 1) {
         const mst_hlo_indexing indexing = mst_hlo_by_row(false, false);
         const mst_hlo from = mst_hlo_reshape(l, sorted[1], MST_SHAPE(n));
         const mst_hlo flat = mst_hlo_reshape(l, *rows, MST_SHAPE(n, columns));
@@ -81,16 +81,20 @@ static void sort_by_number(mst_lower *l, mst_hlo *numbers, mst_hlo *rows) {
     *rows = mst_hlo_reshape(l, sorted[1], shape);
 }
 
-/* Adds to each row those before it with the same number: after the step of a distance d a row has the sum of up to 2 d
- * rows. */
-static mst_hlo sum_runs(mst_lower *l, mst_hlo numbers, mst_hlo rows) {
-    const int64_t n = mst_hlo_spec(l, rows).shape.dim[1];
-    for (int64_t distance = 1; distance < n; distance *= 2) {
+/* Adds to each row those before it with the same number, of which there are at most MOST: after the step of a distance
+ * d a row has the sum of up to 2 d rows. */
+static mst_hlo sum_runs(mst_lower *l, mst_hlo numbers, mst_hlo rows, int64_t most) {
+    for (int64_t distance = 1; distance < most; distance *= 2) {
         const mst_hlo is_same = mst_hlo_compare(l, "EQ", numbers, shifted(l, numbers, distance, -1));
         const mst_hlo sum = mst_hlo_binary(l, "add", shifted(l, rows, distance, 0), rows);
         rows = mst_hlo_select(l, is_same, sum, rows);
     }
     return rows;
+}
+
+/* Whether each row is the last of its number. */
+static mst_hlo ends_run(mst_lower *l, mst_hlo numbers) {
+    return mst_hlo_compare(l, "NE", numbers, shifted(l, numbers, -1, -1));
 }
 
 /* The numbers of rows in the whole of all batches. Only the last row of each run of one number is written: the others
@@ -106,7 +110,7 @@ static mst_hlo places_of(mst_lower *l, mst_hlo numbers, int64_t size, bool last_
     }
     places = mst_hlo_reshape(l, places, MST_SHAPE(batches * n));
     if (!last_only) return places;
-    const mst_hlo is_last = mst_hlo_compare(l, "NE", numbers, shifted(l, numbers, -1, -1));
+    const mst_hlo is_last = ends_run(l, numbers);
     const mst_hlo order = mst_hlo_iota(l, spec.dtype, MST_SHAPE(batches * n), 0);
     const mst_hlo behind = mst_hlo_binary(l, "add", order, mst_hlo_integer(l, spec.dtype, batches * size));
     return mst_hlo_select(l, mst_hlo_reshape(l, is_last, MST_SHAPE(batches * n)), places, behind);
@@ -123,9 +127,30 @@ mst_hlo mst_hlo_sum_by_number(mst_lower *l, mst_hlo numbers, mst_hlo rows, int64
     numbers = mst_hlo_reshape(l, numbers, MST_SHAPE(batches, n, 1));
     if (is_float && n > 1) {
         sort_by_number(l, &numbers, &rows);
-        rows = sum_runs(l, numbers, rows);
+        rows = sum_runs(l, numbers, rows, n);
     }
     const mst_hlo_indexing indexing = mst_hlo_by_row(false, is_float);
     return mst_hlo_scatter(l, is_float ? NULL : "add", zeros, places_of(l, numbers, size, is_float),
                            mst_hlo_reshape(l, rows, MST_SHAPE(batches * n, columns)), &indexing);
+}
+
+/* The sums are sorted to the front: the other rows of a run get the number NONE before. */
+void mst_hlo_sum_same(mst_lower *l, mst_hlo *numbers, mst_hlo *rows, int64_t none, int64_t most, int64_t count) {
+    const mst_spec number = mst_hlo_spec(l, *numbers), row = mst_hlo_spec(l, *rows);
+    const int64_t n = number.shape.dim[0], columns = row.shape.dim[1];
+    const mst_hlo last = mst_hlo_integer(l, number.dtype, none);
+    mst_hlo key = mst_hlo_reshape(l, *numbers, MST_SHAPE(1, n, 1));
+    mst_hlo sum = mst_hlo_reshape(l, *rows, MST_SHAPE(1, n, columns));
+    if (n == 0) return;
+    if (most > n) most = n;
+    sort_by_number(l, &key, &sum);
+    if (most > 1) {
+        sum = sum_runs(l, key, sum, most);
+        key = mst_hlo_select(l, ends_run(l, key), key, last);
+        sort_by_number(l, &key, &sum);
+    }
+    *numbers = mst_hlo_slice_axis(l, mst_hlo_reshape(l, key, MST_SHAPE(n)), 0, 0, count);
+    sum = mst_hlo_slice_axis(l, mst_hlo_reshape(l, sum, row.shape), 0, 0, count);
+    const mst_hlo is_sum = mst_hlo_compare(l, "LT", mst_hlo_reshape(l, *numbers, MST_SHAPE(count, 1)), last);
+    *rows = mst_hlo_select(l, is_sum, sum, mst_hlo_number(l, row.dtype, 0));
 }

@@ -27,5 +27,10 @@ void mst_hlo_sort_rows(mst_lower *l, mst_hlo x, bool descending, mst_hlo *values
  *  Floats are added in an order that depends on the numbers alone: the rows are sorted, the sums of runs of one number
  *  are made by doubling their length, and each row is written once. */
 mst_hlo mst_hlo_sum_by_number(mst_lower *l, mst_hlo numbers, mst_hlo rows, int64_t size);
+/** Adds up the rows of each number: *NUMBERS [n], i32 or i64, and *ROWS [n, columns] become the numbers that occur,
+ *  ascending, and the sums, COUNT of each. At most COUNT of the numbers 0 to NONE - 1 may occur, each at most MOST
+ *  times; COUNT is at most n. Rows of the number NONE are not there: what follows the last sum has that number, and
+ *  zeros. Two rows of one number are added in their order, more by doubling the length of runs. */
+void mst_hlo_sum_same(mst_lower *l, mst_hlo *numbers, mst_hlo *rows, int64_t none, int64_t most, int64_t count);
 
 #endif

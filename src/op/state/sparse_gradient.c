@@ -137,23 +137,28 @@ static mst_status sparse_gradient_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* Rows that are not used get numbers behind those of the variable, where nothing is. */
-static void sparse_gradient_lower(mst_lower *l) {
-    const mst_spec dst = l->dst_spec[0];
-    const int64_t n = l->src_spec[0].shape.dim[0], columns = row_elements(dst.shape), num_rows = dst.shape.dim[0];
+mst_hlo mst_row_numbers_lower(mst_lower *l, mst_hlo numbers, int64_t most, int64_t num_rows) {
+    const int64_t n = mst_hlo_spec(l, numbers).shape.dim[0] - 1;
     const mst_hlo none = mst_hlo_number(l, MST_I64, -1);
-    const mst_hlo count = mst_hlo_slice_axis(l, l->src[1], 0, 0, 1);
-    const mst_hlo number = mst_hlo_slice_axis(l, l->src[1], 0, 1, 1 + n);
+    const mst_hlo count = mst_hlo_slice_axis(l, numbers, 0, 0, 1);
+    const mst_hlo number = mst_hlo_slice_axis(l, numbers, 0, 1, 1 + n);
     const mst_hlo order = mst_hlo_iota(l, MST_I64, MST_SHAPE(n), 0);
     const mst_hlo is_used = mst_hlo_compare(l, "LT", order, count);
-    mst_hlo_fault(l, mst_hlo_outside(l, count, n + 1), MST_INVALID, "there is room for %lld rows only", (long long)n);
+    mst_hlo_fault(l, mst_hlo_outside(l, count, most + 1), MST_INVALID, "there is room for %lld rows only",
+                  (long long)most);
     const mst_hlo last = mst_hlo_pad(l, number, none, (const int64_t[]){1}, (const int64_t[]){-1}, NULL);
     const mst_hlo is_wrong =
         mst_hlo_binary(l, "or", mst_hlo_compare(l, "LE", number, last), mst_hlo_outside(l, number, num_rows));
     mst_hlo_fault(l, mst_hlo_binary(l, "and", is_used, is_wrong), MST_INVALID,
                   "numbers of rows are not in [0, %lld), ascending", (long long)num_rows);
-    const mst_hlo behind = mst_hlo_binary(l, "add", order, mst_hlo_integer(l, MST_I64, num_rows));
-    const mst_hlo place = mst_hlo_select(l, is_used, number, behind);
+    return mst_hlo_select(l, is_used, number, mst_hlo_binary(l, "add", order, mst_hlo_integer(l, MST_I64, num_rows)));
+}
+
+/* Rows that are not used get numbers behind those of the variable, where nothing is. */
+static void sparse_gradient_lower(mst_lower *l) {
+    const mst_spec dst = l->dst_spec[0];
+    const int64_t n = l->src_spec[0].shape.dim[0], columns = row_elements(dst.shape), num_rows = dst.shape.dim[0];
+    const mst_hlo place = mst_row_numbers_lower(l, l->src[1], n, num_rows);
     const mst_hlo rows = mst_hlo_slice_axis(l, l->src[0], 1, 0, columns);
     const mst_hlo zeros = mst_hlo_fill(l, dst.dtype, MST_SHAPE(num_rows, columns), 0);
     const mst_hlo_indexing indexing = mst_hlo_by_row(true, true);

@@ -4,6 +4,7 @@
 #ifndef MUSTER_OP_SPARSE_GRADIENT_H
 #define MUSTER_OP_SPARSE_GRADIENT_H
 
+#include "muster/hlo.h"
 #include "muster/op.h"
 
 typedef struct mst_leaf_rows_options {
@@ -34,5 +35,8 @@ mst_value mst_sparse_gradient(mst_row_values from, mst_value like, const mst_spa
  *  how many rows there are, then their numbers. */
 MST_CHECKED mst_status mst_row_numbers_check(const mst_kernel_args *a, const mst_array *numbers, int64_t most,
                                              int64_t num_rows);
+/** The same in StableHLO; NUMBERS is i64 [1 + n]. Gives the numbers, i64 [n]; those of rows that are not used are
+ *  NUM_ROWS and more, each of them once. */
+mst_hlo mst_row_numbers_lower(mst_lower *l, mst_hlo numbers, int64_t most, int64_t num_rows);
 
 #endif
