@@ -38,7 +38,7 @@ static int32_t add(update_node *u, mst_dtype dtype, mst_shape shape, double low,
 /* ---- a node ---- */
 
 static void choose_optimizer(update_node *u, unsigned number) {
-    unsigned num_rules = 0;
+    unsigned num_rules = 1;
     while (mst_rule_table[num_rules]) num_rules++;
     const mst_rule *rule = mst_rule_table[number % num_rules];
     mst_optimizer o = {.rule = rule->name};
