@@ -29,7 +29,8 @@ MST_API void mst_machine_read(mst_machine *out);
 MST_API int mst_num_cores(void);
 
 /** Describes the devices that a specification ("cpu:2") makes: full name and threads of each. VISIBLE is as in
- *  mst_session_options ("1,0"; NULL: all). Writes up to MAX, and sets *COUNT to the number of devices. */
+ *  mst_session_options ("1,0"; NULL: all). Writes up to MAX, and sets *COUNT to the number of devices. The CPU that is
+ *  added to a list of accelerators is left out. */
 typedef struct mst_device_info {
     char name[192];
     int num_threads;

@@ -44,7 +44,8 @@ typedef struct mst_feed {
 typedef struct mst_session_options {
     int zero_;
     /** "cpu:2": the CPU as two logical devices; "cpu": one device with all cores. Default "cpu". A count of threads per
-     *  device may follow: "cpu:2/4". */
+     *  device may follow: "cpu:2/4". To a list of accelerators without a CPU the CPU is added, with all cores and no
+     *  limit of memory, for what they cannot run. It has a name, "/device:CPU:0", but does not count. */
     const char *devices;
     /** Indices in that list of the devices that are used, which are then numbered anew from 0: "1,0". Default: all. */
     const char *visible_devices;
@@ -134,7 +135,8 @@ MST_API MST_CHECKED mst_status mst_session_set_variable(mst_session *session, ms
  *  oneDNN does not use them. */
 MST_API mst_precision mst_precision_here(mst_precision wanted);
 
-/** Number of devices and their full names ("/job:localhost/replica:0/task:0/device:CPU:0"). */
+/** Number of devices and their full names ("/job:localhost/replica:0/task:0/device:CPU:0"). The CPU that is added to a
+ *  list of accelerators does not count. */
 MST_API int mst_session_num_devices(const mst_session *session);
 MST_API const char *mst_session_device(const mst_session *session, int i);
 /** Bytes on device I: of variables, of constants of the plans that are kept, and of the memory of steps. */

@@ -1,7 +1,7 @@
 /* Parses a specification of devices, "cpu:2/3,gpu:0", into a table of devices. Visible devices are chosen from the
  * whole list, and numbered again from 0. The cores of a device are a range of the cores that this process may use. If
  * the specification gives a count of devices, each gets an equal share of the cores. If there are more devices than
- * cores, no device is bound to cores. */
+ * cores, no device is bound to cores. The CPU beside devices that compile is added last. */
 #include "device/device.h"
 
 #include <ctype.h>
@@ -119,6 +119,23 @@ static mst_status select_visible(mst_devices *devices, const char *visible) {
     return status;
 }
 
+static const mst_device_type *cpu_type(void) {
+    return mst_device_type_find("CPU", 3);
+}
+
+/* Adds the CPU if a device compiles and none is a CPU. */
+static mst_status add_host(mst_devices *devices) {
+    bool compiles = false, has_cpu = false;
+    for (int i = 0; i < devices->count; i++) {
+        compiles |= devices->device[i].type->compiles;
+        has_cpu |= devices->device[i].type == cpu_type();
+    }
+    if (!compiles || has_cpu) return MST_OK;
+    MST_TRY(add_devices(cpu_type(), 1, 0, 0, devices));
+    devices->device[devices->count - 1].added = true;
+    return MST_OK;
+}
+
 /* Numbers the devices of each type from 0, and makes their names. */
 static mst_status name_devices(mst_devices *devices, const mst_device_name *task) {
     for (int i = 0; i < devices->count; i++) {
@@ -145,6 +162,7 @@ mst_status mst_devices_create(const char *spec, const char *visible, int64_t mem
     mst_status status = mst_machine_load();
     if (!status) status = device_parse(spec, memory_limit, out);
     if (!status) status = select_visible(out, visible);
+    if (!status) status = add_host(out);
     if (!status) status = name_devices(out, task ? task : &localhost);
     if (status) mst_devices_free(out);
     return status;
@@ -167,6 +185,25 @@ bool mst_devices_have_task(const mst_devices *devices, const mst_device_name *na
     for (int i = 0; i < devices->count; i++)
         if (mst_device_name_same_task(&devices->device[i].name, name)) return true;
     return false;
+}
+
+int mst_device_host_device(const mst_devices *devices, int i) {
+    const mst_device_type *cpu = cpu_type();
+    for (int k = 0; k < devices->count; k++)
+        if (devices->device[k].task == devices->device[i].task && devices->device[k].type == cpu) return k;
+    return -1;
+}
+
+int mst_devices_num_listed(const mst_devices *devices) {
+    int count = 0;
+    for (int k = 0; k < devices->count; k++) count += !devices->device[k].added;
+    return count;
+}
+
+int mst_devices_listed(const mst_devices *devices, int i) {
+    for (int k = 0; k < devices->count && i >= 0; k++)
+        if (!devices->device[k].added && i-- == 0) return k;
+    return -1;
 }
 
 const char *mst_devices_list(const mst_devices *devices, char *text, size_t size) {
@@ -200,9 +237,9 @@ mst_status mst_devices_describe(const char *spec, const char *visible, mst_devic
     mst_devices devices;
     *count = 0;
     MST_TRY(mst_devices_create(spec, visible, 0, NULL, &devices));
-    *count = devices.count;
+    *count = mst_devices_num_listed(&devices);
     for (int i = 0; i < *count && i < max; i++) {
-        const mst_device *device = &devices.device[i];
+        const mst_device *device = &devices.device[mst_devices_listed(&devices, i)];
         out[i] = (mst_device_info){.num_threads = device->num_threads, .first_core = device->first_core};
         memcpy(out[i].name, device->text, sizeof device->text);
     }

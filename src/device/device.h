@@ -3,7 +3,10 @@
  *
  *  A specification is a list of "TYPE[:COUNT][/THREADS]". "cpu" is the CPU as one device with all cores. "cpu:4" is
  *  four logical devices that share the cores evenly, with one thread each if there are fewer cores. "cpu:2/3" is two
- *  devices of three threads. An unknown type is looked for in a module of its name (module/module.h). */
+ *  devices of three threads. An unknown type is looked for in a module of its name (module/module.h).
+ *
+ *  A device that compiles cannot run everything. A list with such a device and without a CPU therefore gets the CPU as
+ *  its last device. This one has a name, but does not count as listed. */
 #ifndef MUSTER_DEVICE_DEVICE_H
 #define MUSTER_DEVICE_DEVICE_H
 
@@ -23,7 +26,7 @@ typedef struct mst_device_type {
     uint32_t size;    /**< size of this struct in the header with which the type was compiled */
     const char *name; /**< "CPU" */
     /** Whether the backend compiles programs (plan/compiled.h) and has no kernels. Each device of such a type is a
-     *  domain of its own. A list of devices with such a type has a CPU device at its end (mst_device_host_device). */
+     *  domain of its own. A list of devices with such a type has a CPU too (mst_device_host_device). */
     bool compiles;
     /** Engines whose kernels run on this type: "cpu", "onednn". The list ends with NULL. Reference kernels run on every
      *  type that lists an engine "reference". */
@@ -45,6 +48,7 @@ typedef struct mst_device {
                                than cores */
     int64_t memory_limit; /**< in bytes; 0: no limit */
     int32_t task;         /**< number of its task among those of mst_devices_join; 0 without them */
+    bool added;           /**< not listed by the user: the CPU beside devices that compile */
 } mst_device;
 
 /** A list of devices: those of this process, or those of several tasks (mst_devices_join). */
@@ -61,6 +65,7 @@ typedef struct mst_devices {
 typedef struct mst_device_description {
     char name[MST_DEVICE_TEXT]; /**< full name */
     int32_t domain;             /**< number of its memory domain in its task; 0: the host's memory */
+    bool added;                 /**< as in mst_device */
 } mst_device_description;
 
 /** The descriptions of a task's devices. */
@@ -71,8 +76,9 @@ typedef struct mst_task_devices {
 
 /** Makes the devices of SPEC (NULL or "": "cpu"). VISIBLE ("0,2"; NULL or "": all) chooses some of them by their places
  *  in the list. They are numbered again from 0, in the order of VISIBLE, as TensorFlow's visible devices are. Each gets
- *  MEMORY_LIMIT, and its name begins with that of TASK (NULL: "/job:localhost/replica:0/task:0"). The caller frees *OUT
- *  with mst_devices_free. */
+ *  MEMORY_LIMIT, and its name begins with that of TASK (NULL: "/job:localhost/replica:0/task:0"). If one of them
+ *  compiles and none is a CPU, the CPU is added, with all cores and without a limit. The caller frees *OUT with
+ *  mst_devices_free. */
 MST_CHECKED mst_status mst_devices_create(const char *spec, const char *visible, int64_t memory_limit,
                                           const mst_device_name *task, mst_devices *out);
 void mst_devices_free(mst_devices *devices);
@@ -87,6 +93,12 @@ MST_CHECKED mst_status mst_devices_join(mst_devices *own, const mst_task_devices
 bool mst_device_is_here(const mst_devices *devices, int i);
 /** The domain of the host's memory in the task of device I. */
 mst_domain *mst_device_host(const mst_devices *devices, int i);
+/** The place of the first CPU in the task of device I; -1: the task has none. */
+int mst_device_host_device(const mst_devices *devices, int i);
+/** The number of devices that users have listed. */
+int mst_devices_num_listed(const mst_devices *devices);
+/** The place of device I among those that users have listed; -1: there are fewer. */
+int mst_devices_listed(const mst_devices *devices, int i);
 /** The place of the device with this full name; -1: there is none. */
 int mst_devices_find(const mst_devices *devices, const mst_device_name *name);
 /** Whether there are devices of the task in this full name. */

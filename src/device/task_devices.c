@@ -39,7 +39,7 @@ static const mst_domain_type memory_of_another_task = {.size = sizeof memory_of_
 /* ---- describing ---- */
 
 mst_device_description mst_device_describe(const mst_devices *devices, int i) {
-    mst_device_description out = {.domain = 0};
+    mst_device_description out = {.domain = 0, .added = devices->device[i].added};
     memcpy(out.name, devices->device[i].text, sizeof out.name);
     if (devices->device[i].domain == &mst_domain_host) return out;
     while (devices->device[out.domain].domain != devices->device[i].domain) out.domain++;
@@ -57,7 +57,7 @@ static mst_status describe(const mst_device_description *from, int32_t task, mst
                            mst_device *out) {
     char text[MST_DEVICE_TEXT];
     const bool ended = memchr(from->name, '\0', sizeof from->name) != NULL;
-    *out = (mst_device){.task = task, .num_threads = 1, .first_core = -1};
+    *out = (mst_device){.task = task, .num_threads = 1, .first_core = -1, .added = from->added};
     if (!ended || from->domain < 0 || from->domain > most)
         return MST_FAIL(MST_INVALID, "task %d describes a device that cannot be", task);
     MST_TRY(mst_device_name_parse(from->name, &out->name));

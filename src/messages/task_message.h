@@ -28,7 +28,7 @@ typedef struct mst_mail mst_mail;
 typedef struct mst_mail_block mst_mail_block;
 
 /** The version of task messages. Two processes must have the same one to understand each other. */
-enum { MST_TASK_MESSAGE_VERSION = 15 };
+enum { MST_TASK_MESSAGE_VERSION = 16 };
 
 /** Kinds that belong to no protocol. The first one is sent. The others are never sent: they tell the owner of a mail
  *  what has happened to a connection. */

@@ -282,21 +282,23 @@ mst_store *mst_session_store(const mst_session *session) {
 int mst_session_num_devices(const mst_session *session) {
     if (MST_IS_NULL(session)) return 0;
     if (session->other_tasks) return session->other_tasks->num_devices(session->other_tasks_context);
-    return session->devices.count;
+    return mst_devices_num_listed(&session->devices);
 }
 
 const char *mst_session_device(const mst_session *session, int i) {
     if (MST_IS_NULL(session)) return "";
     if (session->other_tasks) return session->other_tasks->device(session->other_tasks_context, i);
-    return i >= 0 && i < session->devices.count ? session->devices.device[i].text : "";
+    const int place = mst_devices_listed(&session->devices, i);
+    return place >= 0 ? session->devices.device[place].text : "";
 }
 
 int64_t mst_session_device_memory(const mst_session *session, int i) {
     if (MST_IS_NULL(session)) return 0;
-    if (i < 0 || i >= session->devices.count) return 0;
-    int64_t bytes = session->state_bytes[i] + session->constant_bytes[i];
+    const int place = mst_devices_listed(&session->devices, i);
+    if (place < 0) return 0;
+    int64_t bytes = session->state_bytes[place] + session->constant_bytes[place];
     for (int k = 0; k < session->num_slots; k++)
-        bytes += session->slots[k].arena[i].bytes + session->slots[k].frame.strings[i].bytes;
+        bytes += session->slots[k].arena[place].bytes + session->slots[k].frame.strings[place].bytes;
     return bytes;
 }
 

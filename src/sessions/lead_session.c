@@ -78,13 +78,18 @@ static bool opens_parts(mst_lead_session *s) {
 
 /* ---- the answer ---- */
 
+/* The names of the devices that users have listed, for mst_session_device. */
 static void put_devices(const mst_lead_session *s, mst_wire_writer *w) {
     int64_t count = 0;
-    for (int32_t i = 0; i < s->lead->num_tasks; i++) count += s->lead->task[i].devices.count;
+    for (int32_t i = 0; i < s->lead->num_tasks; i++) {
+        const mst_task_devices *devices = &s->lead->task[i].devices;
+        for (int32_t d = 0; d < devices->count; d++) count += !devices->device[d].added;
+    }
     mst_wire_put_number(w, (uint64_t)count);
     for (int32_t i = 0; i < s->lead->num_tasks; i++) {
         const mst_task_devices *devices = &s->lead->task[mst_session_task_at(s->open.first, i)].devices;
-        for (int32_t d = 0; d < devices->count; d++) mst_wire_put_text(w, devices->device[d].name);
+        for (int32_t d = 0; d < devices->count; d++)
+            if (!devices->device[d].added) mst_wire_put_text(w, devices->device[d].name);
     }
 }
 

@@ -17,7 +17,7 @@ const mst_protocol mst_session_protocol = {
                  PART(VALUE),
 };
 
-enum { EACH_DEVICE = 24 /* bytes of the shortest description */, EACH_TENSOR = 8, MOST_DOMAIN = 1 << 20 };
+enum { EACH_DEVICE = 32 /* bytes of the shortest description */, EACH_TENSOR = 8, MOST_DOMAIN = 1 << 20 };
 static const double MOST_TIMEOUT = 1e9; /* seconds */
 
 void mst_open_message_put(mst_wire_writer *w, const mst_open_message *o) {
@@ -52,6 +52,7 @@ void mst_task_devices_put(mst_wire_writer *w, const mst_task_devices *devices) {
     for (int32_t i = 0; i < devices->count; i++) {
         mst_wire_put_text(w, devices->device[i].name);
         mst_wire_put_number(w, (uint64_t)devices->device[i].domain);
+        mst_wire_put_number(w, devices->device[i].added);
     }
 }
 
@@ -64,6 +65,7 @@ void mst_task_devices_get(mst_wire_reader *r, mst_task_devices *out) {
         if (strlen(name) >= sizeof device[i].name) r->wrong = true;
         snprintf(device[i].name, sizeof device[i].name, "%s", name);
         device[i].domain = (int32_t)mst_wire_get_within(r, 0, MOST_DOMAIN);
+        device[i].added = mst_wire_get_within(r, 0, 1);
     }
     *out = (mst_task_devices){device ? count : 0, device};
 }

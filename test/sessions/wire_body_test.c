@@ -8,8 +8,8 @@
 #include "support/test.h"
 
 static void put_all(mst_wire_writer *w, mst_tensor *const *tensor, int count) {
-    static const mst_device_description device[] = {{"/job:a/replica:0/task:0/device:CPU:0", 0},
-                                                    {"/job:a/replica:0/task:0/device:CPU:1", 3}};
+    static const mst_device_description device[] = {{"/job:a/replica:0/task:0/device:CPU:0", 0, false},
+                                                    {"/job:a/replica:0/task:0/device:CPU:1", 3, true}};
     const mst_failure failure = {.code = MST_IO, .message = "the disk\x1b is gone", .node = "n", .device = "/cpu:0"};
     mst_open_message_put(w, &(mst_open_message){.first = 1,
                                                 .logs = true,
@@ -46,6 +46,7 @@ static mst_status get_all(const char *data, size_t bytes, mst_tensor ***tensor, 
         assert_memory_equal(open.graph, "graph", 5);
         assert_string_equal(devices.device[1].name, "/job:a/replica:0/task:0/device:CPU:1");
         assert_int_equal(devices.device[1].domain, 3);
+        assert_true(!devices.device[0].added && devices.device[1].added);
         assert_string_equal(failure.message, "the disk? is gone");
         assert_int_equal(none.code, MST_OK);
     }
