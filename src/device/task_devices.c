@@ -102,6 +102,11 @@ static mst_status join_other(const mst_task_devices *task, int32_t number, mst_d
     return MST_OK;
 }
 
+/* Whether the task of device I has what mst_devices_create adds: a CPU, if the device compiles. */
+static bool has_host(const mst_devices *devices, int i) {
+    return !devices->device[i].type->compiles || mst_device_host_device(devices, i) >= 0;
+}
+
 static mst_status join_all(const mst_devices *own, const mst_task_devices *task, mst_devices *out, mst_names *index) {
     mst_domain *domain = out->other_domains;
     for (int32_t t = 0; t < out->num_tasks; t++) {
@@ -115,6 +120,8 @@ static mst_status join_all(const mst_devices *own, const mst_task_devices *task,
     for (int i = 0; i < out->count; i++) {
         if (mst_names_get(index, out->device[i].text) >= 0)
             return MST_FAIL(MST_INVALID, "two tasks have a device of the name %s", out->device[i].text);
+        if (!has_host(out, i))
+            return MST_FAIL(MST_INVALID, "%s compiles, and its task describes no CPU", out->device[i].text);
         MST_TRY(mst_names_set(index, out->device[i].text, i));
     }
     return MST_OK;
