@@ -99,7 +99,8 @@ MST_API void mst_replica_update(mst_replica *replica, mst_value variable, mst_va
  *  Variables come from mst_get_variable: the first replica makes them, the others share them. */
 typedef void (*mst_replica_function)(void *context, mst_graph *graph, int shard, mst_replica *out);
 
-/** The values of a step over all shards. They are scalars on the first device. */
+/** The values of a step over all shards. They are scalars on the first device, or on the CPU of its task if devices of
+ *  that type compile what they run (accelerators). */
 typedef struct mst_step_values {
     mst_value train;         /**< running it makes one update of variables and statistics; MST_NONE: no optimizer */
     mst_value loss;          /**< loss_sum / num_examples */

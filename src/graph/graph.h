@@ -166,6 +166,10 @@ bool mst_graph_find_value(const mst_graph *graph, const char *text, mst_value *o
 /** Merges device names field by field, INNER over OUTER, into the arena. NULL with an error set if INNER is no device
  *  name. */
 const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const char *inner);
+/** Opens a device scope: with HOST that of the first CPU of the same task, else one that changes nothing.
+ *  mst_device_pop closes it. */
+int mst_host_push(mst_graph *graph, bool host);
+#define mst_with_host(g, host) MST_SCOPE_BLOCK_(mst_host_push((g), (host)), mst_device_pop(g))
 
 /** Opens a device scope. Variables go to VARIABLES ("/job:ps"), each on the task that CHOOSE gives, and other nodes go
  *  to OTHERS. CONTEXT, of SIZE bytes, is copied; CHOOSE gets the copy. Fields of inner device scopes take precedence

@@ -210,6 +210,10 @@ int mst_device_push(mst_graph *graph, const char *device) {
     return open;
 }
 
+int mst_host_push(mst_graph *graph, bool host) {
+    return mst_device_push(graph, host ? "/device:CPU:0" : "");
+}
+
 void mst_device_pop(mst_graph *graph) {
     if (!MST_IS_NULL(graph)) pop(graph, MST_SCOPE_DEVICE);
 }

@@ -177,10 +177,11 @@ static mst_value apply(const mst_update *u, mst_value learning_rate) {
 }
 
 static void apply_build(const mst_update *u, mst_update_values *out) {
-    out->learning_rate =
-        mst_schedule_is_set(&u->optimizer->schedule)
-            ? mst_schedule_value(u->graph, &u->optimizer->schedule, u->global_step)
-            : scalar_variable(u->graph, "learning_rate", MST_F32, u->optimizer->learning_rate, MST_STATE_RATE);
+    mst_with_host (u->graph, u->numbers_on_host)
+        out->learning_rate =
+            mst_schedule_is_set(&u->optimizer->schedule)
+                ? mst_schedule_value(u->graph, &u->optimizer->schedule, u->global_step)
+                : scalar_variable(u->graph, "learning_rate", MST_F32, u->optimizer->learning_rate, MST_STATE_RATE);
     const mst_value applied = apply(u, out->learning_rate);
     for (int v = 0; v < u->num_variables && mst_value_is_none(out->penalty); v++)
         if (mst_has_penalty(u->variables[v])) out->penalty = applied;

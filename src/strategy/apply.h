@@ -14,7 +14,8 @@ typedef struct mst_update {
     const mst_value *variables; /**< [num_variables] */
     const mst_value *gradients; /**< [window.count][num_variables] */
     mst_value global_step;
-    int num_parts, part; /**< sharded state (op/state/state_parts.h): makes the slots of this part; 0 parts: all */
+    bool numbers_on_host; /**< the learning rate is computed on the CPU (mst_with_host) */
+    int num_parts, part;  /**< sharded state (op/state/state_parts.h): makes the slots of this part; 0 parts: all */
 } mst_update;
 
 typedef struct mst_update_values {

@@ -9,7 +9,10 @@
  * The gradients of the shards add up to the gradient of the mean over the global batch, even if the batch is partial. A
  * shard takes its random seeds from its number, not from its scope. Each strategy therefore draws the same numbers.
  *
- * In a cluster each task builds the shards of its own window, and sums are over the shards of all tasks. */
+ * In a cluster each task builds the shards of its own window, and sums are over the shards of all tasks.
+ *
+ * If the devices compile, the numbers of the step are computed on the host: what is reported, the number of examples,
+ * global_step and the learning rate. Otherwise they are computed on the first device, as is what works on weights. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +30,7 @@ typedef struct builder {
     mst_graph *graph;
     const mst_strategy *strategy;
     const mst_strategy_form *form;
+    bool on_host;              /* the numbers of the step are computed on the host */
     int first, count;          /* shards that are built here: all; in a cluster those of this task */
     mst_replica *replicas;     /* [count] */
     mst_value *loss_sums;      /* [count] */
@@ -398,6 +402,7 @@ static void build_update(builder *b, const mst_optimizer *optimizer, mst_step_va
                                    .variables = variables,
                                    .gradients = gradients,
                                    .global_step = out->global_step,
+                                   .numbers_on_host = b->on_host,
                                    .num_parts = b->strategy->num_parts,
                                    .part = b->strategy->part};
         if (b->form->apart) {
@@ -429,6 +434,7 @@ void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, const ms
     builder b = {.graph = graph,
                  .strategy = &resolved,
                  .form = mst_strategy_form_of(&resolved),
+                 .on_host = mst_strategy_compiles(&resolved),
                  .first = mst_strategy_window(&resolved).first,
                  .count = mst_strategy_window(&resolved).count};
     b.replicas = calloc((size_t)b.count, sizeof *b.replicas);
@@ -442,14 +448,16 @@ void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, const ms
         if (b.form->mirrored) mirror_variables(&b, before);
         mst_value penalty = MST_NONE;
         mst_with_device (graph, mst_strategy_device_name(&resolved, 0, first, sizeof first)) {
-            out->num_examples = count_examples(&b);
-            if (b.form->apart) out->divisor = mst_identity(out->num_examples);
-            out->global_step = mst_global_step(graph);
+            mst_with_host (graph, b.on_host) {
+                out->num_examples = count_examples(&b);
+                if (b.form->apart) out->divisor = mst_identity(out->num_examples);
+                out->global_step = mst_global_step(graph);
+            }
             if (optimizer)
                 build_update(&b, optimizer, out, &penalty);
             else
                 penalty = mst_penalties(graph);
-            report(&b, out, penalty);
+            mst_with_host (graph, b.on_host) report(&b, out, penalty);
         }
     } else {
         MST_VALUE_NO_MEMORY(graph, "for a step");

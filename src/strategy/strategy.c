@@ -1,4 +1,7 @@
 #include "strategy/strategy.h"
+
+#include <string.h>
+
 #include "base/argument.h"
 #include "device/device.h"
 
@@ -86,6 +89,14 @@ mst_status mst_strategy_resolve(mst_strategy *strategy) {
 
 const char *mst_strategy_device_name(const mst_strategy *strategy, int i, char *text, size_t size) {
     return strategy->devices ? strategy->devices[i] : mst_device_default_name(i, text, size);
+}
+
+bool mst_strategy_compiles(const mst_strategy *strategy) {
+    char text[MST_DEVICE_TEXT];
+    mst_device_name name;
+    if (mst_device_name_parse(mst_strategy_device_name(strategy, 0, text, sizeof text), &name)) return false;
+    const mst_device_type *type = mst_device_type_find(name.type, strlen(name.type));
+    return type && type->compiles;
 }
 
 const char *mst_strategy_device(const mst_strategy *strategy, int shard, char *text, int size) {

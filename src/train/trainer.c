@@ -273,7 +273,8 @@ static void add_fetches(mst_trainer *trainer, mst_sharded_step *step) {
         if (mst_value_is_none(*confusion)) continue;
         step->confusion_at[o] = step->num_fetches + step->num_confusions++;
         mst_with_device (trainer->graph, trainer->devices[0])
-            step->fetch[step->confusion_at[o]] = mst_strategy_sum(&step->strategy, confusion);
+            mst_with_host (trainer->graph, mst_strategy_compiles(&trainer->strategy))
+                step->fetch[step->confusion_at[o]] = mst_strategy_sum(&step->strategy, confusion);
     }
 }
 
