@@ -136,9 +136,10 @@ static mst_status prepare(placer *p) {
     return MST_OK;
 }
 
+/* Whether NODE is the host's if it asks for a device that compiles. */
 static bool is_of_host(const placer *p, const mst_plan_node *node) {
-    if (is_number_of_step(node)) return true;
-    return !(node->op->flags & MST_OP_VARIABLE) && p->for_what[node - p->plan->node] == FOR_FIRST_VALUES;
+    if (node->op->flags & MST_OP_VARIABLE) return is_number_of_step(node);
+    return p->for_what && p->for_what[node - p->plan->node] == FOR_FIRST_VALUES;
 }
 
 /* ---- finding a device ---- */

@@ -28,8 +28,8 @@ mst_shards mst_strategy_window(const mst_strategy *strategy);
 int mst_strategy_device_first(const mst_strategy *strategy, int shard);
 /** A `device` function: divides the shards here evenly among the devices, consecutive shards together. */
 int mst_strategy_device_spread(const mst_strategy *strategy, int shard);
-/** Whether the first device is of a type that compiles, and the type is known here. What a step reports is then computed
- *  on the host (mst_with_host). */
+/** Whether the first device is of a type that compiles, as far as the type is known here. What a step reports is then
+ *  computed on the host (mst_with_host). */
 bool mst_strategy_compiles(const mst_strategy *strategy);
 /** The sum, over the shards of all tasks, of VALUES, which has one value for each shard that is built here. */
 mst_value mst_strategy_sum(const mst_strategy *strategy, const mst_value *values);

@@ -1,7 +1,9 @@
 /* Sessions whose target is a task server, against sessions of this process with the same graph: the same bits, and
  * variables that clients share. */
+#include <math.h>
 #include <stdio.h>
 
+#include "support/compiling.h"
 #include "support/engine.h"
 #include "support/servers.h"
 #include "support/state.h"
@@ -279,6 +281,26 @@ static void placement_is_told(void **state) {
     servers_end(&all);
 }
 
+static void cpus_beside_devices_that_compile_have_names_and_are_not_counted(void **state) {
+    (void)state;
+    servers all;
+    servers_make(&all);
+    all.devices = "accel:2/1";
+    for (int i = 0; i < SERVERS; i++) server_start(&all, i);
+    mst_graph *g = engine_graph();
+    mst_value x = mst_scalar(g, MST_F32, 2);
+    mst_with_device (g, "/job:ps/cpu:0") x = mst_exp(x);
+    mst_with_device (g, "/job:worker/task:1/cpu:0") x = mst_tanh(x);
+    mst_session *session = servers_session(&all, 0, g, NULL);
+    assert_int_equal(mst_session_num_devices(session), 2 * SERVERS);
+    assert_string_equal(mst_session_device(session, 2), "/job:worker/replica:0/task:1/device:ACCEL:0");
+    assert_string_equal(mst_session_device(session, 5), "/job:ps/replica:0/task:0/device:ACCEL:1");
+    assert_true(fabs(engine_number(session, x) - tanh(exp(2))) < 1e-6);
+    mst_session_destroy(session);
+    mst_graph_destroy(g);
+    servers_end(&all);
+}
+
 /* The lines of LOG from the head of task NAME to that of the next one. */
 static char *of_task(const char *log, const char *name) {
     char head[64];
@@ -350,7 +372,8 @@ int main(void) {
         cmocka_unit_test(strings_go_there_and_back),
         cmocka_unit_test(grown_graph_keeps_its_variables),
         cmocka_unit_test(placement_is_told),
+        cmocka_unit_test(cpus_beside_devices_that_compile_have_names_and_are_not_counted),
         cmocka_unit_test(plan_of_each_task_is_told),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, compiling_register, NULL);
 }

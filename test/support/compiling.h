@@ -7,8 +7,9 @@
 
 /** Registers the type; a set-up function of a group of tests. */
 int compiling_register(void **state);
-/** Sets *LOG to the placement log of FETCH on DEVICES ("accel:2") with FEED (NULL: none); the caller frees it. Lines "NAME is on DEVICES" follow
- *  for mirrored variables. Only the passes up to `place` run; if they fail, *LOG is NULL. */
+/** Sets *LOG to the placement log of FETCH on DEVICES ("accel:2") with FEED (NULL: none); the caller frees it. Lines
+ *  "NAME is on DEVICES" follow for mirrored variables. Only the passes up to `place` run. If they fail, *LOG is
+ *  NULL. */
 mst_status compiling_place(mst_graph *graph, const char *devices, bool soft, const mst_feed *feed, mst_value fetch,
                            char **log);
 /** LOG has the node NAME on DEVICE, such as "/device:CPU:0", of this task. */

@@ -6,6 +6,7 @@
 
 void servers_make(servers *all) {
     memset(all, 0, sizeof *all);
+    all->devices = "cpu:2/1";
     tasks_find_addresses(all->address, SERVERS);
     for (int i = 0; i < SERVERS; i++) EXPECT_OK(mst_store_create(&all->store[i]));
 }
@@ -20,7 +21,8 @@ mst_cluster *servers_cluster(const servers *all, int i) {
 
 void server_start(servers *all, int i) {
     mst_cluster *cluster = servers_cluster(all, i);
-    EXPECT_OK(mst_task_server_start(&all->server[i], .cluster = cluster, .devices = "cpu:2/1", .store = all->store[i]));
+    EXPECT_OK(
+        mst_task_server_start(&all->server[i], .cluster = cluster, .devices = all->devices, .store = all->store[i]));
     mst_cluster_release(cluster);
 }
 

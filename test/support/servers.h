@@ -12,6 +12,7 @@ typedef struct servers {
     task_address address[SERVERS];
     mst_task_server *server[SERVERS]; /* worker 0, which leads, worker 1, ps 0 */
     mst_store *store[SERVERS];
+    const char *devices; /* of each; set by servers_make */
 } servers;
 
 /** Finds addresses and makes stores; starts none. */
