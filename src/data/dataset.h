@@ -64,17 +64,17 @@ typedef struct mst_dataset_type {
      *  time, each with its own buffer. NULL for other sources. */
     mst_status (*read)(const mst_dataset *source, mst_cursor *base, const int64_t *rows, int64_t count,
                        mst_record_buffer *buffer, mst_record *record);
-    /** For a source of records: puts the place of record ROW before the message of the calling thread's error. Returns
-     *  the code of the error. */
-    mst_status (*explain)(const mst_dataset *source, mst_cursor *base, int64_t row);
-    /** For a source that makes its rows: makes row ROW, which BASE gave out and still holds. Writes component i to
-     *  DST[i] unless that is NULL. A component whose length is not known has no place in DST. If OUT is not NULL,
-     *  OUT[i] gets its data, from mst_map_alloc, its count and its shape. Several threads may call at the same time.
-     *  NULL for other sources. */
-    mst_status (*values)(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst, mst_array *out);
-    /** For a source whose row numbers depend on the order: a number for the record of ROW that does not depend on it.
-     *  BASE still holds the record. NULL: that number is ROW itself. */
-    uint64_t (*record)(const mst_dataset *source, mst_cursor *base, int64_t row);
+    /** For a source of records: puts the place of record NUMBER (without a pass) before the message of the calling
+     *  thread's error. Returns the code of the error. */
+    mst_status (*explain)(const mst_dataset *source, mst_cursor *base, int64_t number);
+    /** For a source that makes its rows: makes row NUMBER (without a pass), which BASE gave out and still holds. Writes
+     *  component i to DST[i] unless that is NULL. A component whose length is not known has no place in DST. If OUT is
+     *  not NULL, OUT[i] gets its data, from mst_map_alloc, its count and its shape. Several threads may call at the
+     *  same time. NULL for other sources. */
+    mst_status (*values)(const mst_dataset *source, mst_cursor *base, int64_t number, void *const *dst, mst_array *out);
+    /** For a source whose row numbers depend on the order of rows: a number for the record of row NUMBER (without a
+     *  pass) that does not depend on it. BASE still holds the record. NULL: NUMBER itself does not depend on it. */
+    uint64_t (*record)(const mst_dataset *source, mst_cursor *base, int64_t number);
     /** Names of the classes that the numbers of COMPONENT stand for, *N of them; returns NULL if there are none. If the
      *  slot is NULL: as upstream, but none after a map. */
     const char *const *(*classes)(const mst_dataset *dataset, int component, int64_t *n);
@@ -117,7 +117,7 @@ struct mst_dataset {
 typedef struct mst_element {
     int64_t count;             /**< rows; 0 at the end */
     int64_t first;             /**< the row at which `memory` begins: with a window, memory holds only its rows */
-    const int64_t *rows;       /**< NULL: row numbers 0 to count - 1 */
+    const int64_t *rows;       /**< rows with their passes (data/cursors/row.h); NULL: rows 0 to count - 1 */
     const void *const *memory; /**< the components that `rows` index; NULL: those of the source */
     const mst_shape *shape;    /**< shape of a row in each of these components; NULL: as the dataset has it */
 } mst_element;

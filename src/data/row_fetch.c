@@ -2,8 +2,12 @@
  *
  *      by column   if there are only scales and casts: each row is converted straight to its place in the batch, while
  *                  the next rows are prefetched
- *      by row      if there is a map, a change of pictures, or a source that makes rows: each row goes through all
- *                  stages in scratch memory; the last stage writes to the batch if it can
+ *      by row      if there is a map, a change of pictures, a source that makes rows, or a source whose records are
+ *                  strings: each row goes through all stages in scratch memory; the last stage writes to the batch if
+ *                  it can
+ *
+ * Records of u8 go to the batch only by a map: they have different lengths, so without a map they cannot be copied
+ * (mst_dataset_want_values refuses that).
  *
  * Threads copy parts of a batch at the same time. Each takes a scratch from a list, so that there are at most as many
  * scratches as concurrent callers. What map functions allocate lasts for one row. The bytes of copied strings last
@@ -46,7 +50,7 @@ struct mst_row_fetch {
     bool *is_checked;          /* [num_stages] the outputs of the map have strings, or a length that the map finds */
     int num_stages;
     int num_mixed;    /* stages up to the last map, which mixes components; 0: no map */
-    bool by_row;      /* one row after the other: there is a map, a change, or a source that makes rows */
+    bool by_row;      /* one row after the other, as above */
     bool has_strings; /* a component of the result is strings */
     int most_components;
     size_t scratch_bytes;
@@ -186,6 +190,7 @@ static size_t base_bytes(const mst_row_fetch *fetch, const mst_element *element,
     return (size_t)base_count(fetch, element, i) * mst_dtype_size(fetch->base->row[i].dtype);
 }
 
+/* The number of row I of ELEMENT in the source. */
 static int64_t row_number(const mst_element *element, int64_t i) {
     return element->rows ? mst_row_number(element->rows[i]) : i;
 }
@@ -268,14 +273,14 @@ static mst_array row_array(const mst_dataset *dataset, int i, const void *data) 
     return array_of(dataset->row[i].dtype, dataset->row[i].shape, data);
 }
 
-/* The error of a map function, with the row in its message. The function is the user's, and may not have recorded an
- * error. */
+/* The error of the function of a stage, with the row in its message: NUMBER is its number in the source, without its
+ * pass. A map function is the user's, and may not have recorded an error. ERRORS is mst_error_count before the call. */
 static mst_status map_failed(const mst_row_fetch *fetch, const char *what, mst_status status, uint64_t errors,
-                             int64_t row) {
+                             int64_t number) {
     const bool silent = mst_error_count() == errors || mst_error()->code != status;
-    if (silent) status = MST_FAIL(status, "%s: the function failed on row %lld", what, (long long)row);
-    if (fetch->has_records) return fetch->base->type->explain(fetch->base, fetch->base_cursor, row);
-    return silent ? status : mst_error_prefix("%s of row %lld", what, (long long)row);
+    if (silent) status = MST_FAIL(status, "%s: the function failed on row %lld", what, (long long)number);
+    if (fetch->has_records) return fetch->base->type->explain(fetch->base, fetch->base_cursor, number);
+    return silent ? status : mst_error_prefix("%s of row %lld", what, (long long)number);
 }
 
 /* Reads row I of ELEMENT from the base to s->in. The caller will read AHEAD rows in sequence, this one included. */
@@ -311,9 +316,11 @@ static bool is_wanted(const mst_row_fetch *fetch, int j, int c, void *const *to)
     return !to || j + 1 < fetch->num_mixed || to[c];
 }
 
-/* read_base for a source that makes values. They go to their places in the batch (TO, may be NULL) if there are no
- * stages. Components of unknown length are made only for maps, and for callers that look at a row. */
-static mst_status write_base(const mst_row_fetch *fetch, scratch *s, int64_t row, void *const *to, char **free_memory) {
+/* read_base for a source that makes values, here of the row with this NUMBER in it. They go to their places in the
+ * batch (TO, may be NULL) if there are no stages. Components of unknown length are made only for maps, and for callers
+ * that look at a row. */
+static mst_status write_base(const mst_row_fetch *fetch, scratch *s, int64_t number, void *const *to,
+                             char **free_memory) {
     bool any_open = false;
     for (int c = 0; c < fetch->base->num_components; c++) {
         const bool is_open = mst_shape_count(fetch->base->row[c].shape) < 0;
@@ -327,7 +334,7 @@ static mst_status write_base(const mst_row_fetch *fetch, scratch *s, int64_t row
     const bool wants_open = any_open && (!to || fetch->num_mixed > 0);
     mst_arena *before = mst_row_arena_lend(&s->row);
     const mst_status status =
-        fetch->base->type->values(fetch->base, fetch->base_cursor, row, s->written, wants_open ? s->in : NULL);
+        fetch->base->type->values(fetch->base, fetch->base_cursor, number, s->written, wants_open ? s->in : NULL);
     mst_row_arena_lend(before);
     return status;
 }
@@ -393,20 +400,21 @@ static mst_status call_map(const mst_row_fetch *fetch, int j, scratch *s) {
     return status;
 }
 
-static mst_status run_map(const mst_row_fetch *fetch, scratch *s, int j, int64_t row, void *const *to,
+/* Runs stage J, a map, on the row with this NUMBER in the source. */
+static mst_status run_map(const mst_row_fetch *fetch, scratch *s, int j, int64_t number, void *const *to,
                           char **free_memory) {
     const mst_dataset *dataset = fetch->stage[j];
     for (int c = 0; c < dataset->num_components; c++) s->out[c] = stage_array(fetch, j, c, to, free_memory);
     const uint64_t errors = mst_error_count();
     mst_status status = call_map(fetch, j, s);
-    if (status) return map_failed(fetch, "map", status, errors, row);
+    if (status) return map_failed(fetch, "map", status, errors, number);
     mst_array *out = s->out;
     s->out = s->in;
     s->in = out;
     return MST_OK;
 }
 
-/* Runs a stage that works on one component: `change`, `make` or `convert`. */
+/* Runs stage J, which works on one component: `change`, `make` or `convert`. ROW has its pass (data/cursors/row.h). */
 static mst_status run_change(const mst_row_fetch *fetch, scratch *s, int j, int64_t row, void *const *to,
                              char **free_memory) {
     const mst_row_stage *stage = fetch->stage[j]->stage;
@@ -422,7 +430,8 @@ static mst_status run_change(const mst_row_fetch *fetch, scratch *s, int j, int6
     else
         status = stage->make(fetch->stage[j], &s->in[c], &changed);
     s->in[c] = changed;
-    return status ? map_failed(fetch, fetch->stage[j]->type->name, status, errors, row) : MST_OK;
+    if (!status) return MST_OK;
+    return map_failed(fetch, fetch->stage[j]->type->name, status, errors, mst_row_number(row));
 }
 
 /* Takes row I of ELEMENT through all stages; s->in has its components at the end. The caller will take AHEAD rows in

@@ -11,7 +11,8 @@ MST_CHECKED mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_curs
 /** NULL is allowed. */
 void mst_row_fetch_destroy(mst_row_fetch *fetch);
 
-/** What random changes of ROW depend on. The cursor has given out ROW and still holds it. */
+/** What random changes of ROW depend on. ROW has its pass (data/cursors/row.h). The cursor has given it out and still
+ *  holds it. */
 mst_row_key mst_row_fetch_key(const mst_row_fetch *fetch, int64_t row);
 
 /** The grain for an mst_parallel over all rows of ELEMENT that copies component COMPONENT. */

@@ -12,7 +12,8 @@
 #include "data/dataset.h"
 
 /** What a cursor can do. Every slot must be set, except `destroy`, those that say when they may be NULL, and one of
- *  `rows` and `batch`. The cursor of a source gives row numbers; the pass is added to them. */
+ *  `rows` and `batch`. For the cursor of a source, rows are their numbers in the source; for all other cursors they
+ *  have their passes too (data/cursors/row.h), which cursor.c adds and takes away. */
 typedef struct mst_cursor_type {
     /** Moves to the first element of EPOCH. Called before anything else, and again to start over. */
     mst_status (*start)(mst_cursor *cursor, int64_t epoch);
@@ -30,10 +31,11 @@ typedef struct mst_cursor_type {
     void (*save)(const mst_cursor *cursor, mst_bookmark *bookmark);
     /** Restores both positions, in a cursor that is open but not started. */
     mst_status (*restore)(mst_cursor *cursor, mst_bookmark *bookmark);
-    /** For a source that keeps records in memory: the N ROWS are no longer needed. May be NULL. */
-    void (*forget)(mst_cursor *cursor, const int64_t *rows, int64_t n);
-    /** For such a source, after a restore: reads again N ROWS that were given out before the position was saved. May be
+    /** For a source that keeps records in memory: the N ROWS, numbers without passes, are no longer needed. May be
      *  NULL. */
+    void (*forget)(mst_cursor *cursor, const int64_t *rows, int64_t n);
+    /** For such a source, after a restore: reads again N ROWS, numbers without passes, that were given out before the
+     *  position was saved. May be NULL. */
     mst_status (*keep)(mst_cursor *cursor, const int64_t *rows, int64_t n);
     /** Called when all cursors are restored: drops the rows that no cursor downstream keeps. May be NULL. */
     void (*settle)(mst_cursor *cursor);

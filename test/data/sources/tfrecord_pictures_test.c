@@ -107,21 +107,46 @@ static void other_bytes_are_elements(void **state) {
     assert_null(rows);
 }
 
-static void a_record_that_is_no_picture_is_named(void **state) {
-    (void)state;
-    mst_dataset *rows;
+/* Fails to copy the picture of row 3 in pass PASS of ROWS. IS_CACHED: its error names the row, else the record. Repeat
+ * makes four passes of an epoch. */
+static void expect_row_3_named(mst_dataset *rows, int64_t pass, bool is_cached) {
     mst_iterator *it;
     const mst_batch *batch;
+    mst_record record;
     uint8_t pixels[5 * 5 * 3];
-    write_records("r", MST_TFRECORD_PLAIN, NO_PICTURE_IN_ROW_3);
-    EXPECT_OK(open_records("r", &(mst_data_options){.image_size = 5}, &rows));
-    EXPECT_OK(mst_iterator_create(rows, 0, &it));
-    EXPECT_OK(mst_iterator_skip(it, 3));
+    char place[4096] = "decode_images of row 3: ";
+    mst_dataset *repeated = mst_data_repeat(mst_dataset_retain(rows), 4);
+    EXPECT_OK(mst_iterator_create(repeated, pass / 4, &it));
+    EXPECT_OK(mst_iterator_skip(it, pass % 4 * ROWS + 3));
     EXPECT_OK(mst_iterator_next(it, &batch));
-    EXPECT_ERROR(mst_batch_copy(batch, 0, 0, 1, pixels), MST_CORRUPT, "is neither a JPEG nor a PNG file");
-    assert_non_null(strstr(mst_error()->message, folder_path("r")));
+    if (!is_cached) {
+        EXPECT_OK(mst_batch_record(batch, 0, &record));
+        assert_true(record.offset > 0);
+        snprintf(place, sizeof place, "'%s': record at byte %llu: ", folder_path("r"),
+                 (unsigned long long)record.offset);
+    }
+    EXPECT_ERROR(mst_batch_copy(batch, 0, 0, 1, pixels), MST_CORRUPT, place);
+    assert_non_null(strstr(mst_error()->message, "is neither a JPEG nor a PNG file"));
     mst_iterator_destroy(it);
-    mst_dataset_release(rows);
+    mst_dataset_release(repeated);
+}
+
+static void a_row_that_is_no_picture_is_named_in_each_pass(void **state) {
+    (void)state;
+    const mst_feature image = {.name = "image", .dtype = MST_STRING};
+    const mst_images_options options = {.height = 5};
+    for (int compression = 0; compression < 2; compression++) {
+        mst_dataset *rows;
+        write_records("r", (mst_tfrecord_compression)compression, NO_PICTURE_IN_ROW_3);
+        EXPECT_OK(open_records("r", &(mst_data_options){.image_size = 5}, &rows));
+        for (int64_t pass = 0; pass < 6; pass++) expect_row_3_named(rows, pass, compression != 0);
+        mst_dataset_release(rows);
+        const char *path = folder_path("r");
+        rows = mst_data_parse_example(mst_data_from_tfrecord(&path, 1, NULL), &image, 1);
+        rows = mst_data_decode_images(rows, 0, &options);
+        for (int64_t pass = 0; pass < 6; pass++) expect_row_3_named(rows, pass, false);
+        mst_dataset_release(rows);
+    }
 }
 
 /* Records of the inputs "image" and "jmage": floats by tobytes in all rows but the first ZEROS and the one that has
@@ -186,7 +211,7 @@ int main(void) {
         TEST_IN_FOLDER(picture_files_are_decoded_and_resized),
         TEST_IN_FOLDER(each_of_several_inputs_may_be_pictures),
         TEST_IN_FOLDER(other_bytes_are_elements),
-        TEST_IN_FOLDER(a_record_that_is_no_picture_is_named),
+        TEST_IN_FOLDER(a_row_that_is_no_picture_is_named_in_each_pass),
         TEST_IN_FOLDER(bytes_that_look_like_numbers_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
