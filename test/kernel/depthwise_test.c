@@ -69,7 +69,7 @@ static void end(pictures *p) {
 
 static void read_row(const mst_row_ring *ring, const float *array, int64_t y) {
     mst_row_ring_read(ring, (mst_kept_array){.data = (void *)(uintptr_t)array}, NULL,
-                      (mst_batch_limits){-INFINITY, INFINITY}, 0, y, NULL);
+                      (mst_batch_limits){-INFINITY, INFINITY}, 0, y);
 }
 
 static void expect_wanted(const pictures *p, int64_t count, const char *what) {

@@ -17,17 +17,20 @@
 typedef struct depthwise_conv_state {
     mst_conv conv;
     mst_row_ring source;
-    int terms; /* number of the source with the terms of the batch norm before; 0: there is none */
-    /* A part is some examples. If there are fewer examples than threads, it is a band of rows of one example. A row has
-     * the same bits in any part. */
+    /* Number of the source that has, for each channel, mean, scale and beta of the batch norm before this convolution
+     * (MST_BATCH_TERMS in op/norm/batch_norm.h); 0: there is none. */
+    int terms;
+    /* A part is `chunk` examples. If there are fewer examples than threads, it is only a band of `band_rows` rows of
+     * each of them, and there are `bands` such bands. A row has the same bits in any part. */
     int64_t chunk, bands, band_rows, parts;
-    /* For conv2d_statistics: how many parts of the following batch norm lie in a part; 0: some parts of it lie in
-     * several. */
+    /* For conv2d_statistics: the statistics of the batch norm that follows are summed over parts of their own
+     * (mst_batch_rows). `measured_of_part` is how many of these lie in one part of this kernel; 0: some of them lie in
+     * several parts of this kernel, so they are measured after all rows. */
     mst_batch_rows rows;
     int64_t measured_of_part;
-    /* Places in the workspace. For each thread it has the ring, blocks to fill it, and a row for rounding. After that
-     * come the sums. */
-    size_t blocks, row, thread_step, sums;
+    /* Places in the workspace. For each thread it has the ring, and, if the output is bf16, one row of it as f32, which
+     * is then rounded. After that come the sums of the statistics. */
+    size_t row, thread_step, sums;
 } depthwise_conv_state;
 
 static mst_status depthwise_conv_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
@@ -46,8 +49,7 @@ static mst_status depthwise_conv_prepare(const mst_infer *c, int num_threads, vo
     s->parts = shares * s->bands;
     const bool rounded = c->dst[0].dtype == MST_BF16, measures = c->op == &mst_op_conv2d_statistics;
     s->rows = mst_batch_rows_of(&c->dst[0].shape);
-    s->blocks = mst_row_ring_bytes(&s->source);
-    s->row = s->blocks + mst_kept_blocks_bytes(s->conv.in_channels);
+    s->row = mst_row_ring_bytes(&s->source);
     s->thread_step = s->row + (rounded ? mst_align((size_t)(w->out * s->conv.out_channels) * sizeof(float)) : 0);
     s->sums = *workspace = (size_t)num_threads * s->thread_step;
     *out = s;
@@ -84,12 +86,14 @@ static mst_status measure_parts(void *context, int64_t begin, int64_t end, int t
 /* The memory and progress of one thread. */
 typedef struct depthwise_conv_work {
     mst_row_ring source;
-    float *blocks, *row;
-    mst_batch_statistics statistics; /* of the following batch norm, if its parts lie in a part */
-    int64_t measured;                /* how many of these parts are measured */
+    float *row; /* a row of the output before it is rounded */
+    /* Of the batch norm that follows, if measured_of_part is not 0: its statistics, and how many of its parts are
+     * measured. */
+    mst_batch_statistics statistics;
+    int64_t measured;
 } depthwise_conv_work;
 
-/* Measures the parts of the following batch norm that row Y of EXAMPLE completes. */
+/* Measures those parts of the batch norm that follows which row Y of EXAMPLE completes. */
 static void measure_row(const mst_kernel_args *a, depthwise_conv_work *k, int64_t example, int64_t y) {
     const depthwise_conv_state *s = a->state;
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
@@ -115,7 +119,7 @@ static void convolve(const mst_kernel_args *a, depthwise_conv_work *k, int64_t e
         float *made = dst.bf16 ? k->row : (float *)dst.data + first;
         if (terms) {
             for (; read < h->in && read < y * h->stride - h->before + MST_DEPTHWISE_SIZE; read++)
-                mst_row_ring_read(&k->source, src, terms, limits, example, read, k->blocks);
+                mst_row_ring_read(&k->source, src, terms, limits, example, read);
             mst_depthwise_row(&s->conv, &k->source, weights, y, made);
         } else {
             const int64_t pixels = h->in * s->conv.window[1].in;
@@ -134,7 +138,6 @@ static mst_status convolve_parts(void *context, int64_t begin, int64_t end, int 
     depthwise_conv_work k = {.source = s->source};
     if (s->measured_of_part) k.statistics = statistics_of(a);
     mst_row_ring_begin(&k.source, workspace_at(a, thread, 0));
-    k.blocks = workspace_at(a, thread, s->blocks);
     k.row = workspace_at(a, thread, s->row);
     for (int64_t part = begin; part < end; part++) {
         const int64_t first = part / s->bands * s->chunk, row = part % s->bands * s->band_rows;

@@ -22,13 +22,20 @@ typedef struct depthwise_grads_state {
     mst_conv conv;
     mst_row_ring source, gradient;
     int of_src, of_weights; /* numbers of the outputs; -1: not computed. of_src is 0 or -1 */
-    int terms;              /* number of the source with the terms of the batch norm before; 0: there is none */
+    /* Number of the source that has, for each channel, mean, scale and beta of the batch norm before the convolution
+     * (MST_BATCH_TERMS in op/norm/batch_norm.h); 0: there is none. */
+    int terms;
     bool norm_behind, sums; /* whether a batch norm follows; whether sums of the one before are computed */
-    int64_t chunk, parts;   /* chunk: examples of a part, the same on any number of threads */
-    mst_batch_rows rows;    /* rows of the batch norm before, if its sums are computed */
-    int64_t sums_of_part;   /* how many parts of that batch norm lie in a part; 0: some parts of it lie in several */
-    /* Places in the workspace. For each thread it has the rings, blocks to fill them, a row for rounding, and a part
-     * that is added up. After that come the contributions of the parts to the gradient of the weights, and the sums. */
+    int64_t chunk, parts;   /* a part is `chunk` examples, the same on any number of threads */
+    /* The sums of the batch norm before are added up over parts of their own (mst_batch_rows). `sums_of_part` is how
+     * many of these lie in one part of this kernel; 0: some of them lie in several parts of this kernel, so they are
+     * added up after all rows. */
+    mst_batch_rows rows;
+    int64_t sums_of_part;
+    /* Places in the workspace. For each thread it has the ring of the source and that of the gradient, scratch memory
+     * in which bf16 becomes f32 (`blocks` of mst_kept_differentiate), one row of f32 that is then rounded to bf16, and
+     * memory for one part of the sums (`parts` of mst_kept_add_up). After that come the contributions of the parts to
+     * the gradient of the weights, and the sums. */
     size_t gradient_ring, blocks, row, added, thread_step, weights_at, sums_at;
 } depthwise_grads_state;
 
@@ -106,12 +113,13 @@ static mst_status add_up_parts(void *context, int64_t begin, int64_t end, int th
 typedef struct depthwise_grads_work {
     mst_row_ring source, gradient;
     float *blocks, *row, *parts;
-    float *dweights;     /* contribution of the part to the gradient of the weights */
-    mst_batch_sums sums; /* sums of the batch norm before, if its parts lie in a part */
-    int64_t added_up;    /* how many of these parts are added up */
+    float *dweights; /* contribution of the part to the gradient of the weights */
+    /* Of the batch norm before, if sums_of_part is not 0: its sums, and how many of its parts are added up. */
+    mst_batch_sums sums;
+    int64_t added_up;
 } depthwise_grads_work;
 
-/* Adds up the parts of the batch norm before that row Y of EXAMPLE completes. */
+/* Adds up those parts of the sums of the batch norm before which row Y of EXAMPLE completes. */
 static void add_up_row(const mst_kernel_args *a, depthwise_grads_work *k, int64_t example, int64_t y) {
     const depthwise_grads_state *s = a->state;
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
@@ -127,7 +135,7 @@ static void read_source(const mst_kernel_args *a, const depthwise_grads_work *k,
                            : s->norm_behind ? ((const mst_conv2d_grads_options *)a->options)->src_activation
                                             : ((const mst_normalized_conv_options *)a->options)->activation;
     mst_row_ring_read(&k->source, mst_kept_array_of(&a->src[SRC]), s->terms ? a->src[s->terms].data : NULL,
-                      mst_batch_limits_for(activation), example, y, k->blocks);
+                      mst_batch_limits_for(activation), example, y);
 }
 
 /* Reads row Y of EXAMPLE of the output's gradient into the ring. */
@@ -137,7 +145,7 @@ static void read_gradient(const mst_kernel_args *a, const depthwise_grads_work *
     const mst_kept_array gradient = mst_kept_array_of(&a->src[GRADIENT]), to = {.data = mst_row_ring_inside(ring, y)};
     mst_batch_limits storage;
     if (!((const depthwise_grads_state *)a->state)->norm_behind) {
-        mst_row_ring_read(ring, gradient, NULL, mst_batch_limits_for(MST_BATCH_LINEAR), example, y, k->blocks);
+        mst_row_ring_read(ring, gradient, NULL, mst_batch_limits_for(MST_BATCH_LINEAR), example, y);
         return;
     }
     mst_kept_differentiate(a->src[MST_CONV2D_GRADS_TERMS].data,

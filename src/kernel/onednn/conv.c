@@ -18,12 +18,15 @@
 
 typedef struct conv_state {
     mst_conv_parts parts;
-    int terms; /* number of the source with the terms of the batch norm before; 0: there is none */
+    /* Number of the source that has, for each channel, mean, scale and beta of the batch norm before this convolution
+     * (MST_BATCH_TERMS in op/norm/batch_norm.h); 0: there is none. */
+    int terms;
     /* Places in the workspace. It has the workspace of the parts. Then for each thread it has a piece of the output of
-     * the batch norm before, and blocks to compute it. */
+     * the batch norm before, and the scratch memory that computing it needs (`blocks` of mst_kept_normalize). */
     size_t normalized, blocks, thread_step;
-    /* For conv2d_statistics: how many parts of the following batch norm lie in a part; 0: some parts of it lie in
-     * several. Their sums are at the end of the workspace. */
+    /* For conv2d_statistics: the statistics of the batch norm that follows are summed over parts of their own
+     * (mst_batch_rows). This is how many of them lie in one part of the convolution; 0: some of them lie in several, so
+     * they are measured after all parts. The sums are at the end of the workspace. */
     int64_t measured_of_part;
     size_t sums_bytes;
 } conv_state;

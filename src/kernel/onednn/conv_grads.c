@@ -14,15 +14,17 @@
 #include "tensor/buffer.h"
 
 typedef struct conv_grads_state {
-    mst_conv_parts weights, src; /* `weights` and `src` have the same parts; `src` is all zeros if the source has no
-                                  * gradient */
+    mst_conv_parts weights, src; /* gradient of the weights, gradient of the source. Both have the same parts; `src` is
+                                  * all zeros if the gradient of the source is not computed */
     bool bf16;                   /* `weights` and `src` read operands that are computed for them in bf16 */
     /* Sizes and places in the workspace. It has the workspaces of `src` and `weights`. Then for each thread it has, of
-     * its present part: the gradient of the output, the source that the convolution reads, blocks to compute these, and
-     * parts that are added up. */
+     * its present part: the gradient of the output, the source that the convolution reads, scratch memory to compute
+     * these (`blocks` of mst_kept_normalize), and memory for one part of the sums (`parts` of mst_kept_add_up). */
     size_t of_weights, scratch, scratch_step, read, blocks, added;
-    size_t sums;          /* place of mst_batch_sums, at the end */
-    int64_t sums_of_part; /* how many parts of the batch norm lie in a part; 0: none lies in one */
+    size_t sums; /* place of mst_batch_sums, at the end */
+    /* The sums of the batch norm before are added up over parts of their own (mst_batch_rows). This is how many of them
+     * lie in one part of the convolution; 0: some of them lie in several, so they are added up after all parts. */
+    int64_t sums_of_part;
 } conv_grads_state;
 
 static void conv_grads_release(void *context) {
@@ -126,7 +128,7 @@ static void add_up_kept(const mst_kernel_args *a, int64_t begin, int64_t end, in
                     (float *)(void *)(scratch + s->added));
 }
 
-/* Adds up the parts of the batch norm that lie in part PART, whose gradients were just computed. */
+/* Adds up those parts of the sums that lie in part PART of the convolution, whose gradients were just computed. */
 static void add_up_part(const mst_kernel_args *a, int64_t part, int thread) {
     const int64_t count = ((const conv_grads_state *)a->state)->sums_of_part, begin = part * count;
     const mst_batch_rows rows = mst_batch_rows_of(&a->src[MST_CONV2D_GRADS_SRC].shape);

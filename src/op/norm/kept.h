@@ -25,9 +25,10 @@ static inline mst_kept_array mst_kept_array_from(mst_kept_array array, int64_t f
  *  has an instruction for it, numbers below 2^-126 become 0. */
 void mst_round_to_bf16(const float *src, uint16_t *dst, int64_t count);
 
-/** Bytes of BLOCKS, the scratch memory of the next two functions. */
+/** Bytes of BLOCKS, scratch memory of the next two functions: arrays of bf16 are f32 in it, a few rows at a time. */
 size_t mst_kept_blocks_bytes(int64_t channels);
-/** Applies mst_batch_normalize_f32 to COUNT elements of SRC; the result goes to DST. */
+/** Applies mst_batch_normalize_f32 to COUNT elements of SRC; the result goes to DST. If DST is f32, BLOCKS is not used,
+ *  and may be NULL. */
 void mst_kept_normalize(const float *terms, mst_batch_limits limits, mst_kept_array src, int64_t count,
                         int64_t channels, mst_kept_array dst, float *blocks);
 /** Applies mst_batch_differentiate_f32 to COUNT elements of SRC and GRADIENT; the result goes to DST. */

@@ -82,12 +82,12 @@ float *mst_row_ring_inside(const mst_row_ring *ring, int64_t y) {
 }
 
 void mst_row_ring_read(const mst_row_ring *ring, mst_kept_array src, const float *terms, mst_batch_limits limits,
-                       int64_t example, int64_t y, float *blocks) {
+                       int64_t example, int64_t y) {
     const int64_t count = ring->width * ring->channels;
     const mst_kept_array from = mst_kept_array_from(src, (example * ring->height + y) * count);
     float *to = mst_row_ring_inside(ring, y);
     if (terms)
-        mst_kept_normalize(terms, limits, from, count, ring->channels, (mst_kept_array){.data = to}, blocks);
+        mst_kept_normalize(terms, limits, from, count, ring->channels, (mst_kept_array){.data = to}, NULL);
     else
         memcpy(to, from.data, (size_t)count * sizeof *to);
 }

@@ -43,9 +43,9 @@ float *mst_row_ring_inside(const mst_row_ring *ring, int64_t y);
 const float *mst_row_ring_row(const mst_row_ring *ring, int64_t y);
 
 /** Reads row Y of EXAMPLE of SRC, [examples, height, width, channels], into the ring. With TERMS the row is normalized
- *  with the terms of a batch norm and cut to LIMITS. BLOCKS is memory of mst_kept_blocks_bytes. */
+ *  with the terms of a batch norm and cut to LIMITS. */
 void mst_row_ring_read(const mst_row_ring *ring, mst_kept_array src, const float *terms, mst_batch_limits limits,
-                       int64_t example, int64_t y, float *blocks);
+                       int64_t example, int64_t y);
 
 /** Computes row Y of the output of CONV into DST. */
 void mst_depthwise_row(const mst_conv *conv, const mst_row_ring *source, const float *weights, int64_t y, float *dst);
