@@ -1,8 +1,8 @@
 /* Tables with a header. The report has each column with its type, and its range or categories.
  *
- * The delimiter is guessed: it is the most frequent of ',', ';' and tab in the first line. A file is recognised by its
- * suffix, or by its first two lines if they have equally many delimiters. Columns are read as in training
- * (data/sources/csv_column.h). */
+ * The delimiter is guessed: it is the most frequent of ',', ';' and tab in the first line; if that has none of them, it
+ * is MST_CSV_DELIMITER. A file is recognised by its suffix, or by its first two lines if they have equally many
+ * delimiters. Columns are read as in training (data/sources/csv_column.h). */
 #include "format/csv.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ static size_t count(const char *text, const char *end, char delimiter, const cha
 static char delimiter_of(const mst_inspect_source *s, bool *regular) {
     static const char delimiters[] = ",;\t";
     const char *text = (const char *)s->head, *end = text + s->size, *second, *third;
-    char best = ',';
+    char best = MST_CSV_DELIMITER;
     size_t most = 0;
     for (const char *d = delimiters; *d; d++) {
         const size_t found = count(text, end, *d, &second);

@@ -224,7 +224,7 @@ static mst_status make_rows(csv_names *t, mst_dataset **out) {
 }
 
 static mst_status open_files(csv_names *t, const char *path, const char *like) {
-    const char delimiter = t->options->delimiter ? t->options->delimiter : ',';
+    const char delimiter = t->options->delimiter ? t->options->delimiter : MST_CSV_DELIMITER;
     MST_TRY(mst_csv_read(path, delimiter, &t->csv));
     t->like = t->csv;
     if (like && mst_csv_read(like, delimiter, &t->like)) {
