@@ -30,7 +30,7 @@ typedef struct pickle_value {
 } pickle_value;
 
 typedef struct pickle_sequence {
-    pickle_value *item; /* for an array, once its state is set: its length and its list */
+    pickle_value *item; /* for an array, once its state is set: one item, its list */
     int64_t count, capacity;
 } pickle_sequence;
 

@@ -16,7 +16,9 @@
 #include "graph/graph.h"
 #include "graph/name_rule.h"
 
-/* Returns 1 even after an error, which stays on the graph: then the body of the block runs and its pop matches. */
+/* Opens a scope of KIND as a copy of the current one. Returns 0 if memory runs out: no scope is open then, and nothing
+ * may be popped. The functions open_... and enter_name below return 1 even if a name or a device is wrong: the error
+ * stays on the graph, the scope is open, and its pop matches. */
 static int push(mst_graph *graph, mst_scope_kind kind) {
     if (mst_grow(&graph->scope, sizeof *graph->scope, graph->num_scopes + 1, &graph->scope_capacity)) {
         mst_graph_keep_error(graph);

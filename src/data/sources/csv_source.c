@@ -238,6 +238,8 @@ static mst_status find_label(const csv_table *t, const mst_csv_options *o, int *
 static mst_status find_names(const csv_table *t, const mst_csv_options *o, int *label, int *count) {
     int ignored;
     *count = 0;
+    /* "" is a column without a name. Such columns at the end that have no text either were left out when the file was
+     * read (mst_csv_has_hollow); then there may be none to find. */
     for (int i = 0; i < o->num_drop; i++)
         if (*o->drop[i] || !mst_csv_has_hollow(t->like)) MST_TRY(mst_csv_find(t->like, o->drop[i], &ignored));
     for (int i = 0; i < o->num_categories; i++) MST_TRY(mst_csv_find(t->like, o->categories[i], &ignored));
@@ -288,8 +290,7 @@ static bool has_column(const mst_csv *csv, const char *name) {
     return false;
 }
 
-/* The column names of the schema are replaced by those of the options, since this file may call its columns
- * otherwise. */
+/* Replaces the schema's names of the text and label columns by those of the options: this file may use other names. */
 static mst_status rename_columns(csv_table *t, const mst_csv_options *o) {
     mst_schema_column *column = t->schema.column;
     const int label = t->schema.num_columns - 1;
@@ -344,7 +345,8 @@ static mst_status place_of(const csv_table *t, int i, int *place) {
     return mst_csv_find(t->csv, name, place);
 }
 
-/* Points in the file of the rows may be doubtful, just as in the file that defines the columns: checks them too. */
+/* A '.' or ',' in a number may be a decimal mark, or stand between thousands. The file that defines the columns was
+ * already checked for this; checks the file of the rows too, if it is another one. */
 static mst_status check_new_points(const csv_table *t, const mst_csv_options *o) {
     const int n = t->num_columns - t->no_label;
     if (t->like == t->csv || o->decimal || o->thousands) return MST_OK;
@@ -420,7 +422,7 @@ static mst_status read_values(csv_table *t, const mst_csv_options *o) {
 }
 
 static mst_status csv_source_make(csv_table *t, const char *path, const mst_csv_options *o, mst_dataset **out) {
-    const char delimiter = o->delimiter ? o->delimiter : ',';
+    const char delimiter = o->delimiter ? o->delimiter : MST_CSV_DELIMITER;
     MST_TRY(mst_csv_read(path, delimiter, &t->csv));
     if (!o->schema) t->like = t->csv;
     if (o->like && !o->schema) MST_TRY(mst_csv_read(o->like, delimiter, &t->like));
