@@ -10,9 +10,9 @@
 enum { MST_ESCAPE_TEXT = 5 };
 
 /** Writes the first character of the LENGTH > 0 bytes at DATA to TEXT, and returns how many bytes it had in DATA. A
- *  character of UTF-8 is written as it is. \\ \' \n \t \r have these escapes, and any other byte is written as \x00.
- *  Characters with an effect on a terminal or on the direction of text are also written byte by byte as \x00. These are
- *  U+0080 to U+009F, U+2028, U+2029, U+202E and others. */
+ *  character of UTF-8 is written as it is. \\ \' \n \t \r have these escapes. Any other byte is written as \xHH, with
+ *  its two hexadecimal digits HH. Characters with an effect on a terminal or on the direction of text are written in
+ *  this way too, byte by byte. These are U+0000 to U+001F, U+007F to U+009F, U+2028, U+2029, U+202E and others. */
 size_t mst_escape(const char *data, size_t length, char text[MST_ESCAPE_TEXT]);
 /** Writes the LENGTH bytes at DATA as text for one line without quotes around it. Characters are written as by
  *  mst_escape, except that \ and ' stay as they are. A text that needs more than SIZE bytes is cut off and ends in
@@ -21,7 +21,7 @@ const char *mst_escape_line(const char *data, size_t length, char *text, size_t 
 /** The number of bytes of the first character of the LENGTH > 0 bytes at DATA, if that character has an effect on a
  *  terminal or on the direction of text, as above. 0: it has none, or is not valid UTF-8. */
 size_t mst_obeyed_size(const char *data, size_t length);
-/** Replaces by '?' each character that mst_escape writes as \n \t \r or \x00, and each byte that belongs to no
+/** Replaces by '?' each character that mst_escape writes as \n \t \r or \xHH, and each byte that belongs to no
  *  character. */
 void mst_make_plain(char *text);
 

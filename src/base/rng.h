@@ -20,8 +20,8 @@ typedef struct mst_rng {
     uint64_t step;
 } mst_rng;
 
-/** Makes the sequence of STREAM under SEED, in step STEP. STREAM is the number of what draws, such as an op or an
- *  epoch. */
+/** Makes the sequence of SEED, STREAM and STEP. STREAM tells sequences of one seed apart: each op or epoch that draws
+ *  has its own number. */
 mst_rng mst_rng_make(uint64_t seed, uint64_t stream, uint64_t step);
 
 /** The bare generator: 10 rounds on COUNTER with KEY. */
@@ -47,7 +47,8 @@ static inline double mst_rng_unit_f64(uint32_t high, uint32_t low) {
 }
 
 /** Computes two independent standard normals from four words (Box and Muller 1958). The words give u in (0, 1] and v in
- *  [0, 1). The normals are sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v). Normals in f32 take two words. */
+ *  [0, 1). The normals are sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v). A pair of normals in f32 takes
+ *  two words. */
 void mst_rng_normal_f64(const uint32_t word[4], double out[2]);
 
 /** The next functions write elements FIRST to FIRST + N - 1 of a sequence to OUT[0], OUT[1], ... FIRST must be a

@@ -13,7 +13,10 @@
  *
  *  Two alternatives were rejected. oneDNN's eltwise primitives have no cos, tan, erfc, log1p and others, and need a
  *  state for each node. They do not help softmax and random numbers either. SLEEF is one more library for the same
- *  speed. f64 uses the plain functions, because finite differences need all its digits. */
+ *  speed.
+ *
+ *  f64 uses the plain functions, because tests compare gradients with finite differences in f64, which need all
+ *  digits. */
 #ifndef MUSTER_BASE_SIMD_MATH_H
 #define MUSTER_BASE_SIMD_MATH_H
 

@@ -1,5 +1,5 @@
-/** The weights of separable convolutions. A depthwise kernel filters each channel by itself. A pointwise kernel, of one
- *  element, mixes the results. A bias is added. */
+/** The weights of separable convolutions. A depthwise kernel filters each channel by itself. A pointwise kernel, whose
+ *  window is one element, mixes the results of all channels. A bias is added. */
 #ifndef MUSTER_LAYER_SEPARABLE_H
 #define MUSTER_LAYER_SEPARABLE_H
 

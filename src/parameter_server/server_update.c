@@ -1,5 +1,8 @@
-/* Taking gradients. In an asynchronous job the gradients of one worker make an update at once. In a synchronous job an
- * update is made when the gradients of enough workers are there. */
+/* Taking gradients. In an asynchronous job the gradients of one worker make an update at once. In a synchronous job
+ * they are kept, and an update is made when the gradients of enough workers are there.
+ *
+ * Gradients are dropped if they come too late: after the last step, or, in a synchronous job, for a step that others
+ * have already made. They are also dropped if they were applied before and are sent again. */
 #include "parameter_server/server_state.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/** Updates: when the gradients of workers are applied, and which are dropped. */
+/** Updates: which gradients of workers are taken, which are dropped, and when an update is made. */
 #ifndef MUSTER_PARAMETER_SERVER_SERVER_UPDATE_H
 #define MUSTER_PARAMETER_SERVER_SERVER_UPDATE_H
 
@@ -6,7 +6,9 @@
 
 typedef struct mst_server mst_server;
 
-/** Applies the gradients of *MESSAGE, or keeps them and sets it to NULL. */
+/** Handles *MESSAGE, the gradients of a worker. In an asynchronous job they make an update at once; in a synchronous
+ *  job, and in a replay, they are kept until it is time. They are dropped if they come too late, or if they were
+ *  applied before and are sent again. *MESSAGE is NULL afterwards if it has been kept or freed. */
 MST_CHECKED mst_status mst_server_take_gradients(mst_server *s, mst_task_message **message);
 /** Handles MESSAGE of kind WANT: its worker waits for values. */
 MST_CHECKED mst_status mst_server_want(mst_server *s, const mst_task_message *message);

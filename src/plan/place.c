@@ -3,8 +3,8 @@
  * A node goes to the device that it asks for. Parts of the name that it leaves open are those of device 0. A node that
  * writes a variable runs where the variable is, and a fetch runs where its value is. A mirrored variable is put on the
  * first of its devices until the pass distribute gives each device a copy. If the device does not exist, or cannot run
- * the node, soft placement takes another device of the same task that can. Without soft placement this is an error,
- * which lists the devices that could.
+ * the node, soft placement takes another device of the same task that can; mst_devices_fallback (device/device.c)
+ * decides which. Without soft placement this is an error, which lists the devices that could.
  *
  * Beside devices that compile there is a CPU, the host. On it are, whatever device is asked for: the numbers of a step,
  * such as global_step; and first values of variables with what is computed only for them, so that they have the bits of

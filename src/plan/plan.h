@@ -37,8 +37,8 @@ typedef struct mst_plan_value {
     int32_t node;         /**< the node that makes it */
     int32_t root;         /**< the value in whose memory it lies: itself, or the value of which it is a view */
     int32_t index;        /**< number of the feed, state or exchange in whose memory it is, by `space` */
-    int32_t counted_by;   /**< value whose first number says how many rows are in use; -1: all. The value that holds
-                               this number and the rows' indices is counted by itself */
+    int32_t counted_by;   /**< if only the first of its rows are in use: the value that holds how many, and then their
+                               indices. That value is counted by itself. -1: all of the value is in use */
     int32_t num_uses;     /**< number of live uses, except those of the shape only */
     mst_space space;      /**< where it is; meaningful for roots only */
     int64_t shift;        /**< bytes from the beginning of the root to the value */

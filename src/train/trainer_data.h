@@ -4,9 +4,9 @@
 
 #include "train/trainer.h"
 
-/** Checks that DATA has inputs, and with WITH_LABELS also labels, of the same shape as earlier data. Their dtype must
- *  be that of the earlier data, or one whose values the earlier dtype can hold. Also checks that BATCH_SIZE is
- *  possible. The first data decide for which shapes and dtypes the model is built. */
+/** Checks that DATA has inputs, and labels if WITH_LABELS, whose shapes are those of the data given before. Each dtype
+ *  must be that of the data given before, or one whose values that dtype can hold. Also checks that BATCH_SIZE is
+ *  possible. The first data that are given decide for which shapes and dtypes the model is built. */
 MST_CHECKED mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data, bool with_labels,
                                               int64_t batch_size);
 /** Converts DATA, which was checked, to the dtypes for which the model was built. The caller owns a reference to *OUT;

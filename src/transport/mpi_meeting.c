@@ -42,7 +42,8 @@ typedef struct guest {
 
 struct mst_mpi_meeting {
     mst_mpi_meeting_options options;
-    int own, theirs, wake; /* the two ends of the socket; the descriptor that ends the thread */
+    int own, theirs; /* the ends of the socket: of this library, and of the MPI */
+    int wake;        /* the descriptor that ends the thread */
     pthread_t thread;
     pthread_mutex_t lock; /* guards all members after it */
     mst_pmi_server server;

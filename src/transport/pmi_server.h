@@ -7,8 +7,8 @@
  *      cmd=get kvsname=muster key=K                   cmd=get_result rc=0 msg=success value=V
  *      cmd=finalize                                   cmd=finalize_ack
  *
- *  After the next barrier the other processes can get what one process has put. It travels between processes as pairs:
- *  text of lines "K V". The answer to anything that is not a request has rc=-1. */
+ *  After the next barrier the other processes can get what one process has put. What was put travels between processes
+ *  as pairs: text in which each line is "K V". The answer to anything that is not a request has rc=-1. */
 #ifndef MUSTER_TRANSPORT_PMI_SERVER_H
 #define MUSTER_TRANSPORT_PMI_SERVER_H
 
@@ -34,8 +34,9 @@ bool mst_pmi_text_add(mst_pmi_text *text, const char *data, size_t size);
 /** The state of the answers to one process. */
 typedef struct mst_pmi_server {
     int32_t num_tasks;
-    mst_pmi_text known; /**< pairs, after an empty line */
-    mst_pmi_text own;   /**< pairs that this process has put since the last barrier */
+    mst_pmi_text known; /**< pairs of all processes; begins with a newline, so that each key follows one */
+    mst_pmi_text own;   /**< pairs that this process has put since the last barrier; the caller sends them to the others
+                         *   and empties this when the answer is MST_PMI_WAITS (transport/mpi_meeting.c) */
 } mst_pmi_server;
 
 typedef enum mst_pmi_turn {

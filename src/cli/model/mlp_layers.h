@@ -12,7 +12,7 @@ typedef struct mlp_form {
     double l1, l2, dropout;
 } mlp_form;
 
-/** The I-th activation, for an option; NULL past the last. */
+/** The name of the I-th activation, as a choice of an option; NULL past the last. */
 const char *mlp_activation(int i);
 /** Adds flatten, the hidden layers layer1, layer2, ..., each with its dropout, and the linear outputs. These are the
  *  layers and names of mst_model_mlp, with further settings for which mst_model_mlp has no arguments. */

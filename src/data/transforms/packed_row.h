@@ -1,4 +1,5 @@
-/** Rows packed into bytes, one string per row: the form in which caches keep rows that have strings or any length.
+/** Rows packed into bytes, one string per row: the form in which caches keep rows that have strings, or dimensions of
+ *  any length.
  *
  *      for each component, in order:
  *      8 bytes        for each dimension that is -1 in the shape of the dataset: its length
