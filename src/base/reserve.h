@@ -1,7 +1,7 @@
 /** Memory in reserve, for work that must not fail. A library that is called while variables are written (behind the
- *  gate of a step) allocates memory of its own. The process keeps some untouched memory for this case. If the library
- *  gets no memory, the reserve is freed and the call is made again. No step begins to write before there is a reserve
- *  again.
+ *  gate of a step, run/gate.h) allocates memory of its own. The process keeps some untouched memory for this case. If
+ *  the library gets no memory, the reserve is freed and the call is made again. No step begins to write before there is
+ *  a reserve again.
  */
 #ifndef MUSTER_BASE_RESERVE_H
 #define MUSTER_BASE_RESERVE_H

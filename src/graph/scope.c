@@ -4,8 +4,8 @@
  * the saved scope. So everything that holds for a new node (name prefix, device, control sources, reuse of variables)
  * is in graph->current.
  *
- * A name that is taken gets a suffix, as in TensorFlow: add, add_1, add_2. The table `suffixes` has the last suffix
- * given for each base name, so that the next one is found without a search. */
+ * A name that is taken gets a suffix, as in TensorFlow: add, add_1, add_2. The table `suffixes` has for each used name
+ * the last suffix given to it (0: none), so that the next one is found without a search. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,8 @@ const char *mst_graph_unique_name(mst_graph *graph, const char *base) {
     return unique;
 }
 
-/* Marks NAME as used. If it has the form BASE_7, the next name made from BASE is BASE_8. */
+/* Marks NAME as used. If it has the form BASE_7 and BASE is used too, the next name made from BASE is at least
+ * BASE_8. */
 static mst_status use_name(mst_graph *graph, const char *name) {
     if (mst_names_get(&graph->suffixes, name) < 0) MST_TRY(mst_names_set(&graph->suffixes, name, 0));
     const char *underscore = strrchr(name, '_');

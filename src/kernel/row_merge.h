@@ -24,7 +24,8 @@ typedef struct mst_row_merge {
 
 /** Bytes of workspace that a thread needs. Does not read `src`. */
 size_t mst_row_merge_workspace(const mst_row_merge *merge);
-/** Writes the indices of the rows from FIRST_ROW to END_ROW - 1 that some source has; returns how many there are. */
+/** Writes to NUMBER the indices of the rows from FIRST_ROW to END_ROW - 1 that some source has; returns how many there
+ *  are. */
 int64_t mst_row_merge_list(const mst_row_merge *merge, int64_t first_row, int64_t end_row, void *workspace,
                            int64_t *number);
 /** Writes the sums of the rows NUMBER[begin] to NUMBER[end - 1] to rows BEGIN to END - 1 of OUT. */

@@ -82,8 +82,8 @@ static void take_step(const mst_layer_call *call, mst_value moving, mst_value ba
     mst_layer_update(call, moving, mst_add(mst_mul(before, kept), mst_mul(batch, used)));
 }
 
-/* Returns the normalized SRC, and the mean and variance of the batches of all shards. They are made in two sums over
- * the shards, to avoid cancellation. */
+/* Returns the normalized source. *MEAN and *VARIANCE become those of the batches of all shards. They are made in two
+ * sums over the shards, to avoid cancellation. */
 static mst_value normalize_together(const mst_layer_call *call, mst_value gamma, mst_value beta, mst_value *mean,
                                     mst_value *variance) {
     const mst_layer_batch_normalization_options *o = call->options;

@@ -14,7 +14,8 @@ typedef struct mst_server_leaving {
     bool may_end;  /**< the chief has its state */
 } mst_server_leaving;
 
-/** Whether this server must end: it is stopped, or it leaves and the chief has its state. */
+/** MST_CANCELLED if this server must end: it was stopped, or it was asked to leave, and the chief has its state or will
+ *  not take it. Asked to leave, it first tells the workers. */
 MST_CHECKED mst_status mst_server_check_stop(mst_server *s, int64_t now);
 
 #endif

@@ -10,9 +10,9 @@ typedef struct mst_server mst_server;
 MST_CHECKED mst_status mst_server_go_on_with_replay(mst_server *s);
 /** Keeps *MESSAGE, gradients, until their turn, and sets it to NULL. */
 MST_CHECKED mst_status mst_server_replay_gradients(mst_server *s, mst_task_message **message);
-/** Whether worker W may leave: all its gradients have been applied. */
+/** MST_INVALID if worker W leaves before it has sent all of its gradients that the log has. */
 MST_CHECKED mst_status mst_server_check_leaving(mst_server *s, int32_t w);
-/** Whether HELLO comes from a process that has taken part from the beginning. */
+/** MST_UNAVAILABLE if HELLO comes from a process that has taken the place of an earlier one: a replay cannot go on. */
 MST_CHECKED mst_status mst_server_check_instance(mst_server *s, const mst_task_message *hello);
 void mst_server_close_replay(mst_server *s);
 

@@ -103,9 +103,11 @@ static mst_status compare_heads(const mst_update_log *log, const json_t *line, c
 /* A file that is being read. */
 typedef struct log_reader {
     mst_update_log *log;
-    int64_t line, num_workers, first_step, room;
+    int64_t line; /* number of the line that is being read, from 1 */
+    int64_t num_workers, first_step;
+    int64_t room;  /* how many entries there is memory for */
     bool together; /* an update may use the gradients of several workers */
-    int64_t *last; /* [num_workers]: number of the last gradients; -1: none */
+    int64_t *last; /* [num_workers]: index of the last entry of each worker; -1: none */
 } log_reader;
 
 static mst_status wrong_line(const log_reader *r, const char *why) {

@@ -35,8 +35,8 @@ typedef struct mst_touch {
     int32_t device;
 } mst_touch;
 
-/** Where a device has stopped behind the gate, because its part failed, or needs a value that another device did not
- *  make. */
+/** Where a device has stopped behind the gate (run/gate.h), because its part failed, or needs a value that another
+ *  device did not make. */
 typedef struct mst_stop {
     int64_t call;          /**< first call of its program that is not complete; INT64_MAX: it has not stopped */
     _Atomic int32_t point; /**< the last point that it has reached; INT32_MAX: it has not stopped */

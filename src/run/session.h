@@ -199,10 +199,11 @@ MST_CHECKED mst_status mst_session_plan(mst_session *session, const mst_feed *fe
 void mst_cached_plan_release(mst_session *session, mst_cached_plan *cached);
 /** Takes a plan out of the cache, because it will not run again. Call it without the lock. */
 void mst_session_forget_plan(mst_session *session, mst_cached_plan *cached);
-/** Whether CACHED has valid addresses in slot I. */
-bool mst_session_is_bound(const mst_session *session, const mst_cached_plan *cached, int slot);
-/** Gives CACHED addresses in slot I, which no other run uses. Call it during an allocation (below). */
-MST_CHECKED mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int slot);
+/** Whether CACHED has valid addresses in the slot with this INDEX. */
+bool mst_session_is_bound(const mst_session *session, const mst_cached_plan *cached, int index);
+/** Gives CACHED addresses in the slot with this INDEX, which no other run uses. Call it during an allocation
+ *  (below). */
+MST_CHECKED mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int index);
 /** Frees everything that a plan has in a slot. */
 void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound);
 

@@ -1,4 +1,4 @@
-/* Finds which entries a step leaves torn if it fails behind the gate, where nothing should fail.
+/* Finds which entries a step leaves torn if it fails behind the gate (run/gate.h), where nothing should fail.
  *
  * A device whose part fails there stops. So does a device that waits for a value that the first did not make. The other
  * devices complete their parts. The entries that the stopped devices still had to write are torn: the old value may be

@@ -82,7 +82,7 @@ static mst_status make_cluster(const task_line *line, int32_t count, mst_cluster
     return status;
 }
 
-/* Asks the task at ADDRESS for its report, until DEADLINE. If there is none, WHY in ANSWER says why. */
+/* Asks the task at ADDRESS for its report, until DEADLINE. If there is none, the member `why` of ANSWER says why. */
 static mst_status ask_target(const mst_remote_client *client, const char *address, int64_t deadline,
                              mst_transport_answer *answer) {
     const struct timespec pause = {.tv_nsec = 100000000};

@@ -326,7 +326,8 @@ static void list_reported(const builder *b, mst_value *sum) {
 }
 
 /* Returns LOSS_SUM, the loss of EXAMPLES examples, with PENALTY added for each example. The penalty is added to the sum
- * and not to its terms: it may be known only behind the gate, where no sums over devices and tasks are made. */
+ * and not to its terms: it may be known only behind the gate (run/gate.h), where no sums over devices and tasks are
+ * made. */
 static mst_value add_penalty(mst_value loss_sum, mst_value penalty, mst_value examples) {
     if (mst_value_is_none(penalty)) return loss_sum;
     return mst_add(loss_sum, mst_mul(mst_cast(penalty, MST_F64), examples));

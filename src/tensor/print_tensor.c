@@ -204,7 +204,8 @@ static void indent(printer *p, int spaces) {
     p->column = snprintf(p->line, sizeof p->line, "%*s", spaces, "");
 }
 
-/* Adds a word to the line, or to a new line if this one is full. New lines are indented by NDIM columns. */
+/* Adds a word to the line, or to a new line if this one is full. A new line begins with one space for each dimension of
+ * the tensor. */
 static void add_word(printer *p, const char *word) {
     const int ndim = p->shape.ndim;
     if (p->column > ndim && p->column + (int)strlen(word) > LINE_WIDTH - ndim) {

@@ -95,7 +95,7 @@ static const char *name_in_store(const restore *r, const char *name, char text[N
     return text;
 }
 
-/* The value of an entry of the file, or NULL. */
+/* The value of an entry of the file, which counts as used from now on. NULL: the file has no such entry. */
 static mst_tensor *restore_take(restore *r, const char *container, const char *name) {
     mst_tensor *value = mst_snapshot_find(r->file, container, name);
     if (value) r->used[r->num_used++] = value;
@@ -108,7 +108,8 @@ static bool is_used(const restore *r, const mst_tensor *value) {
     return false;
 }
 
-/* The value for the entry NAME of KIND, or NULL. */
+/* The value in the file for the entry NAME of KIND; NULL: there is none. If averages are wanted, a weight gets its
+ * moving average, if the file has that. */
 static mst_tensor *value_for(restore *r, const char *container, const char *name, mst_state_kind kind) {
     char average[NAME_SIZE + 32], text[NAME_SIZE];
     const char *file_name = name_in_file(r, name, text);

@@ -109,7 +109,7 @@ static bool has_profile(const mst_tensorboard *t) {
     return t->profile_last > 0;
 }
 
-/* Whether the step after STEP updates is to be traced. */
+/* Begins to trace if the next step is one of the steps that are to be traced, and no trace has begun. */
 static mst_status start_trace(const mst_tensorboard *t, const mst_train_state *state) {
     log_state *log = t->log;
     const int64_t next = state->step + 1;

@@ -165,7 +165,7 @@ struct mst_transport {
     mst_zmq_status_client status_client[MST_ZMQ_STATUS_CLIENTS];
     mst_zmq_pending *pending; /* in order of arrival */
     int num_pending, most_pending;
-    int num_excused; /* how many of them have done nothing wrong: libzmq does not say which */
+    int num_excused; /* how many of the pending have done nothing wrong: libzmq does not say which */
     uint64_t num_connections;
     char gone[MST_ZMQ_HOST]; /* host of the last pending connection that has ended */
     uint16_t handshake_end;  /* event of a failed handshake, if libzmq reports the connection's end next; else 0 */

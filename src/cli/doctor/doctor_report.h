@@ -23,7 +23,8 @@ typedef struct doctor_row {
 /** A report is empty if zero-initialised; free it with doctor_report_free. */
 typedef struct doctor_report {
     doctor_row *row;
-    int count, room, findings;
+    int count, findings;
+    int room;    /**< how many rows there is memory for */
     bool failed; /**< there was no memory for a row */
 } doctor_report;
 

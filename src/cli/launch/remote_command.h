@@ -10,9 +10,11 @@ char *task_command(const char *folder, const job_task *task);
 
 /** A process of this machine that stands for a task of another one. */
 typedef struct remote_process {
-    char *run, *command;
-    const char *arguments[7]; /**< sh -c 'exec ssh "$1" "$2"' sh HOST COMMAND, ended by NULL. A shell is used because
-                                   the text of --ssh may have arguments. MST_RESTARTED is passed on before COMMAND */
+    char *run;     /**< what the shell runs: exec ssh "$1" "$2" */
+    char *command; /**< what runs on the other machine */
+    /** sh -c RUN sh HOST COMMAND, ended by NULL. A shell is used because the text of --ssh may have arguments. If
+     *  MST_RESTARTED (task/task.h) is set, it is set for COMMAND too. */
+    const char *arguments[7];
 } remote_process;
 
 /** Makes the process that stands for TASK; free it with remote_process_free. ssh does not pass on signals. If the

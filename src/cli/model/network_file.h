@@ -17,7 +17,7 @@ bool network_file_is(const char *path);
 /** Whether there is an ONNX file at PATH, judged by its first bytes. */
 bool network_file_is_onnx(const char *path);
 
-/** Whether the weights of MODEL have values. */
+/** Whether the weights of MODEL have values, judged by the first of them; true if it has no weights. */
 MST_CHECKED mst_status network_has_weights(mst_model *model, bool *out);
 
 /** The number of rows of the embedding whose weights come first in MODEL; 0 if another layer's weights come first. */

@@ -218,7 +218,7 @@ static mst_status check_rows(cursor *c, summary *end) {
                     s->path, (long long)end->num_rows, (long long)s->part->cardinality);
 }
 
-/* Opens the file at PATH and checks it; does nothing if there is none. */
+/* Opens the cache's file and checks it; does nothing if there is none. */
 static mst_status find_file(cursor *c) {
     const source *s = source_of(c);
     summary end = {0};

@@ -69,7 +69,8 @@ static int64_t first_node(const network_writer *w, int64_t layer) {
     return i;
 }
 
-/* Keras' dtype policy for the layer's own precision; NULL if it uses the session's precision. */
+/* Keras' dtype policy for the layer: mixed_bfloat16 if that is the layer's own precision, else float32. A precision of
+ * the session is not written. */
 static const char *policy_of(const mst_model_layer *l) {
     for (const mst_field *field = l->type->fields; field->name; field++)
         if (strcmp(field->name, "precision") == 0 &&

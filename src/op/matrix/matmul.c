@@ -164,8 +164,8 @@ static mst_status matmul_reference(const mst_kernel_args *args) {
 /* A factor without its batch dimensions of 1, which are broadcast. */
 typedef struct factor {
     mst_hlo value;
-    mst_axes batch; /* its dimensions that the other factor has too */
-    int summed;
+    mst_axes batch;     /* its batch dimensions that the other factor has too */
+    int summed;         /* its dimension over which products are summed */
     mst_axes both, own; /* dimensions of dst: those of `batch`, and those that this factor alone has */
 } factor;
 
@@ -175,7 +175,7 @@ static int64_t batch_length(const mst_shape *src, int ndim, int k) {
     return own < 0 ? 1 : src->dim[own];
 }
 
-/* Source I. STAYS: which of its last two dimensions is not summed, 0 or 1. */
+/* Source I as a factor. STAYS: which of its last two dimensions is not summed, 0 or 1. */
 static factor factor_of(mst_lower *l, int i, int stays) {
     const mst_matmul_options *o = l->options;
     const mst_shape *src = &l->src_spec[i].shape, *other = &l->src_spec[1 - i].shape;

@@ -76,7 +76,7 @@ static float *block_of(float *blocks, int which, int64_t channels) {
     return blocks + (size_t)which * block_bytes(channels) / sizeof *blocks;
 }
 
-/* Where COUNT elements of DST from FIRST on are computed as f32: in DST itself, or in a block if DST is bf16. */
+/* Where the elements of DST from FIRST on are computed as f32: in DST itself, or in a block if DST is bf16. */
 static float *place_made(mst_kept_array dst, int64_t first, float *blocks, int64_t channels) {
     return dst.bf16 ? block_of(blocks, MADE, channels) : (float *)dst.data + first;
 }

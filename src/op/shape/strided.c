@@ -190,7 +190,8 @@ static mst_status copy_part(void *context, int64_t begin, int64_t end, int threa
     return MST_OK;
 }
 
-/* The loop to share out: the outermost that has enough indices, or else the longest. Runs begin where tiles do. */
+/* Chooses the loop to share out: the outermost that has enough indices, or else the longest. Returns the grain. If the
+ * loop is one of the inner two, it is a multiple of TILE, so that no tile is cut. */
 static int64_t choose_cut(nest *t) {
     int64_t elements = 1;
     for (int k = 0; k < t->num; k++) {

@@ -87,7 +87,7 @@ void mst_view_lower(mst_lower *l);
 void mst_parts_lower(mst_lower *l);
 /** Output 0 = the elements of source 0 from BEGIN on. */
 void mst_slice_lower(mst_lower *l, const mst_shape *begin);
-/** Writes output 0: its elements from BEGIN on are source 0, all others are VALUE. */
+/** Returns what output 0 is if its elements from BEGIN on are source 0, and all others are VALUE. */
 mst_hlo mst_place_lower(mst_lower *l, const mst_shape *begin, double value);
 
 /* Gradients that are ops of their own, internal to the library; see the files of their ops. */
