@@ -8,8 +8,8 @@
  *  "/proc/loadavg". Its fourth field begins with the number of all such threads (Linux, man 5 proc_loadavg), which
  *  includes the caller. Other threads of the caller should sleep. */
 int mst_others_running(const char *path);
-/** Whether there are at least as many threads of OTHERS as the machine has hardware threads. Then threads that wait for
- *  each other often wait for one that has no core. */
+/** Whether OTHERS, the number of threads of other programs, is at least that of the hardware threads. Then threads that
+ *  wait for each other often wait for one that has no core. */
 bool mst_cores_are_taken(int others, int hardware_threads);
 
 #endif

@@ -26,7 +26,7 @@ static unsigned code_of(const char *data, size_t size) {
     return (c[0] & 0xfu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
 }
 
-/* Such characters occur only in strings of JSON, and each has at most three bytes. */
+/* Characters that a terminal obeys (base/escape.h) occur only in strings of JSON, and each has at most three bytes. */
 char *mst_json_line(const json_t *value, size_t flags) {
     enum { CODE = sizeof "\\u009b" - 1 };
     char *text = value ? json_dumps(value, flags) : NULL;

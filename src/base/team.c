@@ -2,8 +2,7 @@
  * Two timelines (base/timeline.h) carry the signals:
  *
  *      begun   number of jobs started: the caller advances it, members wait for the next one
- *      done    number of runs done in all jobs: members add to it, the caller waits until all runs of its job are
- *      counted
+ *      done    number of runs done in all jobs: members add to it, the caller waits until it has all runs of its job
  *
  * A member takes runs first from its own block and then from other blocks, each with one compare-and-swap. The
  * caller is a member too, so a job ends even if no other thread gets a core. */

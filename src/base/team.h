@@ -29,8 +29,8 @@ void mst_team_destroy(mst_team *team);
 int mst_team_size(const mst_team *team);
 /** Calls BODY for items 0 to N - 1 in runs of GRAIN neighbouring items; the last run may be shorter. Each member begins
  *  with the runs of one part of the items, and then helps with other parts. Which runs a member does may therefore
- *  differ from call to call. If several runs fail, the error is that of the first. If TEAM is NULL or there is one run,
- *  the caller does all items in one call. Allocates nothing. A body must not call it. */
+ *  differ from call to call. If several runs fail, the error is that of the first. If TEAM is NULL or has one member,
+ *  or if there is one run, the caller does all items in one call. Allocates nothing. A body must not call it. */
 MST_CHECKED mst_status mst_team_run(mst_team *team, int64_t n, int64_t grain, mst_team_body body, void *context);
 
 #endif

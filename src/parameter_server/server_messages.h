@@ -1,5 +1,5 @@
-/** What all files of a parameter server do with messages. They write lines to the log and to workers, send empty
- *  answers, and free a message that was handled. */
+/** What all files of a parameter server do with messages: write lines to the log and to workers, send empty answers, and
+ *  free a message that was handled. */
 #ifndef MUSTER_PARAMETER_SERVER_SERVER_MESSAGES_H
 #define MUSTER_PARAMETER_SERVER_SERVER_MESSAGES_H
 
@@ -18,7 +18,8 @@ MST_CHECKED mst_status mst_server_send_line(mst_server *s, int32_t kind, int32_t
 MST_CHECKED mst_status mst_server_send_empty(mst_server *s, int32_t to, uint64_t request);
 /** Frees the gradients of worker W that are kept, if there are any. */
 void mst_server_drop_gradients(mst_server *s, int32_t w);
-/** Frees MESSAGE, which may be NULL, after its handling has returned STATUS. */
+/** Frees MESSAGE, which may be NULL, after its handling has returned STATUS. After an error it is only freed with the
+ *  session, which may still read it (server_begin.h). */
 void mst_server_end_message(mst_server *s, mst_task_message *message, mst_status status);
 
 #endif

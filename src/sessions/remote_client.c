@@ -12,7 +12,7 @@
 #include "cluster/task_report.h"
 #include "cluster/task_transport.h"
 
-static const double ANSWER = 1, CONNECTING = 10; /* seconds */
+static const double ANSWER_SECONDS = 1, CONNECTING_SECONDS = 10;
 enum { MOST_TRIES = 8 * MST_REMOTE_CLIENTS };
 
 struct mst_remote_client {
@@ -87,7 +87,7 @@ static mst_status ask_target(const mst_remote_client *client, const char *addres
                              mst_transport_answer *answer) {
     const struct timespec pause = {.tv_nsec = 100000000};
     for (;;) {
-        MST_TRY(mst_tasks_ask(client->key_file, client->insecure, &address, 1, ANSWER, answer));
+        MST_TRY(mst_tasks_ask(client->key_file, client->insecure, &address, 1, ANSWER_SECONDS, answer));
         if (answer->data || mst_clock_now() >= deadline) return MST_OK;
         nanosleep(&pause, NULL);
     }
@@ -248,7 +248,7 @@ static mst_status no_answer(const mst_remote_client *client, double seconds) {
 
 mst_status mst_remote_client_ask(mst_remote_client *client, int32_t kind, uint64_t session, const mst_wire_writer *w,
                                  double seconds, mst_task_message **out) {
-    const int64_t deadline = mst_clock_after(seconds), connecting = mst_clock_after(CONNECTING);
+    const int64_t deadline = mst_clock_after(seconds), connecting = mst_clock_after(CONNECTING_SECONDS);
     int tries = 0;
     client->last_request++;
     MST_TRY(send_request(client, kind, session, w));

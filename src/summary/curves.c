@@ -2,8 +2,8 @@
  * a series of points sorted by step.
  *
  * If training continued from an earlier step, points of later steps belong to the part that was lost. So a new point
- * removes points of its own and later steps from its series, and the event of a start does so in all series of the
- * run. */
+ * removes points of its own and later steps from its series. An event that says that a training has started at a step
+ * removes points of this and later steps from all series of the run. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -133,7 +133,8 @@ static peer *inproc_peer(mst_transport *t, int32_t to) {
 
 /* ---- the functions of the type ---- */
 
-static mst_status wait_for_peer(peer *p, bool is_control, mst_key key, const mst_iov *piece, int n) {
+/* Keeps a message until the peer is connected. */
+static mst_status keep_for_peer(peer *p, bool is_control, mst_key key, const mst_iov *piece, int n) {
     size_t bytes = 0;
     for (int i = 0; i < n; i++) bytes += piece[i].bytes;
     waiting *w = malloc(sizeof *w + bytes);
@@ -157,7 +158,7 @@ static mst_status inproc_control(mst_transport *t, int32_t to, const void *data,
         const char *why = deliver_control(p->other, t, data, bytes);
         if (why) inproc_break(p->other, t, why);
     } else {
-        status = wait_for_peer(p, true, (mst_key){0}, &(mst_iov){data, bytes}, 1);
+        status = keep_for_peer(p, true, (mst_key){0}, &(mst_iov){data, bytes}, 1);
     }
     pthread_mutex_unlock(&lock);
     return status;
@@ -180,7 +181,7 @@ static mst_status inproc_send(mst_transport *t, int32_t to, mst_key key, const m
         pthread_cond_broadcast(&changed);
         if (why && p->other == other) inproc_break(other, t, why);
     } else if (!over) {
-        status = wait_for_peer(p, false, key, piece, n);
+        status = keep_for_peer(p, false, key, piece, n);
     }
     pthread_mutex_unlock(&lock);
     if (done && !status) mst_timeline_add(done, 1);

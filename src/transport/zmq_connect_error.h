@@ -14,17 +14,21 @@ typedef struct mst_zmq_connect_error {
     char why[MST_TRANSPORT_DOING]; /**< why the last attempt has ended; "": not known */
 } mst_zmq_connect_error;
 
+/** The next four functions note in ERROR why an attempt to connect has ended. */
+
 /** The host of ADDRESS cannot be resolved; WHY: the system's reason. */
 void mst_zmq_connect_error_unresolved(mst_zmq_connect_error *error, const char *address, const char *why);
-/** The attempt to connect to ENDPOINT, "tcp://" and an address in numbers, was ended by the other side. */
+/** The attempt to connect to ENDPOINT, "tcp://" and an address in numbers, was ended by the other side. If nothing had
+ *  accepted the connection, begins the attempt without libzmq. */
 void mst_zmq_connect_error_ended(mst_zmq_connect_error *error, const char *endpoint);
-/** The other side has sent nothing. */
+/** The other side has sent nothing in time. */
 void mst_zmq_connect_error_silent(mst_zmq_connect_error *error);
 /** The process that listens there refuses this task for the reason WHY. */
 void mst_zmq_connect_error_refused(mst_zmq_connect_error *error, const char *why);
-/** Takes the result of the probe, if it is there. */
+
+/** Takes the result of the attempt without libzmq, if it is there. */
 void mst_zmq_connect_error_update(mst_zmq_connect_error *error);
-/** The connection exists, or is not wanted any more. */
+/** Call it if the connection exists, or is not wanted any more: then there is no reason to tell. */
 void mst_zmq_connect_error_clear(mst_zmq_connect_error *error);
 
 #endif

@@ -58,7 +58,7 @@ typedef struct supervised_task {
     int64_t due, started, kill_at;    /* when to start it, when it was started, when to kill it (mst_clock_now) */
     task_process process;
     task_lines stream[NUM_STREAMS];
-    int log;
+    int log;                   /* descriptor of its log file; -1: none */
     char last_line[LAST_LINE]; /* of standard error */
 } supervised_task;
 
@@ -166,9 +166,9 @@ static void open_stream(supervisor *s, supervised_task *t, int i) {
         snprintf(lines->prefix, sizeof lines->prefix, "%-*s | ", s->name_width, t->spec->name);
 }
 
-/* The value of MST_RESTARTED for task T: the name of a worker that has ended well without T, or "" if none has. NULL,
- * not set: T is started for the first time, T does not work, or the job has servers. With servers, workers may end
- * before the others. */
+/* The value of MST_RESTARTED (task/task.h) for task T: the name of a worker that has ended well without T, or "" if
+ * none has. NULL, not set: T is started for the first time, T does not work, or the job has servers. With servers,
+ * workers may end before the others. */
 static const char *told_when_restarted(const supervisor *s, const supervised_task *t) {
     const char *ended = "";
     if (t->num_starts == 0 || t->spec->part != TASK_WORKS) return NULL;
