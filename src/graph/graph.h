@@ -29,6 +29,7 @@ struct mst_node {
     mst_spec *dst;
     const char *device;
     bool of_gradient;    /**< made by mst_gradients */
+    int32_t shard;       /**< the shard to which it belongs, among those of all tasks; -1: none, or the only one */
     int64_t walk, place; /**< the last walk over the graph that met the node, and the node's number in it */
 };
 

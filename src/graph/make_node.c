@@ -62,6 +62,7 @@ static mst_status infer(mst_node *node) {
 mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts *parts, mst_node **out) {
     const mst_op *op = parts->op;
     const int num_src = parts->num_src, num_control = parts->num_control;
+    const mst_replica_place *place = graph->current.replica;
     mst_arena *arena = &graph->arena;
     MST_TRY(check_sources(graph, op, num_src, parts->src));
     mst_node *node = mst_arena_alloc(arena, sizeof *node);
@@ -90,7 +91,8 @@ mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts *parts, mst
                        .num_dst = num_dst,
                        .dst = dst,
                        .device = parts->device,
-                       .of_gradient = graph->differentiates};
+                       .of_gradient = graph->differentiates,
+                       .shard = place && place->num_shards > 1 ? place->shard : -1};
     MST_TRY(infer(node));
     MST_TRY(mst_grow(&graph->node, sizeof node, graph->num_nodes + 1, &graph->node_capacity));
     MST_TRY(mst_names_set(&graph->names, node->name, node->id));

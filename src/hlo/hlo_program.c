@@ -135,6 +135,11 @@ int mst_hlo_program_num_faults(const mst_hlo_program *p) {
     return (int)p->num_faults;
 }
 
+mst_status mst_hlo_program_fault_at(const mst_hlo_program *p, int i, const char **message) {
+    *message = p->fault[i].message;
+    return p->fault[i].code;
+}
+
 mst_status mst_hlo_program_fault(const mst_hlo_program *p, int word) {
     if (word < 1 || word > p->num_faults)
         return MST_FAIL(MST_INTERNAL, "a program reports fault %d, and has %lld", word, (long long)p->num_faults);

@@ -55,6 +55,8 @@ int mst_hlo_program_num_sources(const mst_hlo_program *program);
 const mst_hlo_source *mst_hlo_program_source_at(const mst_hlo_program *program, int i);
 /** The number of what can fail. */
 int mst_hlo_program_num_faults(const mst_hlo_program *program);
+/** What can fail, number I from 0: the code, and *MESSAGE, which is valid as long as PROGRAM. */
+mst_status mst_hlo_program_fault_at(const mst_hlo_program *program, int i, const char **message);
 /** Records the error of a run whose word of faults is WORD, not 0, and returns its code. */
 mst_status mst_hlo_program_fault(const mst_hlo_program *program, int word);
 

@@ -9,7 +9,7 @@
  * A value is cast once on each device, so a weight is cast once for all shards there. Convolutions and their gradients
  * are marked (`precision`): their kernels round their sources part by part, while each part is in the cache.
  *
- * After this pass the precision of these nodes is no longer the default. It is f32 in three cases:
+ * After this pass the precision of these nodes is no longer the default. On CPUs it is f32 in three cases:
  *   - The processor has no instructions for bf16.
  *   - The devices are those of several tasks, which share one plan although their processors may differ.
  *   - bf16 is not faster, or has no correct implementation. This holds for convolutions in groups and over three axes.
@@ -27,7 +27,7 @@
 
 /* A value that has been cast for the nodes of one device and phase. */
 typedef struct casting {
-    int32_t device, phase, cast, next; /* next: another casting of the same value; -1: none */
+    int32_t device, part, phase, cast, next; /* part: 0 on CPUs; next: another casting of the same value; -1: none */
 } casting;
 
 typedef struct autocast {
@@ -49,6 +49,7 @@ static mst_status add_cast(autocast *c, const mst_plan_node *user, int32_t value
                                 .num_dst = 1,
                                 .device = user->device,
                                 .group = -1,
+                                .part = user->part,
                                 .phase = user->phase,
                                 .earliest = user->phase};
     const mst_spec spec = {.dtype = MST_BF16, .shape = plan->value[value].spec.shape};
@@ -63,13 +64,17 @@ static mst_status add_cast(autocast *c, const mst_plan_node *user, int32_t value
 static mst_status cast_source(autocast *c, int32_t node, int i) {
     const mst_plan_node *user = &c->plan->node[node];
     const int32_t value = user->src[i], device = user->device, phase = user->phase;
+    const int32_t part = mst_plan_compiles(c->plan, user) ? user->part : 0;
     int32_t at = c->first[value];
-    while (at >= 0 && (c->castings[at].device != device || c->castings[at].phase != phase)) at = c->castings[at].next;
+    while (at >= 0 &&
+           (c->castings[at].device != device || c->castings[at].part != part || c->castings[at].phase != phase))
+        at = c->castings[at].next;
     if (at < 0) {
         int32_t cast;
         MST_TRY(add_cast(c, user, value, &cast));
         at = c->num_castings++;
-        c->castings[at] = (casting){.device = device, .phase = phase, .cast = cast, .next = c->first[value]};
+        c->castings[at] =
+            (casting){.device = device, .part = part, .phase = phase, .cast = cast, .next = c->first[value]};
         c->first[value] = at;
     }
     c->plan->node[node].src[i] = c->castings[at].cast;
@@ -95,6 +100,7 @@ static bool stays_f32(const mst_plan *plan, const mst_plan_node *node) {
 
 bool mst_plan_takes_bf16(const mst_plan *plan, const mst_plan_node *node) {
     const mst_device *device = &plan->host->devices->device[node->device];
+    if (device->type->compiles) return true;
     if (mst_plan_has_tasks(plan)) return false;
     for (int i = 0; device->type->engines[i]; i++)
         if (strcmp(device->type->engines[i], "onednn") == 0) return true;
@@ -112,7 +118,9 @@ static bool can_round(const mst_plan *plan, const mst_plan_node *node) {
 }
 
 static mst_precision autocast_precision(const mst_plan *plan, const mst_plan_node *node, mst_precision own) {
-    return can_round(plan, node) ? mst_precision_here(own ? own : plan->host->options->precision) : MST_FLOAT32;
+    const mst_precision wanted = own ? own : plan->host->options->precision;
+    if (!can_round(plan, node)) return MST_FLOAT32;
+    return mst_plan_compiles(plan, node) ? wanted : mst_precision_here(wanted);
 }
 
 /* Whether rounding the factors and writing the sums take more time than bf16 saves. Measured with oneDNN 2.6 for the
@@ -132,12 +140,12 @@ static mst_status autocast_node(autocast *c, int32_t n) {
     if (node->op == &mst_op_matmul) {
         const mst_matmul_options *o = node->options;
         if (autocast_precision(plan, node, o->precision) != MST_MIXED_BFLOAT16) return MST_OK;
-        if (!o->precision && has_few_terms(plan, node)) return MST_OK;
+        if (!o->precision && !mst_plan_compiles(plan, node) && has_few_terms(plan, node)) return MST_OK;
         for (int i = 0; i < 2; i++) MST_TRY(cast_source(c, n, i));
     } else if (is_convolution(node)) {
         mst_conv2d_options options = *(const mst_conv2d_options *)node->options;
         const mst_precision precision = autocast_precision(plan, node, options.precision);
-        options.precision = stays_f32(plan, node) ? MST_FLOAT32 : precision;
+        options.precision = stays_f32(plan, node) && !mst_plan_compiles(plan, node) ? MST_FLOAT32 : precision;
         return mst_plan_become(plan, node, node->op, &options, node->num_src, node->src);
     }
     return MST_OK;

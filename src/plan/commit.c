@@ -15,7 +15,8 @@
  *     writers               body, on a copy        behind the gate, in place       behind the gate, in place
  *
  *   - A writer in the body is staged: it works on a copy of the variable, later phases read that copy, and behind the
- *     gate the variable takes its value. A node that reads the variable, or the output of one of its writers, reads the
+ *     gate the variable takes its value. On devices that compile all writers are staged, and programs write nothing:
+ *     the new value is an output of the writer. A node that reads the variable, or the output of one of its writers, reads the
  *     copy that is newest in the reader's phase.
  *   - Behind the gate control sources put the readers and writers of each variable in order.
  *   - A value of a variable is copied beforehand if it is used when the variable may have changed. There are two
@@ -61,8 +62,15 @@ static bool crosses_domains(const mst_plan *plan, const mst_plan_node *node) {
     return false;
 }
 
+/* Whether a program of a device that compiles computes NODE. A program may fail, also where it writes. */
+static bool is_compiled(const mst_plan *plan, const mst_plan_node *node) {
+    return mst_plan_compiles(plan, node) && !(node->op->flags & (MST_OP_VARIABLE | MST_OP_NO_VALUE)) &&
+           node->op != &mst_op_fetch;
+}
+
 /* Whether the kernel of NODE may fail. A view that writes its source has a kernel like any other node. */
 static bool kernel_may_fail(const mst_plan *plan, const mst_plan_node *node) {
+    if (is_compiled(plan, node)) return true;
     if (node->op->flags & MST_OP_INFALLIBLE || (node->op->flags & MST_OP_VIEW && !node->writer)) return false;
     if (!(node->op->flags & (MST_OP_ELEMENTWISE | MST_OP_INFALLIBLE_FLOATS))) return true;
     for (int i = 0; i < node->num_src; i++)
@@ -76,6 +84,7 @@ static bool may_fail(const mst_plan *plan, const mst_plan_node *node) {
     const bool carries =
         node->op != &mst_op_fetch && node->op != &mst_op_exchange_start && !(node->op->flags & MST_OP_NO_VALUE);
     if (carries && crosses_domains(plan, node)) return true;
+    if (is_compiled(plan, node)) return true;
     return !mst_plan_is_silent(plan, node) && kernel_may_fail(plan, node);
 }
 
@@ -212,11 +221,27 @@ static int32_t current_value(const committer *c, int32_t variable) {
     return c->accesses[variable].staged >= 0 ? c->accesses[variable].staged : variable;
 }
 
+/* The output of writer N, on a device that compiles, that is the new value of source I. */
+static int32_t new_value(const mst_plan *plan, int32_t n, int i) {
+    const mst_plan_node *node = &plan->node[n];
+    int32_t value = node->dst;
+    if (node->op->flags & MST_OP_VIEW) return value;
+    for (int k = 0; k <= i; k++) value += mst_plan_writes(node, k); /* output 0 is another value */
+    return value;
+}
+
 static mst_status stage(committer *c, int32_t n, int i, int32_t variable) {
     mst_plan *plan = c->plan;
     const int32_t phase = plan->node[n].phase;
+    if (mst_plan_compiles(plan, &plan->node[n])) {
+        plan->node[n].src[i] = current_value(c, variable);
+        c->accesses[variable].staged = new_value(plan, n, i);
+        return MST_OK;
+    }
     int32_t copy;
     MST_TRY(add_identity(c, current_value(c, variable), "staged", -1, phase, MST_BODY, &copy));
+    if (plan->node[n].op->flags & MST_OP_OVERWRITES) /* the variable may have no value: the copy is of its next one */
+        plan->node[plan->value[copy].node].src[0] = plan->node[n].src[1 - i];
     plan->node[n].src[i] = copy;
     return add_identity(c, copy, "written", n, phase, MST_BODY, &c->accesses[variable].staged);
 }

@@ -3,6 +3,7 @@
  * exchanges, and the gate. */
 #include <stdlib.h>
 
+#include "plan/compiled.h"
 #include "plan/plan.h"
 
 static mst_status add_action(mst_program *program, mst_action action) {
@@ -57,6 +58,11 @@ static bool find_action(const mst_plan *plan, const mst_plan_node *node, mst_act
     return true;
 }
 
+/* Whether the backend of a device that compiles runs NODE: a program, or an assignment behind the gate. */
+static bool is_compiled(const mst_plan *plan, const mst_plan_node *node) {
+    return mst_plan_compiles(plan, node) && (node->op == &mst_op_compiled || node->writer);
+}
+
 static mst_status add_instance(mst_plan *plan, mst_program *program, int32_t i) {
     const mst_plan_instance *instance = &plan->instance[i];
     const mst_plan_node *node = &plan->node[instance->node];
@@ -64,7 +70,7 @@ static mst_status add_instance(mst_plan *plan, mst_program *program, int32_t i) 
     mst_action_kind kind;
     if (find_action(plan, node, &kind))
         MST_TRY(add_action(program, (mst_action){.kind = kind, .first = instance->node}));
-    else if (node->run)
+    else if (node->run || is_compiled(plan, node))
         MST_TRY(add_call(program, i));
     if (instance->point) MST_TRY(add_action(program, (mst_action){.kind = MST_DO_REACH, .first = instance->point}));
     return MST_OK;

@@ -2,8 +2,11 @@
  * on the device that makes it. Each of these other domains gets a receive, on a device that uses the value.
  *
  * The receive copies: it waits until the value is made, and copies it right before its first use. If only the first
- * rows of a value are in use (counted_by), only these are copied. Constants are not sent: each domain has a copy of
- * them, which is made once, with the plan.
+ * rows of a value are in use (counted_by), only these are copied; to and from devices that compile it is always the
+ * whole array. Constants are not sent: each domain has a copy of them, which is made once, with the plan.
+ *
+ * Devices that compile do not send each other what belongs to no shard, but compute it each: so all of them have the
+ * same programs, whatever their number.
  *
  * Between tasks the send and the receive are the ends of a message stream, which has a number. A node may have to come
  * after a node of another task without taking its value. Then the message has no bytes: it only says that the other
@@ -91,9 +94,17 @@ static void connect(crossing *x, int32_t send, int32_t receive) {
     to->peer = task_of(x, from->device);
 }
 
+/* The value that says how many rows of VALUE are copied to DEVICE; -1: all are. */
+static int32_t count_of(const crossing *x, int32_t value, int32_t device) {
+    const mst_plan *plan = x->plan;
+    const mst_device *devices = plan->host->devices->device;
+    if (devices[device].type->compiles || mst_plan_compiles(plan, &plan->node[plan->value[value].node])) return -1;
+    return plan->value[value].counted_by;
+}
+
 static mst_status add_message(crossing *x, int32_t value, int32_t device, int32_t *out) {
     mst_plan *plan = x->plan;
-    const int32_t maker = plan->node[plan->value[value].node].device, count = plan->value[value].counted_by;
+    const int32_t maker = plan->node[plan->value[value].node].device, count = count_of(x, value, device);
     int32_t sent;
     MST_TRY(add_end(x, &mst_op_send, "send", value, count, maker, &sent));
     MST_TRY(add_end(x, &mst_op_receive, "receive", sent, -1, device, out));
@@ -166,7 +177,7 @@ static void move_fetch(const mst_plan *plan, mst_plan_node *node) {
 
 static mst_status add_receive(crossing *x, int32_t value, int32_t device, int32_t *out) {
     mst_plan *plan = x->plan;
-    const int32_t counted_by = plan->value[value].counted_by;
+    const int32_t counted_by = count_of(x, value, device);
     const int32_t maker = plan->node[plan->value[value].node].device;
     int32_t from, count = -1;
     if (task_of(x, maker) != task_of(x, device)) {
@@ -182,11 +193,47 @@ static mst_status add_receive(crossing *x, int32_t value, int32_t device, int32_
     return MST_OK;
 }
 
-/* Sets OUT to VALUE as the domain of DEVICE has it: a receive, or a copy of a constant. VALUE is in another domain. */
+/* Whether DEVICE computes NODE for itself instead of receiving its outputs. */
+static bool can_repeat(const crossing *x, const mst_plan_node *node, int32_t device) {
+    const unsigned storage = MST_OP_VARIABLE | MST_OP_PLACEHOLDER | MST_OP_CONSTANT | MST_OP_NO_VALUE;
+    const mst_op *op = node->op;
+    if (!x->plan->has_shards || !mst_plan_compiles(x->plan, node) || node->part != MST_PART_REST) return false;
+    if (!x->plan->host->devices->device[device].type->compiles || task_of(x, node->device) != task_of(x, device))
+        return false;
+    if (op == &mst_op_feed || op == &mst_op_send || op == &mst_op_receive || op == &mst_op_exchange_wait) return false;
+    return node->region == MST_BODY && !node->writer && !node->num_control && !(op->flags & storage);
+}
+
+static mst_status visit(crossing *x, int32_t n);
+
+/* Adds a copy of the node of VALUE on DEVICE. *OUT is the value there. */
+static mst_status repeat(crossing *x, int32_t value, int32_t device, int32_t *out) {
+    mst_plan *plan = x->plan;
+    mst_plan_node copy = plan->node[plan->value[value].node];
+    mst_spec *dst = mst_arena_alloc(&plan->memory, (size_t)(copy.num_dst + 1) * sizeof *dst);
+    int32_t added;
+    if (!dst) return MST_NO_MEMORY("for a plan");
+    for (int i = 0; i < copy.num_dst; i++) dst[i] = plan->value[copy.dst + i].spec;
+    const int32_t first = copy.dst;
+    copy.device = device;
+    MST_TRY(mst_plan_add(plan, &copy, copy.src, dst, &added));
+    for (int i = 0; i < copy.num_dst; i++) {
+        int32_t *there = mst_pair_map_at(&x->there, first + i, x->domain[device], -1);
+        if (!there) return MST_NO_MEMORY("for a plan");
+        *there = plan->node[added].dst + i;
+    }
+    *out = plan->node[added].dst + value - first;
+    return visit(x, added);
+}
+
+/* Sets OUT to VALUE as the domain of DEVICE has it: a receive, a copy of a constant, or computed there. VALUE is in
+ * another domain. */
 static mst_status carry(crossing *x, int32_t value, int32_t device, int32_t *out) {
     int32_t *there = mst_pair_map_at(&x->there, value, x->domain[device], -1);
     if (!there) return MST_NO_MEMORY("for a plan");
     if ((*out = *there) >= 0) return MST_OK;
+    if (!x->plan->value[value].constant && can_repeat(x, &x->plan->node[x->plan->value[value].node], device))
+        return repeat(x, value, device, out);
     if (x->plan->value[value].constant)
         MST_TRY(copy_constant(x, value, device, out));
     else

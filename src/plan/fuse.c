@@ -298,6 +298,6 @@ static mst_status (*const rules[])(mst_plan *plan, mst_plan_node *node) = {
 mst_status mst_plan_fuse(mst_plan *plan) {
     for (int64_t i = 0; i < plan->num_nodes; i++)
         for (size_t r = 0; r < sizeof rules / sizeof *rules && !plan->node[i].dead; r++)
-            MST_TRY(rules[r](plan, &plan->node[i]));
+            if (!mst_plan_compiles(plan, &plan->node[i])) MST_TRY(rules[r](plan, &plan->node[i]));
     return mst_plan_sweep(plan);
 }

@@ -58,8 +58,8 @@ mst_status mst_plan_narrow(mst_plan *plan) {
     if (!values) return MST_NO_MEMORY("for a plan");
     for (int64_t n = 0; n < plan->num_nodes; n++) {
         const mst_plan_node *node = &plan->node[n];
-        const bool can =
-            (is_convolution(node) || is_gradient(node)) && node->group < 0 && mst_plan_takes_bf16(plan, node);
+        const bool can = (is_convolution(node) || is_gradient(node)) && node->group < 0 &&
+                         mst_plan_takes_bf16(plan, node) && !mst_plan_compiles(plan, node);
         for (int i = 0; i < node->num_dst && !node->dead; i++)
             narrow_join(&values[node->dst + i], can ? when_made(node, i) : MAY_NOT);
         for (int i = 0; i < node->num_src && !node->dead; i++) {

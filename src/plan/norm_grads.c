@@ -160,7 +160,8 @@ static mst_status join_gradients(mst_plan *plan) {
     if (!status) find_readers(plan, of);
     for (int64_t v = 0; v < num_values && joined; v++) joined[v] = -1;
     for (int32_t n = 0; n < num_nodes && !status; n++)
-        if (!plan->node[n].dead && is_norm_grad(&plan->node[n]) && can_join(plan, &plan->node[n], &of[n]))
+        if (!plan->node[n].dead && is_norm_grad(&plan->node[n]) && !mst_plan_compiles(plan, &plan->node[n]) &&
+            can_join(plan, &plan->node[n], &of[n]))
             status = join_readers(plan, n, &of[n], joined);
     if (!status && plan->num_nodes > num_nodes) status = mst_plan_read_instead(plan, joined, num_values);
     free(of);

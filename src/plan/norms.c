@@ -38,6 +38,7 @@ static mst_plan_node *norm_of(mst_plan *plan, const mst_plan_node *node, int i) 
     const int32_t value = passed_on(plan, node->src[i]);
     mst_plan_node *norm = &plan->node[plan->value[value].node];
     if ((norm->op != &mst_op_batch_norm && norm->op != &mst_op_fused_batch_norm) || value != norm->dst) return NULL;
+    if (mst_plan_compiles(plan, norm)) return NULL;
     /* A variable may change before the last user reads it. */
     return mst_plan_in_variable(plan, norm->src[0]) ? NULL : norm;
 }

@@ -143,6 +143,21 @@ bool mst_plan_in_variable(const mst_plan *plan, int32_t value) {
     return mst_plan_is_variable(plan, value);
 }
 
+bool mst_plan_compiles(const mst_plan *plan, const mst_plan_node *node) {
+    return node->device >= 0 && plan->host->devices->device[node->device].type->compiles;
+}
+
+bool mst_plan_has_compilers(const mst_plan *plan) {
+    for (int i = 0; i < plan->host->devices->count; i++)
+        if (plan->host->devices->device[i].type->compiles) return true;
+    return false;
+}
+
+int32_t mst_plan_number_device(const mst_plan *plan, int32_t device) {
+    const mst_devices *devices = plan->host->devices;
+    return devices->device[device].type->compiles ? mst_device_host_device(devices, device) : device;
+}
+
 mst_domain *mst_plan_domain(const mst_plan *plan, int32_t device) {
     return plan->host->devices->device[device].domain;
 }

@@ -51,6 +51,13 @@ typedef struct mst_plan_value {
  *  more. */
 typedef enum mst_region { MST_BODY = 0, MST_COMMIT } mst_region;
 
+/** The part of a step to which a node belongs. Devices that compile make programs of the nodes of one part. A shard S
+ *  is part S + 1. */
+enum {
+    MST_PART_ALONE = -1, /**< a node that is a program of its own: a sum over shards */
+    MST_PART_REST = 0    /**< what belongs to no shard, such as the update */
+};
+
 typedef struct mst_plan_body mst_plan_body;
 
 typedef struct mst_plan_node {
@@ -65,6 +72,7 @@ typedef struct mst_plan_node {
     int32_t dst;      /**< first of its values: value dst to value dst + num_dst - 1 */
     int32_t device;   /**< device that runs it; of a group: the first */
     int32_t group;    /**< the devices that run it together, each a part; -1: only `device` */
+    int32_t part;     /**< MST_PART_REST, MST_PART_ALONE, or 1 + its shard */
     int64_t made;     /**< number of its node in the graph: writers of one phase write in this order */
     int32_t phase;    /**< largest number of writers on any path to it, see commit.c */
     int32_t earliest; /**< least phase that it may have: a node that a pass made in place of another has the other's
@@ -78,7 +86,8 @@ typedef struct mst_plan_node {
     bool writer;   /**< changes a variable */
     bool fallible; /**< may fail, so it must come before the gate */
     bool dead;
-    bool materialize;         /**< a view that is copied, because its source is written before its last use */
+    bool materialize; /**< a view that is copied, because its source is written before its last use */
+    bool again;       /**< begins a computation that is made again (recompute.c): a compiler must not find that out */
     const mst_kernel *kernel; /**< NULL: the op's reference kernel */
     mst_kernel_function run;
     void *state; /**< prepared state of the kernel */
@@ -156,6 +165,7 @@ struct mst_plan {
     mst_plan_wait *wait;
     int64_t num_waits, wait_capacity;
     bool commits;           /**< whether it changes state, and so has a gate */
+    bool has_shards;        /**< whether a node belongs to a shard */
     int32_t step_state;     /**< the i64 state whose value numbers the steps; -1: none */
     int32_t num_streams;    /**< number of message streams between tasks */
     bool *runs_on;          /**< by task: whether it has something to do in a run; NULL: all devices are here */
@@ -221,8 +231,8 @@ MST_CHECKED mst_status mst_plan_read_instead(mst_plan *plan, const int32_t *join
 mst_infer mst_plan_infer_context(const mst_plan *plan, const mst_plan_node *node, mst_spec *spec, mst_spec *dst);
 /** True if only the shape of source I matters to the node. */
 bool mst_plan_shape_only(const mst_plan_node *node, int i);
-/** Whether NODE may use kernels for products of bf16. Its device must have them, and no other task may make the same
- *  plan, as its processor may differ. */
+/** Whether NODE may use kernels for products of bf16. Its device must compile, or have them; then no other task may make
+ *  the same plan, as its processor may differ. */
 bool mst_plan_takes_bf16(const mst_plan *plan, const mst_plan_node *node);
 /** True if nothing runs for the node: variables, constants, views, groups of nodes, and feeds of tensors. */
 bool mst_plan_is_silent(const mst_plan *plan, const mst_plan_node *node);
@@ -234,6 +244,13 @@ bool mst_plan_in_variable(const mst_plan *plan, int32_t value);
 bool mst_plan_writes(const mst_plan_node *node, int i);
 /** Whether output 0 is in the memory of source 0. */
 bool mst_plan_is_view(const mst_plan_node *node);
+/** Whether the type of the node's device compiles: then the node becomes a part of a program. */
+bool mst_plan_compiles(const mst_plan *plan, const mst_plan_node *node);
+/** Whether a type of device of the plan compiles. */
+bool mst_plan_has_compilers(const mst_plan *plan);
+/** The device on which the numbers of a step are computed, such as factors: DEVICE or, if it compiles, the CPU of its
+ *  task. */
+int32_t mst_plan_number_device(const mst_plan *plan, int32_t device);
 /** The domain in which DEVICE computes. */
 mst_domain *mst_plan_domain(const mst_plan *plan, int32_t device);
 /** The domain in whose memory a value is: that of its device, or the host for a fed tensor. A view is in its own

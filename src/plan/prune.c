@@ -137,10 +137,15 @@ static mst_status import_node(importer *m, const mst_node *from) {
                                 .num_dst = from->num_dst,
                                 .made = from->id,
                                 .device = -1,
-                                .group = -1};
+                                .group = -1,
+                                .part = from->shard + 1};
+    plan->has_shards |= from->shard >= 0;
     int32_t added;
     MST_TRY(mst_plan_add(plan, &node, src, from->dst, &added));
-    if (plan->node[added].writer) m->ordered[from->id] = 1;
+    if (plan->node[added].writer) {
+        m->ordered[from->id] = 1;
+        plan->node[added].part = MST_PART_REST; /* variables belong to no shard */
+    }
     m->node_of[from->id] = added;
     m->value_of[from->id] = plan->node[added].dst;
     return MST_OK;

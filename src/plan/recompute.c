@@ -343,6 +343,7 @@ static mst_status add_copy(recompute *r, int32_t n, int32_t reader) {
     }
     for (int i = 0; i < node.num_dst && !status; i++) dst[i] = plan->value[node.dst + i].spec;
     if (!status) status = mst_plan_add(plan, &node, src, dst, &r->copy[n]);
+    if (!status) plan->node[r->copy[n]].again = first;
     if (!status && first) status = wait_for_gradients(r, r->copy[n], reader);
     free(src);
     free(dst);

@@ -62,6 +62,7 @@ static mst_status add_sum(mst_plan *plan, const part *parts, int32_t count, int3
                          .earliest = first->phase,
                          .group = -1};
     if (!src || !sum.name) return MST_NO_MEMORY("for a plan");
+    sum.part = mst_plan_compiles(plan, first) ? MST_PART_ALONE : MST_PART_REST;
     for (int32_t i = 0; i < count; i++) src[i] = plan->node[parts[i].node].src[0];
     *out = src[0];
     if (count == 1) return MST_OK;

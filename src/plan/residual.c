@@ -52,6 +52,7 @@ mst_status mst_plan_residual(mst_plan *plan) {
     MST_TRY(mst_plan_sweep(plan));
     MST_TRY(mst_plan_sort(plan));
     for (int64_t n = 0; n < plan->num_nodes; n++)
-        if (!plan->node[n].dead && plan->node[n].op == &mst_op_add) MST_TRY(residual_join(plan, &plan->node[n]));
+        if (!plan->node[n].dead && plan->node[n].op == &mst_op_add && !mst_plan_compiles(plan, &plan->node[n]))
+            MST_TRY(residual_join(plan, &plan->node[n]));
     return mst_plan_sweep(plan);
 }

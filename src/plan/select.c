@@ -49,7 +49,7 @@ static bool is_port(const mst_op *op) {
 }
 
 static mst_status select_node(mst_plan *plan, mst_plan_node *node, mst_spec *src, mst_spec *dst) {
-    if (mst_plan_is_silent(plan, node) || is_port(node->op)) return MST_OK;
+    if (mst_plan_is_silent(plan, node) || is_port(node->op) || mst_plan_compiles(plan, node)) return MST_OK;
     const mst_device *device = &plan->host->devices->device[node->device];
     mst_infer c = mst_plan_infer_context(plan, node, src, dst);
     for (int i = 0; mst_kernel_table[i] && !node->run; i++) {

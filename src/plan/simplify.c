@@ -167,6 +167,7 @@ static bool same(const mst_plan *plan, const mst_plan_node *a, const mst_plan_no
     if (x->constant || y->constant)
         return x->constant && y->constant && a->device == b->device && mst_spec_equal(&x->spec, &y->spec) &&
                mst_tensor_same(x->constant, y->constant);
+    if (a->part != b->part && mst_plan_compiles(plan, a)) return false; /* a program has the nodes of one part */
     return a->op == b->op && a->device == b->device && a->phase == b->phase && a->num_src == b->num_src &&
            memcmp(a->src, b->src, (size_t)a->num_src * sizeof *a->src) == 0 &&
            mst_options_equal(a->op->fields, a->options, b->options);

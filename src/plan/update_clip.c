@@ -63,13 +63,14 @@ mst_status mst_lowering_clipping(mst_lowering *l, mst_update_local *locals, int3
             norms[v] = (clip_norms){count, units, mst_num_units(*mst_lowering_shape(l, &l->variables[v]))};
             units += norms[v].count;
         }
-        MST_TRY(mst_lowering_update(l, &locals[i], MST_UPDATE_NORMS, "norms", &src[count]));
+        MST_TRY(mst_lowering_alone(l, &locals[i], MST_UPDATE_NORMS, "norms", &src[count]));
         if (l->parts) MST_TRY(mst_lowering_share_norms(l, &locals[i], &src[count]));
         count++;
     }
     const clip_options options = {.optimizer = &l->options->optimizer, .num_variables = num, .norms = norms};
     const mst_spec spec = {.dtype = MST_F64, .shape = mst_shape_make(1, (const int64_t[]){num})};
-    const mst_lowered clip = {&clip_factors, "clip", &options, count, src, 1, &spec, locals[0].device[0]};
+    const mst_lowered clip = {&clip_factors, "clip", &options, count,
+                              src,           1,      &spec,    mst_plan_number_device(l->plan, locals[0].device[0])};
     MST_TRY(mst_lowering_node(l, &clip, &factors));
     for (int32_t i = 0; i < num_locals; i++) {
         locals[i].options.factors = (int32_t)locals[i].num_src;

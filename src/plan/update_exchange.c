@@ -379,7 +379,8 @@ static mst_status exchange_tasks(mst_lowering *l, int32_t set) {
 
 mst_status mst_lowering_exchange(mst_lowering *l, int32_t set) {
     if (mst_lowering_is_part(l)) return exchange_tasks(l, set);
-    if (l->sets[set].num_domains > 1) return scatter(l, set);
+    if (l->sets[set].num_domains > 1 && !l->plan->host->devices->device[l->sets[set].device[0]].type->compiles)
+        return scatter(l, set);
     for (int32_t v = 0; v < l->options->num_variables; v++)
         if (l->variables[v].set == set && l->variables[v].kind != MST_GRADIENT_PRODUCT)
             MST_TRY(join_windows(l, &l->variables[v]));

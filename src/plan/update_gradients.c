@@ -75,8 +75,8 @@ static bool are_products(const mst_lowering *l, const mst_variable_update *v) {
     const mst_update_set *s = &l->sets[v->set];
     const mst_plan_node *node;
     int64_t factors = 0;
-    if (s->num_domains > 1 || mst_lowering_is_part(l) || mst_clips_by_norm(&l->options->optimizer) ||
-        l->plan->host->options->check_numerics || l->options->masters)
+    if (mst_lowering_compiles(l, v) || s->num_domains > 1 || mst_lowering_is_part(l) ||
+        mst_clips_by_norm(&l->options->optimizer) || l->plan->host->options->check_numerics || l->options->masters)
         return false;
     for (int32_t i = 0; i < l->window.count; i++) {
         const int32_t gradient = v->gradient[i];
@@ -214,9 +214,12 @@ static mst_status sum_rows(mst_lowering *l, mst_variable_update *v) {
         sources.count = 0;
         status = collect_rows(l, v->gradient[i], &sources);
         if (!status) status = add_sum_rows(l, v, &sources, v->gradient[i], p);
+        if (!status)
+            l->plan->node[mst_lowering_maker(l, p->value)].part =
+                l->plan->node[mst_lowering_maker(l, v->gradient[i])].part;
     }
     free(sources.value);
-    return status;
+    return status || !mst_lowering_compiles(l, v) ? status : mst_lowering_pairs(l, v);
 }
 
 /* ---- dense gradients: sums of shards ---- */
@@ -237,9 +240,15 @@ static mst_status sum_subtree(mst_lowering *l, const mst_variable_update *v, mst
     return MST_OK;
 }
 
-/* Splits the shards into the largest subtrees whose gradients are on one device, and sums the gradients of each. */
+/* Splits the shards into the largest subtrees whose gradients are on one device, and sums the gradients of each. On
+ * devices that compile there is one sum for each node of the tree, see update_pairs.c. */
 static mst_status sum_dense(mst_lowering *l, mst_variable_update *v) {
     const int32_t begin = l->window.first, shards = l->window.count;
+    if (mst_lowering_compiles(l, v)) {
+        for (int32_t i = 0; i < shards; i++)
+            v->parts[v->num_parts++] = (mst_gradient_part){.leaf = {begin + i, 1}, .value = v->gradient[i]};
+        return mst_lowering_pairs(l, v);
+    }
     for (int32_t first = 0, end = 0; first < shards;) {
         const int32_t device = mst_lowering_device(l, v->gradient[first]);
         if (end <= first)

@@ -250,19 +250,33 @@ mst_status mst_lowering_update(mst_lowering *l, const mst_update_local *x, mst_u
                                int32_t *out) {
     mst_update_options options = x->options;
     options.purpose = purpose;
-    mst_spec spec = {
+    mst_spec *spec = mst_lowering_alloc(l, (size_t)x->num_src + 1, sizeof *spec);
+    if (!spec) return MST_NO_MEMORY("for an update");
+    spec[0] = (mst_spec){
         .dtype = purpose == MST_UPDATE_NORMS ? MST_F64 : l->plan->value[l->plan->node[l->node].dst].spec.dtype,
         .shape = mst_shape_make(1, &x->units)};
+    int num_dst = 1;
+    if (l->plan->host->devices->device[x->device[0]].type->compiles)
+        for (int i = 0; i < x->num_src; i++)
+            if (mst_op_update.writes(&options, (int)x->num_src, i)) spec[num_dst++] = l->plan->value[x->src[i]].spec;
     const mst_lowered update = {.op = &mst_op_update,
                                 .name = name,
                                 .options = &options,
                                 .num_src = (int)x->num_src,
                                 .src = x->src,
-                                .num_dst = 1,
-                                .dst = &spec,
+                                .num_dst = num_dst,
+                                .dst = spec,
                                 .device = x->device[0]};
     MST_TRY(mst_lowering_node(l, &update, out));
     l->plan->node[mst_lowering_maker(l, *out)].group = x->group;
+    return MST_OK;
+}
+
+mst_status mst_lowering_alone(mst_lowering *l, const mst_update_local *x, mst_update_purpose purpose, const char *name,
+                              int32_t *out) {
+    MST_TRY(mst_lowering_update(l, x, purpose, name, out));
+    mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, *out)];
+    if (mst_plan_compiles(l->plan, node)) node->part = MST_PART_ALONE;
     return MST_OK;
 }
 
@@ -271,7 +285,7 @@ static mst_status add_penalty(mst_lowering *l, int32_t units) {
     const mst_spec spec = l->plan->value[l->plan->node[l->node].dst].spec;
     const mst_reduce_options options = {0};
     int32_t pair[2] = {l->penalty, -1};
-    const int32_t device = mst_lowering_device(l, units);
+    const int32_t device = mst_plan_number_device(l->plan, mst_lowering_device(l, units));
     const mst_lowered sum = {&mst_op_reduce_sum, "penalty", &options, 1, &units, 1, &spec, device},
                       add = {&mst_op_add, "penalty", NULL, 2, pair, 1, &spec, device};
     MST_TRY(mst_lowering_node(l, &sum, &pair[1]));
@@ -293,12 +307,14 @@ static mst_status add_step(mst_lowering *l, const mst_update_local *x) {
     if (!wants_penalty) return MST_OK;
     /* The update itself computes the penalties if three conditions hold: it is in the domain of the whole sum, makes
      * all units, and reads the weights as they were before all writes. Else a node before the update computes them, so
-     * that nothing crosses between domains while variables are written. */
-    const bool here = mst_plan_domain(l->plan, x->device[0]) ==
-                      mst_plan_domain(l->plan, l->penalty >= 0 ? mst_lowering_device(l, l->penalty) : x->device[0]);
+     * that nothing crosses between domains while variables are written. On devices that compile it is a program of its
+     * own, so that all devices have the same program for the update. */
+    const bool here = !mst_plan_compiles(l->plan, &l->plan->node[mst_lowering_maker(l, step)]) &&
+                      mst_plan_domain(l->plan, x->device[0]) ==
+                          mst_plan_domain(l->plan, l->penalty >= 0 ? mst_lowering_device(l, l->penalty) : x->device[0]);
     penalties = step;
     if (!here || !sole_writer || l->parts)
-        MST_TRY(mst_lowering_update(l, x, MST_UPDATE_PENALTIES, "penalties", &penalties));
+        MST_TRY(mst_lowering_alone(l, x, MST_UPDATE_PENALTIES, "penalties", &penalties));
     return add_penalty(l, penalties);
 }
 
@@ -367,6 +383,7 @@ static mst_status find_gradients(mst_lowering *l, mst_variable_update *v) {
         if (!l->options->masters || spec.dtype == to.dtype) continue;
         spec.dtype = to.dtype;
         MST_TRY(mst_lowering_node(l, &cast, &v->gradient[s]));
+        l->plan->node[mst_lowering_maker(l, v->gradient[s])].part = l->plan->node[mst_lowering_maker(l, value)].part;
     }
     return MST_OK;
 }

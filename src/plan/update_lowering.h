@@ -106,6 +106,9 @@ MST_CHECKED mst_status mst_lowering_push(mst_update_local *x, int32_t value);
 /** Adds the node update of X for PURPOSE. *OUT is the value of its output. */
 MST_CHECKED mst_status mst_lowering_update(mst_lowering *l, const mst_update_local *x, mst_update_purpose purpose,
                                            const char *name, int32_t *out);
+/** The same, for a node that only one of the devices has. If they compile, it is a program of its own. */
+MST_CHECKED mst_status mst_lowering_alone(mst_lowering *l, const mst_update_local *x, mst_update_purpose purpose,
+                                          const char *name, int32_t *out);
 /** Makes NODE a part of the update: whatever comes after apply_gradients comes after NODE too. */
 MST_CHECKED mst_status mst_lowering_part(mst_lowering *l, int32_t node);
 
@@ -123,6 +126,12 @@ MST_CHECKED mst_status mst_lowering_gradient(mst_lowering *l, mst_variable_updat
  *  outputs. */
 MST_CHECKED mst_status mst_lowering_rows(mst_lowering *l, const mst_variable_update *v, mst_lowered node, int64_t bound,
                                          mst_gradient_part *out);
+
+/** update_pairs.c: whether the devices that keep V compile. */
+bool mst_lowering_compiles(const mst_lowering *l, const mst_variable_update *v);
+/** Adds up the parts of V's gradient, one for each shard, in pairs. Then there is one part for each node of the tree of
+ *  which this task has all shards. */
+MST_CHECKED mst_status mst_lowering_pairs(mst_lowering *l, mst_variable_update *v);
 
 /** update_exchange.c: the first variable of the bucket of dense gradients whose last one is LAST. */
 int32_t mst_lowering_bucket(const mst_lowering *l, int32_t set, int32_t last);

@@ -70,14 +70,15 @@ mst_status mst_lowering_scalars(mst_lowering *l) {
         {.dtype = MST_F64, .shape = mst_shape_make(1, &count)}, {.dtype = MST_F64}, {.dtype = MST_I64}};
     const int32_t state = l->src[MST_APPLY_STATE], src[4] = {l->src[MST_APPLY_LEARNING_RATE], l->src[MST_APPLY_STEP],
                                                              state, accumulated < 0 ? -1 : l->src[accumulated]};
-    const mst_lowered scalars = {.op = &update_scalars,
-                                 .name = "scalars",
-                                 .options = &options,
-                                 .num_src = accumulated < 0 ? 3 : 4,
-                                 .src = src,
-                                 .num_dst = accumulated < 0 ? 2 : 3,
-                                 .dst = dst,
-                                 .device = mst_lowering_device(l, l->src[MST_APPLY_STEP])};
+    const mst_lowered scalars = {
+        .op = &update_scalars,
+        .name = "scalars",
+        .options = &options,
+        .num_src = accumulated < 0 ? 3 : 4,
+        .src = src,
+        .num_dst = accumulated < 0 ? 2 : 3,
+        .dst = dst,
+        .device = mst_plan_number_device(l->plan, mst_lowering_device(l, l->src[MST_APPLY_STEP]))};
     MST_TRY(mst_lowering_node(l, &scalars, &l->scalars));
     if (options.rule->next_state) MST_TRY(add_assign(l, state, l->scalars + 1, "state"));
     return accumulated < 0 ? MST_OK : add_assign(l, src[3], l->scalars + 2, "accumulated");

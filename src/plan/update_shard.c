@@ -39,6 +39,10 @@ static mst_status check_group(const mst_lowering *l) {
 }
 
 static mst_status check_variables(const mst_lowering *l) {
+    if (mst_lowering_compiles(l, &l->variables[0]))
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "sharded state is for CPUs, and %s compiles programs: leave sharded_state out",
+                        l->plan->host->devices->device[l->sets[0].device[0]].text);
     if (l->num_sets > 1 || l->sets[0].num_domains > 1)
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "sharded state is for devices that share one memory, which all have all variables: give each "

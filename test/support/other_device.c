@@ -1,6 +1,7 @@
 /* Tests are written for the CPU. With MUSTER_TEST_DEVICE=island in the environment they run on devices of that type:
  * the linker puts the functions here in the place of the library's (--wrap, see test/CMakeLists.txt), and they write
- * the type's name for "cpu" in specifications and names of devices. */
+ * the type's name for "cpu" in specifications and names of devices. With MUSTER_TEST_PLAN=PASS all plans are printed
+ * after that pass. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,10 @@ const char *engine_here(const char *text) {
 mst_status __wrap_mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out) {
     mst_session_options own = options ? *options : (mst_session_options){0};
     if (!own.target) own.devices = engine_here(own.devices && *own.devices ? own.devices : "cpu");
+    if (getenv("MUSTER_TEST_PLAN")) {
+        own.plan_log = stderr;
+        own.plan_pass = getenv("MUSTER_TEST_PLAN");
+    }
     return __real_mst_session_create(graph, &own, out);
 }
 

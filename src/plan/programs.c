@@ -1,0 +1,534 @@
+/* programs: replaces the nodes of devices that compile by programs in StableHLO (plan/compiled.h).
+ *
+ * A compiler rewrites a whole program. So that what it does to a shard does not depend on the shards beside it, no
+ * program has nodes of two shards. Each node belongs to a part of the step: a shard, the rest (such as the update), or
+ * itself alone (a sum over shards). The level of a node is the largest number of changes of part on any path to it; in
+ * a shard and in the rest a change of device counts too. A program has the nodes of one device, one part and one level:
+ *
+ *    device 0   shard 0 -> gradients, level 0 --+                     +--> update, level 2
+ *                                               +--> sum, level 1 ----+
+ *    device 1   shard 1 -> gradients, level 0 --+                     +--> update, level 2
+ *
+ * A path that leaves a program comes to higher levels only, so no two programs wait for each other in a circle. What
+ * comes from feeds, or what the host makes of them alone, has level 0 everywhere.
+ *
+ * Programs write nothing. What a node writes is an output of it: the nodes that come after it read that one, and behind
+ * the gate an assignment gives it to the variable (commit.c). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "graph/graph.h"
+#include "op/list.h"
+#include "op/state/constant.h"
+#include "op/state/update_hlo.h"
+#include "plan/compiled.h"
+#include "plan/pair_map.h"
+#include "plan/plan.h"
+#include "plan/update_ops.h"
+
+/* The most elements of a constant that stands in the text. */
+enum { MOST_IN_TEXT = 16 };
+
+/* Where a node runs. Values are sent and received where they were made. */
+typedef struct site {
+    int32_t device; /* -1: not on a device that compiles */
+    int32_t part;
+} site;
+
+/* A node of a program. */
+typedef struct member {
+    int32_t node, program;
+    int64_t key; /* the order of the nodes of a program, which is the same for all shards and devices */
+} member;
+
+typedef struct pass {
+    mst_plan *plan;
+    int64_t num_nodes, num_values; /* when the pass began */
+    site *sites;                   /* by node */
+    int32_t *level;                /* by node */
+    bool *is_made;                 /* by node: something that a program computes leads to it */
+    int32_t *program_of;           /* by node: the number of its program; -1: it is in none */
+    int32_t num_programs;
+    member *members; /* sorted by program and key */
+    int64_t num_members;
+    int32_t *node_of; /* by program: its node in the plan */
+    bool *is_output;  /* by value: another node than those of its program reads it */
+    int32_t *joined;  /* by value: the output of a program that replaces it; -1: none */
+    /* while a program is written */
+    mst_hlo *hlo;     /* by value: as it is in the program */
+    int32_t *has_hlo; /* by value: the program for which `hlo` is set */
+    bool *written;    /* by node: it is in the text */
+} pass;
+
+/* A program that is being written. */
+typedef struct writing {
+    pass *p;
+    int32_t number;
+    const member *members;
+    int64_t num_members;
+    mst_hlo_program *program;
+    int32_t *source; /* values of the plan: the arguments that are not keys, steps or tensors */
+    int64_t num_sources, source_capacity;
+    int32_t *fault; /* nodes, by the number of the fault less 1 */
+    int64_t num_faults, fault_capacity;
+} writing;
+
+/* ---- which nodes go together ---- */
+
+/* Whether NODE becomes part of a program. */
+static bool is_member(const mst_plan *plan, const mst_plan_node *node) {
+    const mst_op *op = node->op;
+    const unsigned storage = MST_OP_VARIABLE | MST_OP_PLACEHOLDER | MST_OP_NO_VALUE;
+    if (!mst_plan_compiles(plan, node) || node->region == MST_COMMIT || (op->flags & storage)) return false;
+    if (op == &mst_op_feed || op == &mst_op_fetch || op == &mst_op_send || op == &mst_op_receive ||
+        op == &mst_op_exchange_start || op == &mst_op_exchange_wait)
+        return false;
+    return node->num_dst > 0 && !plan->value[node->dst].constant;
+}
+
+/* Whether NODE reads its source I. It does not if only the shape matters, or if it overwrites the source. */
+static bool reads(const mst_plan_node *node, int i) {
+    return !mst_plan_shape_only(node, i) && !(mst_plan_writes(node, i) && (node->op->flags & MST_OP_OVERWRITES));
+}
+
+/* The node from which input K of NODE comes: a source, or a control source; -1: it does not read the source. */
+static int32_t input(const mst_plan *plan, const mst_plan_node *node, int k) {
+    if (k >= node->num_src) return node->control[k - node->num_src];
+    return reads(node, k) ? plan->value[node->src[k]].node : -1;
+}
+
+static bool changes(site from, site to) {
+    if (from.part != to.part) return true;
+    return from.part != MST_PART_ALONE && from.device != to.device;
+}
+
+static void find_level(pass *p, int32_t n) {
+    const mst_plan *plan = p->plan;
+    const mst_plan_node *node = &plan->node[n];
+    const bool member = is_member(plan, node);
+    p->sites[n] = member ? (site){node->device, node->part} : (site){-1, MST_PART_REST};
+    if ((node->op == &mst_op_send || node->op == &mst_op_receive) && node->num_src)
+        p->sites[n] = p->sites[plan->value[node->src[0]].node];
+    p->is_made[n] = member;
+    for (int k = 0; k < node->num_src + node->num_control; k++) {
+        const int32_t from = input(plan, node, k);
+        if (from < 0) continue;
+        const int32_t level = p->level[from] + (p->is_made[from] && changes(p->sites[from], p->sites[n]));
+        p->is_made[n] |= p->is_made[from];
+        if (level > p->level[n]) p->level[n] = level;
+    }
+}
+
+static int by_program(const void *a, const void *b) {
+    const member *x = a, *y = b;
+    if (x->program != y->program) return x->program < y->program ? -1 : 1;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Numbers the programs, and sorts their nodes: those of the graph in the order in which they were made there, then
+ * those that passes have added. */
+static mst_status find_programs(pass *p) {
+    const mst_plan *plan = p->plan;
+    mst_pair_map kinds = {0}, programs = {0};
+    int32_t num_kinds = 0;
+    mst_status status = MST_OK;
+    for (int64_t k = 0; k < plan->num_order && !status; k++) {
+        const int32_t n = plan->order[k];
+        const mst_plan_node *node = &plan->node[n];
+        find_level(p, n);
+        if (!is_member(plan, node)) continue;
+        int32_t *kind = NULL, *program = NULL;
+        if (node->part == MST_PART_ALONE) {
+            p->program_of[n] = p->num_programs++;
+        } else if ((kind = mst_pair_map_at(&kinds, node->part, p->level[n], -1))) {
+            if (*kind < 0) *kind = num_kinds++;
+            program = mst_pair_map_at(&programs, node->device, *kind, -1);
+        }
+        if (program && *program < 0) *program = p->num_programs++;
+        if (program) p->program_of[n] = *program;
+        if (p->program_of[n] < 0) status = MST_NO_MEMORY("for a plan");
+        const int64_t key = node->origin ? node->origin->id : (int64_t)INT32_MAX + n;
+        p->members[p->num_members++] = (member){n, p->program_of[n], key};
+    }
+    mst_pair_map_free(&kinds);
+    mst_pair_map_free(&programs);
+    if (!status) qsort(p->members, (size_t)p->num_members, sizeof *p->members, by_program);
+    return status;
+}
+
+/* Makes a node without a value, which has members as sources, come after their programs instead: then their outputs
+ * are not needed. */
+static mst_status come_after(pass *p, mst_plan_node *node) {
+    const mst_plan *plan = p->plan;
+    int kept = 0, moved = 0;
+    int32_t *control = mst_arena_alloc(&p->plan->memory, (size_t)(node->num_src + node->num_control) * sizeof *control);
+    if (!control) return MST_NO_MEMORY("for a plan");
+    memcpy(control, node->control, (size_t)node->num_control * sizeof *control);
+    for (int i = 0; i < node->num_src; i++) {
+        const int32_t maker = plan->value[node->src[i]].node;
+        if (p->program_of[maker] >= 0)
+            control[node->num_control + moved++] = maker;
+        else
+            node->src[kept++] = node->src[i];
+    }
+    node->num_src = kept;
+    node->num_control += moved;
+    node->control = control;
+    return MST_OK;
+}
+
+static mst_status find_outputs(pass *p) {
+    const mst_plan *plan = p->plan;
+    for (int64_t k = 0; k < plan->num_order; k++) {
+        const int32_t n = plan->order[k];
+        mst_plan_node *node = &plan->node[n];
+        if (node->op->flags & MST_OP_NO_VALUE) MST_TRY(come_after(p, node));
+        for (int i = 0; i < node->num_src; i++) {
+            const int32_t from = input(plan, node, i);
+            if (from >= 0 && p->program_of[from] >= 0 && p->program_of[from] != p->program_of[n])
+                p->is_output[node->src[i]] = true;
+        }
+    }
+    return MST_OK;
+}
+
+/* ---- text ---- */
+
+/* VALUE in the program that is being written: what one of its nodes has computed, a constant, or an argument. */
+static mst_status find_hlo(writing *w, mst_lower *l, int32_t value, mst_hlo *out) {
+    pass *p = w->p;
+    const mst_plan_value *v = &p->plan->value[value];
+    if (p->has_hlo[value] != w->number) {
+        if (v->constant && mst_tensor_count(v->constant) <= MOST_IN_TEXT) {
+            p->hlo[value] = mst_hlo_tensor(l, v->constant);
+        } else {
+            MST_TRY(mst_grow(&w->source, sizeof *w->source, w->num_sources + 1, &w->source_capacity));
+            w->source[w->num_sources++] = value;
+            p->hlo[value] = mst_hlo_program_source(w->program, &v->spec);
+        }
+        p->has_hlo[value] = w->number;
+    }
+    *out = p->hlo[value];
+    return MST_OK;
+}
+
+static void set_hlo(const writing *w, int32_t value, mst_hlo hlo) {
+    w->p->hlo[value] = hlo;
+    w->p->has_hlo[value] = w->number;
+}
+
+static bool is_update_step(const mst_plan_node *node) {
+    return node->op == &mst_op_update && ((const mst_update_options *)node->options)->purpose == MST_UPDATE_STEP;
+}
+
+/* Writes NODE. The outputs of an update, after the first, are the new values of the sources that it writes. NEW has
+ * room for all sources. */
+static mst_status write_op(const writing *w, const mst_plan_node *node, mst_lower *l, mst_hlo *new) {
+    if (!is_update_step(node)) return mst_hlo_program_op(w->program, l);
+    l->program = w->program;
+    mst_update_node_lower(l, new); /* its errors stay in the program */
+    for (int i = 0, next = 1; i < node->num_src; i++)
+        if (mst_plan_writes(node, i)) l->dst[next++] = new[i];
+    return MST_OK;
+}
+
+static mst_status note_faults(writing *w, int32_t n) {
+    while (w->num_faults < mst_hlo_program_num_faults(w->program)) {
+        MST_TRY(mst_grow(&w->fault, sizeof *w->fault, w->num_faults + 1, &w->fault_capacity));
+        w->fault[w->num_faults++] = n;
+    }
+    return MST_OK;
+}
+
+static mst_status write_node(writing *w, int32_t n) {
+    mst_plan *plan = w->p->plan;
+    const mst_plan_node *node = &plan->node[n];
+    const size_t num_src = (size_t)node->num_src + 1, num_dst = (size_t)node->num_dst + 1;
+    mst_hlo *src = mst_arena_alloc(&plan->memory, num_src * sizeof *src),
+            *new = mst_arena_alloc(&plan->memory, num_src * sizeof *new),
+            *dst = mst_arena_alloc(&plan->memory, num_dst * sizeof *dst);
+    mst_spec *src_spec = mst_arena_alloc(&plan->memory, num_src * sizeof *src_spec),
+             *dst_spec = mst_arena_alloc(&plan->memory, num_dst * sizeof *dst_spec);
+    if (!src || !new || !dst || !src_spec || !dst_spec) return MST_NO_MEMORY("for a plan");
+    mst_lower l = {.program = w->program,
+                   .op = node->op,
+                   .options = node->options,
+                   .name = node->name,
+                   .num_src = node->num_src,
+                   .src = src,
+                   .src_spec = src_spec,
+                   .num_dst = node->num_dst,
+                   .dst = dst,
+                   .dst_spec = dst_spec};
+    for (int i = 0; i < node->num_src; i++) {
+        src_spec[i] = plan->value[node->src[i]].spec;
+        src[i] = new[i] = MST_NO_HLO;
+        if (!reads(node, i)) continue;
+        MST_TRY(find_hlo(w, &l, node->src[i], &src[i]));
+        if (node->again) src[i] = mst_hlo_barrier(&l, src[i]);
+    }
+    for (int i = 0; i < node->num_dst; i++) {
+        dst_spec[i] = plan->value[node->dst + i].spec;
+        dst[i] = MST_NO_HLO;
+    }
+    MST_TRY(write_op(w, node, &l, new));
+    for (int i = 0; i < node->num_dst; i++) set_hlo(w, node->dst + i, dst[i]);
+    return note_faults(w, n);
+}
+
+/* A place in a walk from a node back to its inputs. */
+typedef struct visit {
+    int32_t node;
+    int next; /* the next of its inputs */
+} visit;
+
+/* Writes node N, and before it all nodes of the program that come before it. STACK has room for all of them. */
+static mst_status write_after_inputs(writing *w, int32_t n, visit *stack) {
+    const mst_plan *plan = w->p->plan;
+    int64_t top = 0;
+    if (w->p->written[n]) return MST_OK;
+    stack[top++] = (visit){.node = n};
+    w->p->written[n] = true;
+    while (top) {
+        visit *at = &stack[top - 1];
+        const mst_plan_node *node = &plan->node[at->node];
+        if (at->next < node->num_src + node->num_control) {
+            const int32_t from = input(plan, node, at->next++);
+            if (from < 0 || w->p->program_of[from] != w->number || w->p->written[from]) continue;
+            w->p->written[from] = true;
+            stack[top++] = (visit){.node = from};
+        } else {
+            MST_TRY(write_node(w, at->node));
+            top--;
+        }
+    }
+    return MST_OK;
+}
+
+static mst_status write_nodes(writing *w) {
+    visit *stack = malloc(((size_t)w->num_members + 1) * sizeof *stack);
+    mst_status status = stack ? MST_OK : MST_NO_MEMORY("for a plan");
+    for (int64_t k = 0; k < w->num_members && !status; k++) status = write_after_inputs(w, w->members[k].node, stack);
+    free(stack);
+    return status;
+}
+
+static void add_results(const writing *w) {
+    const pass *p = w->p;
+    for (int64_t k = 0; k < w->num_members; k++) {
+        const mst_plan_node *node = &p->plan->node[w->members[k].node];
+        for (int32_t v = node->dst; v < node->dst + node->num_dst; v++)
+            if (p->is_output[v]) mst_hlo_program_result(w->program, p->hlo[v]);
+    }
+}
+
+/* ---- nodes of programs ---- */
+
+/* Adds TENSOR, a constant of the program that is too large for its text, as a constant of DEVICE. */
+static mst_status add_constant(mst_plan *plan, int32_t device, mst_tensor *tensor, int32_t *out) {
+    const mst_constant_options options = {.value = tensor};
+    const mst_spec spec = {.dtype = mst_tensor_dtype(tensor), .shape = mst_tensor_shape(tensor)};
+    const mst_plan_node node = {.op = &mst_op_constant,
+                                .name = "constant",
+                                .options = mst_arena_copy(&plan->memory, &options, sizeof options),
+                                .asked = "",
+                                .num_dst = 1,
+                                .device = device,
+                                .group = -1};
+    int32_t added;
+    if (!node.options) return MST_NO_MEMORY("for a plan");
+    MST_TRY(mst_plan_add(plan, &node, NULL, &spec, &added));
+    *out = plan->node[added].dst;
+    plan->value[*out].space = MST_IN_CONSTANT;
+    plan->value[*out].constant = mst_tensor_retain(tensor);
+    return MST_OK;
+}
+
+/* Sets the arguments of the program in OUT, and SRC, the values that are its sources. */
+static mst_status find_arguments(const writing *w, int32_t device, mst_compiled_options *out, int32_t *src,
+                                 int *num_src) {
+    mst_plan *plan = w->p->plan;
+    int64_t next = 0;
+    out->num_arguments = mst_hlo_program_num_sources(w->program);
+    mst_compiled_argument *argument =
+        mst_arena_alloc(&plan->memory, ((size_t)out->num_arguments + 1) * sizeof *argument);
+    if (!argument) return MST_NO_MEMORY("for a plan");
+    out->argument = argument;
+    *num_src = 0;
+    for (int32_t i = 0; i < out->num_arguments; i++) {
+        const mst_hlo_source *source = mst_hlo_program_source_at(w->program, i);
+        argument[i] = (mst_compiled_argument){.kind = source->kind, .source = -1, .stream = source->stream};
+        if (source->kind == MST_HLO_SOURCE_KEY || source->kind == MST_HLO_SOURCE_STEP) continue;
+        argument[i].kind = MST_HLO_SOURCE_VALUE;
+        argument[i].source = *num_src;
+        if (source->kind == MST_HLO_SOURCE_VALUE)
+            src[*num_src] = w->source[next++];
+        else
+            MST_TRY(add_constant(plan, device, source->tensor, &src[*num_src]));
+        ++*num_src;
+    }
+    return MST_OK;
+}
+
+static mst_status find_faults(const writing *w, mst_compiled_options *out) {
+    mst_plan *plan = w->p->plan;
+    out->num_faults = mst_hlo_program_num_faults(w->program);
+    mst_compiled_fault *fault = mst_arena_alloc(&plan->memory, ((size_t)out->num_faults + 1) * sizeof *fault);
+    if (!fault) return MST_NO_MEMORY("for a plan");
+    out->fault = fault;
+    for (int32_t i = 0; i < out->num_faults; i++) {
+        const char *message;
+        fault[i].node = w->fault[i];
+        fault[i].code = mst_hlo_program_fault_at(w->program, i, &message);
+        fault[i].message = mst_arena_string(&plan->memory, message);
+        if (!fault[i].message) return MST_NO_MEMORY("for a plan");
+    }
+    return MST_OK;
+}
+
+/* "shard_0/program_2": the part and level of the program; "layer1/sum": of a node alone, its own name. */
+static const char *find_name(const writing *w) {
+    const mst_plan_node *first = &w->p->plan->node[w->members[0].node];
+    const int32_t level = w->p->level[w->members[0].node];
+    if (first->part == MST_PART_ALONE) return first->name;
+    if (first->part == MST_PART_REST) return mst_arena_print(&w->p->plan->memory, "program_%d", level);
+    return mst_arena_print(&w->p->plan->memory, "shard_%d/program_%d", first->part - 1, level);
+}
+
+/* Adds the node of the program. Its outputs replace those of its nodes that others read. */
+static mst_status add_node(const writing *w, const char *text) {
+    pass *p = w->p;
+    mst_plan *plan = p->plan;
+    int32_t *src = mst_arena_alloc(&plan->memory, ((size_t)mst_hlo_program_num_sources(w->program) + 1) * sizeof *src);
+    mst_compiled_options *options = mst_arena_alloc(&plan->memory, sizeof *options);
+    const int32_t device = plan->node[w->members[0].node].device;
+    int num_dst = 0, num_src = 0;
+    int64_t most = 0;
+    for (int64_t k = 0; k < w->num_members; k++) most += plan->node[w->members[k].node].num_dst;
+    mst_spec *dst = mst_arena_alloc(&plan->memory, ((size_t)most + 1) * sizeof *dst);
+    if (!src || !options || !dst) return MST_NO_MEMORY("for a plan");
+    *options = (mst_compiled_options){.text = mst_arena_string(&plan->memory, text)};
+    MST_TRY(find_arguments(w, device, options, src, &num_src));
+    MST_TRY(find_faults(w, options));
+    for (int64_t k = 0; k < w->num_members; k++) {
+        const mst_plan_node *node = &plan->node[w->members[k].node];
+        for (int32_t v = node->dst; v < node->dst + node->num_dst; v++)
+            if (p->is_output[v]) dst[num_dst++] = plan->value[v].spec;
+    }
+    const mst_plan_node node = {.op = &mst_op_compiled,
+                                .name = find_name(w),
+                                .options = options,
+                                .asked = "",
+                                .num_src = num_src,
+                                .num_dst = num_dst,
+                                .device = device,
+                                .group = -1,
+                                .fallible = true};
+    if (!options->text || !node.name) return MST_NO_MEMORY("for a plan");
+    MST_TRY(mst_plan_add(plan, &node, src, dst, &p->node_of[w->number]));
+    int32_t value = plan->node[p->node_of[w->number]].dst;
+    for (int64_t k = 0; k < w->num_members; k++) {
+        const mst_plan_node *from = &plan->node[w->members[k].node];
+        for (int32_t v = from->dst; v < from->dst + from->num_dst; v++)
+            if (p->is_output[v]) p->joined[v] = value++;
+    }
+    for (int64_t k = 0; k < w->num_members; k++) {
+        const mst_plan_node *from = &plan->node[w->members[k].node];
+        for (int32_t v = from->dst; v < from->dst + from->num_dst; v++) {
+            const int32_t by = plan->value[v].counted_by;
+            if (p->joined[v] >= 0 && by >= 0) plan->value[p->joined[v]].counted_by = p->joined[by];
+        }
+    }
+    return MST_OK;
+}
+
+/* Writes the program whose nodes are MEMBERS, and adds its node. */
+static mst_status make_program(pass *p, const member *members, int64_t num_members) {
+    writing w = {.p = p, .number = members[0].program, .members = members, .num_members = num_members};
+    const char *text;
+    mst_status status = mst_hlo_program_create(&w.program);
+    if (!status) status = write_nodes(&w);
+    if (!status) add_results(&w);
+    if (!status) status = mst_hlo_program_finish(w.program, &text);
+    if (!status) status = add_node(&w, text);
+    mst_hlo_program_destroy(w.program);
+    free(w.source);
+    free(w.fault);
+    return status;
+}
+
+/* The node that replaces node N: its program, or N itself. */
+static int32_t replaced_by(const pass *p, int32_t n) {
+    return n < p->num_nodes && p->program_of[n] >= 0 ? p->node_of[p->program_of[n]] : n;
+}
+
+/* Makes all nodes come after programs where they came after nodes of them. */
+static mst_status redirect(pass *p) {
+    mst_plan *plan = p->plan;
+    for (int64_t k = 0; k < p->num_members; k++) {
+        const mst_plan_node *node = &plan->node[p->members[k].node];
+        const int32_t program = p->node_of[p->members[k].program];
+        for (int i = 0; i < node->num_control; i++) {
+            const int32_t after = replaced_by(p, node->control[i]);
+            if (after != program) MST_TRY(mst_plan_add_control(plan, program, after));
+        }
+    }
+    for (int64_t n = 0; n < p->num_nodes; n++)
+        for (int i = 0; i < plan->node[n].num_control && p->program_of[n] < 0; i++)
+            plan->node[n].control[i] = replaced_by(p, plan->node[n].control[i]);
+    for (int64_t i = 0; i < plan->num_effects; i++) plan->effect[i] = replaced_by(p, plan->effect[i]);
+    return mst_plan_read_instead(plan, p->joined, p->num_values);
+}
+
+static mst_status make_programs(pass *p) {
+    MST_TRY(find_programs(p));
+    if (p->num_programs == 0) return MST_OK;
+    p->node_of = calloc((size_t)p->num_programs, sizeof *p->node_of);
+    if (!p->node_of) return MST_NO_MEMORY("for a plan");
+    MST_TRY(find_outputs(p));
+    for (int64_t k = 0, end; k < p->num_members; k = end) {
+        for (end = k + 1; end < p->num_members && p->members[end].program == p->members[k].program;) end++;
+        MST_TRY(make_program(p, p->members + k, end - k));
+    }
+    return redirect(p);
+}
+
+mst_status mst_plan_programs(mst_plan *plan) {
+    if (!mst_plan_has_compilers(plan)) return MST_OK;
+    MST_TRY(mst_plan_sort(plan));
+    pass p = {.plan = plan, .num_nodes = plan->num_nodes, .num_values = plan->num_values};
+    const size_t nodes = (size_t)plan->num_nodes + 1, values = (size_t)plan->num_values + 1;
+    p.sites = calloc(nodes, sizeof *p.sites);
+    p.level = calloc(nodes, sizeof *p.level);
+    p.is_made = calloc(nodes, sizeof *p.is_made);
+    p.program_of = malloc(nodes * sizeof *p.program_of);
+    p.members = calloc(nodes, sizeof *p.members);
+    p.is_output = calloc(values, sizeof *p.is_output);
+    p.joined = malloc(values * sizeof *p.joined);
+    p.hlo = calloc(values, sizeof *p.hlo);
+    p.has_hlo = malloc(values * sizeof *p.has_hlo);
+    p.written = calloc(nodes, sizeof *p.written);
+    mst_status status = p.sites && p.level && p.is_made && p.program_of && p.members && p.is_output && p.joined &&
+                                p.hlo && p.has_hlo && p.written
+                            ? MST_OK
+                            : MST_NO_MEMORY("for a plan");
+    if (!status) {
+        memset(p.program_of, -1, nodes * sizeof *p.program_of);
+        memset(p.joined, -1, values * sizeof *p.joined);
+        memset(p.has_hlo, -1, values * sizeof *p.has_hlo);
+        status = make_programs(&p);
+    }
+    free(p.sites);
+    free(p.level);
+    free(p.is_made);
+    free(p.program_of);
+    free(p.members);
+    free(p.node_of);
+    free(p.is_output);
+    free(p.joined);
+    free(p.hlo);
+    free(p.has_hlo);
+    free(p.written);
+    return status;
+}
