@@ -1,5 +1,5 @@
-/** What all files of a parameter server do with messages: write lines to the log and to workers, send empty answers, and
- *  free a message that was handled. */
+/** What all files of a parameter server do with messages: write lines to the log and to workers, send empty answers,
+ *  and free a message that was handled. */
 #ifndef MUSTER_PARAMETER_SERVER_SERVER_MESSAGES_H
 #define MUSTER_PARAMETER_SERVER_SERVER_MESSAGES_H
 

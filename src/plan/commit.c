@@ -16,8 +16,8 @@
  *
  *   - A writer in the body is staged: it works on a copy of the variable, later phases read that copy, and behind the
  *     gate the variable takes its value. On devices that compile all writers are staged, and programs write nothing:
- *     the new value is an output of the writer. A node that reads the variable, or the output of one of its writers, reads the
- *     copy that is newest in the reader's phase.
+ *     the new value is an output of the writer. A node that reads the variable, or the output of one of its writers,
+ *     reads the copy that is newest in the reader's phase.
  *   - Behind the gate control sources put the readers and writers of each variable in order.
  *   - A value of a variable is copied beforehand if it is used when the variable may have changed. There are two
  *     cases: a writer takes the value while the variable is written in the same phase, or the value is a view that is

@@ -95,7 +95,7 @@ static void connect(crossing *x, int32_t send, int32_t receive) {
 }
 
 /* The value that says how many rows of VALUE are copied to DEVICE; -1: all are. */
-static int32_t count_of(const crossing *x, int32_t value, int32_t device) {
+static int32_t counted_rows(const crossing *x, int32_t value, int32_t device) {
     const mst_plan *plan = x->plan;
     const mst_device *devices = plan->host->devices->device;
     if (devices[device].type->compiles || mst_plan_compiles(plan, &plan->node[plan->value[value].node])) return -1;
@@ -104,7 +104,7 @@ static int32_t count_of(const crossing *x, int32_t value, int32_t device) {
 
 static mst_status add_message(crossing *x, int32_t value, int32_t device, int32_t *out) {
     mst_plan *plan = x->plan;
-    const int32_t maker = plan->node[plan->value[value].node].device, count = count_of(x, value, device);
+    const int32_t maker = plan->node[plan->value[value].node].device, count = counted_rows(x, value, device);
     int32_t sent;
     MST_TRY(add_end(x, &mst_op_send, "send", value, count, maker, &sent));
     MST_TRY(add_end(x, &mst_op_receive, "receive", sent, -1, device, out));
@@ -177,7 +177,7 @@ static void move_fetch(const mst_plan *plan, mst_plan_node *node) {
 
 static mst_status add_receive(crossing *x, int32_t value, int32_t device, int32_t *out) {
     mst_plan *plan = x->plan;
-    const int32_t counted_by = count_of(x, value, device);
+    const int32_t counted_by = counted_rows(x, value, device);
     const int32_t maker = plan->node[plan->value[value].node].device;
     int32_t from, count = -1;
     if (task_of(x, maker) != task_of(x, device)) {

@@ -231,8 +231,8 @@ MST_CHECKED mst_status mst_plan_read_instead(mst_plan *plan, const int32_t *join
 mst_infer mst_plan_infer_context(const mst_plan *plan, const mst_plan_node *node, mst_spec *spec, mst_spec *dst);
 /** True if only the shape of source I matters to the node. */
 bool mst_plan_shape_only(const mst_plan_node *node, int i);
-/** Whether NODE may use kernels for products of bf16. Its device must compile, or have them; then no other task may make
- *  the same plan, as its processor may differ. */
+/** Whether NODE may use products of bf16. Its device must compile or have kernels for them. With kernels no other task
+ *  may make the same plan, as its processor may differ. */
 bool mst_plan_takes_bf16(const mst_plan *plan, const mst_plan_node *node);
 /** True if nothing runs for the node: variables, constants, views, groups of nodes, and feeds of tensors. */
 bool mst_plan_is_silent(const mst_plan *plan, const mst_plan_node *node);
