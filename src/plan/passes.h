@@ -25,7 +25,7 @@
     PASS(select)     /* chooses the fastest kernel for each node */                                                  \
     PASS(layout)     /* puts constants into the layout that their kernel reads fastest */                            \
     PASS(cross)      /* adds a send and a receive where a value goes to another memory domain or task */             \
-    PASS(programs)   /* replaces the nodes of devices that compile by programs in StableHLO */                       \
+    PASS(programs)   /* makes programs in StableHLO of nodes; runs only if there are devices that compile */         \
     PASS(vote)       /* decides when this task promises the others that it can make the step */                      \
     PASS(schedule)   /* puts all nodes into one order, by memory and readiness */                                    \
     PASS(keep_own)   /* keeps the nodes of this task, if there are several tasks */                                  \

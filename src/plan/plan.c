@@ -337,6 +337,7 @@ mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, cons
     const int64_t began = mst_clock_now();
     mst_status status = MST_OK;
     for (size_t i = 0; i < sizeof passes / sizeof *passes && !status; i++) {
+        if (passes[i].run == mst_plan_programs && !mst_plan_has_compilers(plan)) continue;
         status = passes[i].run(plan);
         const char *wanted = host->options->plan_pass;
         if (!status && host->options->plan_log && (!wanted || strcmp(wanted, passes[i].name) == 0))

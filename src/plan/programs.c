@@ -495,7 +495,6 @@ static mst_status make_programs(pass *p) {
 }
 
 mst_status mst_plan_programs(mst_plan *plan) {
-    if (!mst_plan_has_compilers(plan)) return MST_OK;
     MST_TRY(mst_plan_sort(plan));
     pass p = {.plan = plan, .num_nodes = plan->num_nodes, .num_values = plan->num_values};
     const size_t nodes = (size_t)plan->num_nodes + 1, values = (size_t)plan->num_values + 1;
