@@ -50,6 +50,31 @@ mst_status mst_domain_copy(mst_domain *to, void *dst, mst_domain *from, const vo
     return copy_by_host(to, dst, from, src, bytes);
 }
 
+/* Copies through the host's memory, because the two types of domains cannot copy to each other. */
+static mst_status copy_array_by_host(mst_domain *to, const mst_array *dst, mst_domain *from, const mst_array *src,
+                                     int64_t deadline) {
+    mst_array between = *src;
+    MST_TRY(mst_buffer_alloc((size_t)src->count * mst_dtype_size(src->dtype), &between.data));
+    mst_status status = mst_domain_copy_array(&mst_domain_host, &between, from, src, deadline);
+    if (!status) status = mst_domain_copy_array(to, dst, &mst_domain_host, &between, deadline);
+    mst_buffer_free(between.data);
+    return status;
+}
+
+mst_status mst_domain_copy_array(mst_domain *to, const mst_array *dst, mst_domain *from, const mst_array *src,
+                                 int64_t deadline) {
+    const mst_domain_type *type = to->type->copy_array ? to->type : from->type;
+    if (!type->copy_array)
+        return mst_domain_copy(to, dst->data, from, src->data, (size_t)src->count * mst_dtype_size(src->dtype));
+    if (to->type == from->type || to->type->host || from->type->host)
+        return type->copy_array(to, dst, from, src, deadline);
+    return copy_array_by_host(to, dst, from, src, deadline);
+}
+
+size_t mst_domain_room(const mst_domain *domain, size_t bytes) {
+    return mst_align(bytes ? bytes : domain->type->copy_array != NULL);
+}
+
 /* Two or three cores saturate a memory channel; machines with more cores have more channels. Starting a thread takes as
  * long as copying a few hundred kB. */
 enum { MOST_COPIERS = 8, BYTES_PER_COPIER = 8 << 20 };

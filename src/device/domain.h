@@ -12,11 +12,14 @@
 #include <stdint.h>
 
 #include "base/team.h"
-#include "muster/status.h"
+#include "muster/op.h"
 
 typedef struct mst_domain mst_domain;
 
-/** A type of memory. No pointer may be NULL. */
+/** A type of memory. No pointer may be NULL, except one of `copy` and `copy_array`.
+ *
+ *  Memory of a type with `copy` has bytes at addresses. With `copy_array` an address is only a name: arrays are put
+ *  there and read from there as a whole, by their first address. */
 typedef struct mst_domain_type {
     uint32_t size; /**< size of this struct in the header with which the type was compiled */
     const char *name;
@@ -29,6 +32,12 @@ typedef struct mst_domain_type {
     /** Copies between this domain and host memory, or another domain of this type. TO or FROM is this domain. Returns
      *  when the bytes have arrived. */
     mst_status (*copy)(mst_domain *to, void *dst, mst_domain *from, const void *src, size_t bytes);
+    /** Copies SRC to DST, which have the same dtype and shape, between this domain and host memory, or another domain of
+     *  this type. SRC may be the result of a program that still runs. A copy to the host waits for it, and fails as that
+     *  program does; MST_DEADLINE if it takes longer than until DEADLINE. Any other copy may return before it is made.
+     *  Memory of the host may change as soon as it has returned. */
+    mst_status (*copy_array)(mst_domain *to, const mst_array *dst, mst_domain *from, const mst_array *src,
+                             int64_t deadline);
 } mst_domain_type;
 
 /** A domain lives as long as the process. */
@@ -39,8 +48,17 @@ struct mst_domain {
 
 extern mst_domain mst_domain_host;
 
-/** Copies BYTES from one domain to another, or inside one. */
+/** Copies BYTES from one domain to another, or inside one. Both are of types with `copy`. */
 MST_CHECKED mst_status mst_domain_copy(mst_domain *to, void *dst, mst_domain *from, const void *src, size_t bytes);
+
+/** Copies SRC to DST, two arrays of the same dtype and shape, from one domain of any type to another, or inside one.
+ *  DEADLINE counts where a type has `copy_array`. */
+MST_CHECKED mst_status mst_domain_copy_array(mst_domain *to, const mst_array *dst, mst_domain *from,
+                                             const mst_array *src, int64_t deadline);
+
+/** Bytes that an array of BYTES takes in DOMAIN: a multiple of 64. Where addresses are names an array without elements
+ *  takes some too, so that no other array has its address. */
+size_t mst_domain_room(const mst_domain *domain, size_t bytes);
 
 /** Calls BODY for items 0 to N - 1, one by one. Together they copy or read BYTES. Several threads share the items if
  *  there are so many bytes that starting threads pays. Otherwise like mst_team_run. */

@@ -110,8 +110,9 @@ static int32_t dying_source(const layout *l, const mst_plan_node *node, int32_t 
 static mst_status add_block(layout *l, int32_t value, int32_t begin, int32_t end) {
     MST_TRY(mst_grow(&l->blocks, sizeof *l->blocks, l->num_blocks + 1, &l->block_capacity));
     l->block[value] = (int32_t)l->num_blocks;
-    l->blocks[l->num_blocks++] =
-        (mst_plan_block){.bytes = mst_plan_bytes(&l->plan->value[value]), .begin = begin, .end = end};
+    const size_t bytes = (size_t)mst_plan_bytes(&l->plan->value[value]);
+    l->blocks[l->num_blocks++] = (mst_plan_block){
+        .bytes = (int64_t)mst_domain_room(mst_plan_domain(l->plan, l->device), bytes), .begin = begin, .end = end};
     return MST_OK;
 }
 
@@ -151,7 +152,8 @@ static void place_constants(mst_plan *plan) {
             value->space = MST_IN_CONSTANT;
             if (mst_plan_domain(plan, node->device)->type->host) continue; /* the tensor's own memory is used */
             value->offset = program->constant_bytes;
-            program->constant_bytes += constant_bytes(value);
+            program->constant_bytes +=
+                (int64_t)mst_domain_room(mst_plan_domain(plan, node->device), (size_t)constant_bytes(value));
         }
     }
 }

@@ -189,10 +189,11 @@ void mst_plan_place_leaves(mst_plan *plan) {
 /* ---- sum_shards ---- */
 
 /* Whether node N is a sum of ROUND that still has to be lowered. A sum whose window is all shards is only a copy. */
-static bool is_of_round(const mst_plan *plan, int64_t n, mst_sum_round round) {
+static bool is_of_round(const mst_plan *plan, int64_t n, mst_sum_round round, bool compiled) {
     const mst_plan_node *node = &plan->node[n];
     const mst_sum_shards_options *o = node->options;
-    return node->op == &mst_op_sum_shards && !node->dead && o->round == (int32_t)round && o->num_here < o->num_shards;
+    if (node->op != &mst_op_sum_shards || node->dead || o->num_here == o->num_shards) return false;
+    return o->round == (int32_t)round && (!compiled || mst_plan_compiles(plan, node));
 }
 
 /* Turns NODE, a sum_shards, into an identity of SUM. */
@@ -203,11 +204,12 @@ static void take_sum(mst_plan_node *node, int32_t sum) {
     node->src[0] = sum;
 }
 
-static mst_status lower_round(mst_distribute_pass *d, mst_sum_round round, const char *name) {
+/* Lowers the sums of ROUND; COMPILED: only those on devices that compile. */
+static mst_status lower_round(mst_distribute_pass *d, mst_sum_round round, bool compiled, const char *name) {
     mst_plan *plan = d->plan;
     int32_t count = 0;
     for (int64_t n = 0; n < d->num_imported; n++) {
-        if (!is_of_round(plan, n, round)) continue;
+        if (!is_of_round(plan, n, round, compiled)) continue;
         const mst_sum_shards_options *o = plan->node[n].options;
         MST_TRY(mst_plan_check_window(plan, (int32_t)n, (mst_shards){o->first_shard, o->num_here}, o->num_shards));
         count++;
@@ -220,7 +222,7 @@ static mst_status lower_round(mst_distribute_pass *d, mst_sum_round round, const
     if (!leaf || !node || !sum) return MST_NO_MEMORY("for a plan");
     count = 0;
     for (int64_t n = 0; n < d->num_imported; n++) {
-        if (!is_of_round(plan, n, round)) continue;
+        if (!is_of_round(plan, n, round, compiled)) continue;
         memcpy(leaf + count * leaves, plan->node[n].src, (size_t)leaves * sizeof *leaf);
         node[count++] = (int32_t)n;
     }
@@ -233,10 +235,12 @@ static mst_status lower_round(mst_distribute_pass *d, mst_sum_round round, const
 
 mst_status mst_distribute_sums(mst_distribute_pass *d) {
     mst_plan *plan = d->plan;
-    MST_TRY(lower_round(d, MST_SUM_EARLY, "early_sums"));
+    MST_TRY(lower_round(d, MST_SUM_EARLY, false, "early_sums"));
     MST_TRY(mst_distribute_replica_sums(d));
+    /* a program that needs sums may fail, so they must come before the vote */
+    MST_TRY(lower_round(d, MST_SUM_LATE, true, "statistics"));
     const int64_t before = plan->num_exchanges;
-    MST_TRY(lower_round(d, MST_SUM_LATE, "late_sums"));
+    MST_TRY(lower_round(d, MST_SUM_LATE, false, "late_sums"));
     if (plan->num_exchanges == 0) return MST_OK;
     plan->vote = (int32_t)before;
     return plan->num_exchanges > before

@@ -1,7 +1,10 @@
 /** Backends: they turn a device's part of a plan into calls that run.
  *
  *  compile turns the part into an executable, once for a plan. bind gives the executable addresses, once for each step
- *  that may be in flight. execute runs some of its calls, in each step. Neither plan nor executable ever change. */
+ *  that may be in flight. execute runs some of its calls, in each step. Neither plan nor executable ever change.
+ *
+ *  Calls of a device that compiles may be late: execute only starts them, in their order. A later call on that device,
+ *  or a copy from it, waits for what it reads. settle waits for all of them. */
 #ifndef MUSTER_RUN_BACKEND_H
 #define MUSTER_RUN_BACKEND_H
 
@@ -42,7 +45,7 @@ typedef struct mst_binding {
 /** VALUE with its address. For a fed tensor the address is missing. */
 mst_array mst_binding_array(const mst_binding *binding, int32_t value);
 
-/** No function may be NULL. */
+/** No function may be NULL, except settle. */
 typedef struct mst_backend {
     uint32_t size; /**< size of this struct when the backend was written */
     /** Makes the executable for DEVICE's calls of PLAN. PLAN outlives it. */
@@ -56,6 +59,10 @@ typedef struct mst_backend {
     /** Runs calls FIRST to END - 1 of the device's program on the device's thread, and stops at the first that
      *  fails. */
     mst_status (*execute)(void *instance, int32_t first, int32_t end, struct mst_frame *frame);
+    /** Waits until all calls that execute has started for FRAME have ended, at most until DEADLINE. The status is that of
+     *  the first that failed, each time; *NODE is then the node of the plan that failed. MST_DEADLINE if one has not
+     *  ended. Several threads may call it at once. NULL: calls have ended when execute returns. */
+    mst_status (*settle)(void *instance, struct mst_frame *frame, int64_t deadline, int32_t *node);
 } mst_backend;
 
 extern const mst_backend mst_backend_cpu;

@@ -13,6 +13,30 @@
 #include "run/gate.h"
 #include "run/part_inside.h"
 
+/* ---- late calls ---- */
+
+mst_status mst_frame_settle(mst_frame *frame, int device, int64_t deadline, int32_t *node) {
+    const mst_backend *backend = frame->devices->device[device].type->backend;
+    *node = -1;
+    return backend->settle && frame->instance[device] ? backend->settle(frame->instance[device], frame, deadline, node)
+                                                      : MST_OK;
+}
+
+/* Whether the host reads a value that may still be on its way: if that fails, another call is the cause. */
+static bool reads_late(const mst_frame *frame, const mst_action *action) {
+    switch (action->kind) {
+        case MST_DO_RECEIVE:
+        case MST_DO_SEND:
+        case MST_DO_FETCH:
+        case MST_DO_START: break;
+        default: return false;
+    }
+    const mst_plan_node *node = &frame->plan->node[action->first];
+    for (int i = 0; i < node->num_src; i++)
+        if (mst_plan_value_domain(frame->plan, node->src[i])->type->copy_array) return true;
+    return false;
+}
+
 /* ---- actions ---- */
 
 /* Waits for a point of another device. HAPPENS: DEVICE is behind the gate, and must complete its writes. So a thread of
@@ -82,9 +106,10 @@ static mst_status feed(mst_frame *frame, int32_t n, const mst_device *device, ms
         atomic_fetch_add(frame->copied, copied);
         return MST_OK;
     }
-    const size_t bytes = (size_t)array.count * mst_dtype_size(array.dtype);
-    atomic_fetch_add(frame->copied, (int64_t)bytes);
-    return mst_domain_copy(device->domain, array.data, &mst_domain_host, staging, bytes);
+    mst_array filled = array;
+    filled.data = staging;
+    atomic_fetch_add(frame->copied, array.count * (int64_t)mst_dtype_size(array.dtype));
+    return mst_domain_copy_array(device->domain, &array, &mst_domain_host, &filled, frame->deadline);
 }
 
 mst_status mst_frame_count(mst_frame *frame, int32_t value, int32_t counted_by, const mst_array *src, int64_t *out) {
@@ -111,11 +136,11 @@ static mst_status receive(mst_frame *frame, int32_t n, int d) {
         atomic_fetch_add(frame->copied, copied);
         return status;
     }
-    int64_t count;
-    MST_TRY(mst_frame_count(frame, node->src[0], node->num_src > 1 ? node->src[1] : -1, &src, &count));
-    const size_t bytes = (size_t)count * mst_dtype_size(src.dtype);
-    atomic_fetch_add(frame->copied, (int64_t)bytes);
-    return mst_domain_copy(device->domain, dst.data, mst_plan_value_domain(frame->plan, node->src[0]), src.data, bytes);
+    mst_array used = src;
+    MST_TRY(mst_frame_count(frame, node->src[0], node->num_src > 1 ? node->src[1] : -1, &src, &used.count));
+    atomic_fetch_add(frame->copied, used.count * (int64_t)mst_dtype_size(src.dtype));
+    return mst_domain_copy_array(device->domain, &dst, mst_plan_value_domain(frame->plan, node->src[0]), &used,
+                                 frame->deadline);
 }
 
 static mst_status fetch_strings(mst_frame *frame, mst_tensor *output, mst_domain *from, const void *src) {
@@ -139,7 +164,9 @@ static mst_status fetch(mst_frame *frame, int32_t n) {
         return mst_domain_copy(&mst_domain_host, mst_tensor_data(output), &mst_domain_host,
                                mst_tensor_data(root->constant), mst_tensor_bytes(output));
     if (!from->type->host) atomic_fetch_add(frame->copied, (int64_t)mst_tensor_bytes(output));
-    return mst_domain_copy(&mst_domain_host, mst_tensor_data(output), from, src.data, mst_tensor_bytes(output));
+    mst_array dst = src;
+    dst.data = mst_tensor_data(output);
+    return mst_domain_copy_array(&mst_domain_host, &dst, from, &src, frame->deadline);
 }
 
 /* Copies VALUE, a leaf of an exchange, to DST, the memory from which it is sent. */
@@ -147,13 +174,14 @@ static mst_status copy_leaf(mst_frame *frame, int32_t value, void *dst) {
     const mst_array src = mst_frame_array(frame, value);
     const mst_plan_value *root = &frame->plan->value[frame->plan->value[value].root];
     mst_domain *from = root->constant ? &mst_domain_host : mst_plan_value_domain(frame->plan, value);
-    const void *data = root->constant ? mst_tensor_data(root->constant) : src.data;
-    int64_t count;
-    if (data == dst) return MST_OK; /* it was computed there */
-    MST_TRY(mst_frame_count(frame, value, frame->plan->value[value].counted_by, &src, &count));
-    const size_t bytes = (size_t)count * mst_dtype_size(src.dtype);
-    if (!from->type->host) atomic_fetch_add(frame->copied, (int64_t)bytes);
-    return mst_domain_copy(&mst_domain_host, dst, from, data, bytes);
+    const bool whole = mst_plan_compiles(frame->plan, &frame->plan->node[root->node]);
+    mst_array used = src, leaf = src;
+    if (root->constant) used.data = mst_tensor_data(root->constant);
+    if (used.data == dst) return MST_OK; /* it was computed there */
+    leaf.data = dst;
+    if (!whole) MST_TRY(mst_frame_count(frame, value, frame->plan->value[value].counted_by, &src, &used.count));
+    if (!from->type->host) atomic_fetch_add(frame->copied, used.count * (int64_t)mst_dtype_size(src.dtype));
+    return mst_domain_copy_array(&mst_domain_host, &leaf, from, &used, frame->deadline);
 }
 
 /* Starts an exchange with other tasks. */
@@ -272,14 +300,16 @@ static mst_status go_on(mst_frame *frame, walk *w, int32_t *node, bool *derived)
         mst_status status = MST_OK;
         if (would_wait(frame, w, action)) return MST_OK;
         *node = node_of(action);
-        *derived = action->kind == MST_DO_WAIT || (action->kind == MST_DO_RECEIVE && frame->plan->node[*node].stream);
+        *derived = action->kind == MST_DO_WAIT || (action->kind == MST_DO_RECEIVE && frame->plan->node[*node].stream) ||
+                   reads_late(frame, action);
         if (action->kind != MST_DO_RUN && action->kind != MST_DO_REACH) /* -1: it waits for another device */
             atomic_store_explicit(&frame->at[w->device], *node, memory_order_relaxed);
         if (action->kind == MST_DO_GATE) {
-            if (!w->at_gate) mst_gate_arrive(frame, w->device);
+            if (!w->at_gate) status = mst_frame_settle(frame, w->device, frame->deadline, node);
+            if (!status && !w->at_gate) mst_gate_arrive(frame, w->device);
             w->at_gate = true;
-            if (would_wait(frame, w, action)) return MST_OK;
-            if (!(w->happens = mst_gate_wait(frame, w->device))) break; /* the frame keeps the cause */
+            if (!status && would_wait(frame, w, action)) return MST_OK;
+            if (!status && !(w->happens = mst_gate_wait(frame, w->device))) break; /* the frame keeps the cause */
         } else {
             status = act(frame, w, action, node);
         }
@@ -314,6 +344,20 @@ static void end_walk(mst_frame *frame, const walk *w) {
                          frame->base[w->device] + (uint64_t)frame->plan->program[w->device].num_points);
 }
 
+/* Waits for late calls: until the deadline for their errors, and then until they have ended, because they use the memory
+ * of the frame. */
+static void settle(mst_frame *frame, int device) {
+    int32_t node;
+    uint64_t errors = mst_error_count();
+    const mst_status status = mst_frame_settle(frame, device, frame->deadline, &node);
+    if (!status) return;
+    complete(frame, status, node, &errors);
+    mst_frame_fail(frame, status, node, device, status == MST_DEADLINE);
+    if (mst_frame_settle(frame, device, MST_NEVER, &node)) {
+        /* the frame has the error already */
+    }
+}
+
 void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_timeline *lines) {
     walk w = {.device = device, .team = team, .lines = lines};
     /* The caller signals when the state may be read, or that the frame failed before it began. */
@@ -321,6 +365,7 @@ void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_timeline *l
         mst_frame_fail(frame, MST_FAIL(MST_DEADLINE, "waited too long for the step to begin"), -1, device, true);
     if (frame->notes) w.began = mst_clock_now();
     if (!atomic_load(&frame->failed)) keep_going(frame, &w);
+    settle(frame, device);
     end_walk(frame, &w);
 }
 

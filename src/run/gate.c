@@ -59,6 +59,8 @@ static void vote(mst_frame *frame) {
 
 void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int device, bool derived) {
     const mst_devices *devices = frame->devices;
+    /* a program fails where another one has, whose results it needs: the device is that of the cause */
+    if (node >= 0 && mst_plan_compiles(frame->plan, &frame->plan->node[node])) device = frame->plan->node[node].device;
     if (node >= 0 && !*mst_error()->node) mst_error_at(frame->plan->node[node].name, NULL);
     if (device >= 0) mst_error_at(NULL, devices->device[device].text);
     pthread_mutex_lock(&frame->lock);
@@ -78,7 +80,20 @@ bool mst_frame_stop(mst_frame *frame) {
     return decide(frame, MST_DOES_NOT) == MST_DOES_NOT;
 }
 
+/* Waits for the late calls of all devices. The devices have started them. */
+static mst_status settle_all(mst_frame *frame) {
+    for (int d = 0; d < frame->devices->count; d++) {
+        int32_t node;
+        const mst_status status = mst_frame_settle(frame, d, frame->deadline, &node);
+        if (!status) continue;
+        mst_frame_fail(frame, status, node, d, false);
+        return MST_FAIL(MST_CANCELLED, "another device failed");
+    }
+    return MST_OK;
+}
+
 mst_status mst_gate_prepare(mst_frame *frame) {
+    MST_TRY(settle_all(frame));
     frame->prepared = true;
     if (!frame->has_turn || atomic_load(&frame->failed)) return MST_OK;
     MST_TRY(mst_turn_write(&frame->turn, frame->deadline));

@@ -133,13 +133,14 @@ static mst_status send_bytes(const mst_frame *frame, int32_t to, int32_t stream,
 }
 
 /* Sends memory of a domain that the host cannot read. */
-static mst_status send_copy(const mst_frame *frame, const mst_plan_node *node, mst_domain *from, const void *data,
-                            size_t bytes) {
-    void *copy = malloc(bytes + 1);
-    if (!copy) return MST_NO_MEMORY("for a value of %zu bytes that another task needs", bytes);
-    mst_status status = mst_domain_copy(&mst_domain_host, copy, from, data, bytes);
-    if (!status) status = send_bytes(frame, node->peer, node->stream, copy, bytes);
-    free(copy);
+static mst_status send_copy(const mst_frame *frame, const mst_plan_node *node, mst_domain *from, const mst_array *src) {
+    const size_t bytes = (size_t)src->count * mst_dtype_size(src->dtype);
+    mst_array copy = *src;
+    copy.data = malloc(bytes + 1);
+    if (!copy.data) return MST_NO_MEMORY("for a value of %zu bytes that another task needs", bytes);
+    mst_status status = mst_domain_copy_array(&mst_domain_host, &copy, from, src, frame->deadline);
+    if (!status) status = send_bytes(frame, node->peer, node->stream, copy.data, bytes);
+    free(copy.data);
     return status;
 }
 
@@ -159,12 +160,12 @@ mst_status mst_session_part_send(mst_frame *frame, int32_t n) {
     mst_domain *from = mst_plan_value_domain(frame->plan, node->src[0]);
     const mst_array src = mst_frame_array(frame, node->src[0]);
     if (src.dtype == MST_STRING) return send_strings(frame, node, from, &src);
-    int64_t count;
-    MST_TRY(mst_frame_count(frame, node->src[0], node->num_src > 1 ? node->src[1] : -1, &src, &count));
-    const size_t bytes = (size_t)count * mst_dtype_size(src.dtype);
+    mst_array used = src;
+    MST_TRY(mst_frame_count(frame, node->src[0], node->num_src > 1 ? node->src[1] : -1, &src, &used.count));
+    const size_t bytes = (size_t)used.count * mst_dtype_size(src.dtype);
     atomic_fetch_add(frame->copied, (int64_t)bytes);
     if (from == &mst_domain_host) return send_bytes(frame, node->peer, node->stream, src.data, bytes);
-    return send_copy(frame, node, from, src.data, bytes);
+    return send_copy(frame, node, from, &used);
 }
 
 /* Checks the size of a received value. If only some of its rows are in use, only these rows were sent. */
@@ -185,7 +186,10 @@ static mst_status take_value(mst_frame *frame, int32_t n, int device, const mst_
     if (dst.dtype == MST_STRING)
         return mst_strings_unpack(&frame->strings[device], domain, dst.data, message->data, message->bytes, dst.count);
     MST_TRY(check_size(&dst, message->bytes));
-    return mst_domain_copy(domain, dst.data, &mst_domain_host, message->data, message->bytes);
+    mst_array sent = dst;
+    sent.data = (void *)(uintptr_t)message->data;
+    sent.count = (int64_t)(message->bytes / mst_dtype_size(dst.dtype));
+    return mst_domain_copy_array(domain, &dst, &mst_domain_host, &sent, frame->deadline);
 }
 
 mst_status mst_session_part_receive(mst_frame *frame, int32_t n, int device) {

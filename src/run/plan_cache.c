@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/no_memory.h"
 #include "graph/spec.h"
 #include "run/session.h"
@@ -123,7 +124,13 @@ void mst_cached_plan_release(mst_session *session, mst_cached_plan *cached) {
 
 static mst_status place_constant(mst_domain *domain, void *dst, const mst_tensor *constant) {
     if (mst_tensor_dtype(constant) == MST_STRING) return mst_strings_place(domain, dst, constant);
-    return mst_domain_copy(domain, dst, &mst_domain_host, mst_tensor_data(constant), mst_tensor_bytes(constant));
+    const mst_array from = {.data = mst_tensor_data(constant),
+                            .count = mst_tensor_count(constant),
+                            .dtype = mst_tensor_dtype(constant),
+                            .shape = mst_tensor_shape(constant)};
+    mst_array to = from;
+    to.data = dst;
+    return mst_domain_copy_array(domain, &to, &mst_domain_host, &from, MST_NEVER);
 }
 
 /* Copies the constants of a device whose memory is not the host's into its memory. Called during an allocation. */

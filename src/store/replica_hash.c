@@ -9,22 +9,22 @@
 #include "store/store.h"
 
 /* Hashes the bytes of COPY. If its memory is not the host's, the bytes are copied there first. */
-static mst_status hash_copy(const mst_copy *copy, size_t bytes, uint64_t *hash) {
+static mst_status hash_copy(const mst_state *state, const mst_copy *copy, int64_t deadline, uint64_t *hash) {
     if (copy->domain->type->host) {
-        *hash = mst_byte_hash(copy->data, bytes);
+        *hash = mst_byte_hash(copy->data, state->bytes);
         return MST_OK;
     }
-    void *data = malloc(bytes + 1);
+    void *data = calloc(1, state->bytes + 1);
     if (!data) return MST_NO_MEMORY("to compare the copies of a variable");
-    const mst_status status = mst_domain_copy(&mst_domain_host, data, copy->domain, copy->data, bytes);
-    *hash = mst_byte_hash(data, bytes);
+    const mst_status status = mst_state_copy(state, &mst_domain_host, data, copy->domain, copy->data, deadline);
+    *hash = mst_byte_hash(data, state->bytes);
     free(data);
     return status;
 }
 
-static mst_status add_copy(const mst_state *state, const mst_copy *copy, mst_replica_hash *out) {
+static mst_status add_copy(const mst_state *state, const mst_copy *copy, int64_t deadline, mst_replica_hash *out) {
     uint64_t hash;
-    MST_TRY(hash_copy(copy, state->bytes, &hash));
+    MST_TRY(hash_copy(state, copy, deadline, &hash));
     if (out->num_copies++ == 0) {
         out->hash = hash;
         snprintf(out->first, sizeof out->first, "%s", copy->place);
@@ -40,7 +40,7 @@ static mst_status hash_copies(mst_store *store, mst_state *state, mst_replica_ha
     mst_status status = mst_state_check_whole(state);
     if (!status && !state->version) status = MST_FAIL(MST_NOT_FOUND, "store: '%s' has no value yet", state->name);
     for (mst_copy *copy = status ? NULL : mst_state_use_next(store, state, NULL), *next; copy; copy = next) {
-        if (!status) status = add_copy(state, copy, out);
+        if (!status) status = add_copy(state, copy, mst_store_deadline(store), out);
         next = mst_state_use_next(store, state, copy);
         mst_copy_release(store, state, copy);
     }

@@ -153,7 +153,7 @@ static mst_block *new_block(mst_state *const *states, int64_t n, mst_domain *dom
     if (!block) return NULL;
     *block = (mst_block){.domain = domain, .num_copies = n};
     memcpy(block->place, place, size);
-    for (int64_t i = 0; i < n; i++) block->bytes += mst_align(states[i]->bytes);
+    for (int64_t i = 0; i < n; i++) block->bytes += mst_domain_room(domain, states[i]->bytes);
     return block;
 }
 
@@ -182,10 +182,19 @@ mst_status mst_store_place(mst_store *store, mst_state *const *states, int64_t n
                              .block = block,
                              .next = states[i]->copies};
         states[i]->copies = out[i];
-        next += mst_align(states[i]->bytes);
+        next += mst_domain_room(domain, states[i]->bytes);
     }
     pthread_mutex_unlock(&store->lock);
     return MST_OK;
+}
+
+mst_status mst_state_copy(const mst_state *state, mst_domain *to, void *dst, mst_domain *from, void *src,
+                          int64_t deadline) {
+    const mst_shape shape = state->spec.shape;
+    const mst_array there = {.data = src, .count = mst_shape_count(shape), .dtype = state->spec.dtype, .shape = shape};
+    mst_array here = there;
+    here.data = dst;
+    return mst_domain_copy_array(to, &here, from, &there, deadline);
 }
 
 /* Whether COPY can be freed: it has no users, and the value of STATE is in another copy too. */
@@ -232,7 +241,7 @@ mst_status mst_copy_refresh(mst_store *store, mst_state *state, mst_copy *copy, 
         if (!mst_timeline_wait(&store->refreshed, seen + 1, deadline, true))
             return MST_FAIL(MST_DEADLINE, "waited too long for the value of '%s': another step copies it", state->name);
     }
-    const mst_status status = from ? mst_domain_copy(copy->domain, copy->data, from->domain, from->data, state->bytes)
+    const mst_status status = from ? mst_state_copy(state, copy->domain, copy->data, from->domain, from->data, deadline)
                                    : MST_FAIL(MST_INTERNAL, "store: the value of '%s' is lost", state->name);
     pthread_mutex_lock(&store->lock);
     copy->refreshing = false;

@@ -190,6 +190,9 @@ MST_CHECKED mst_status mst_store_place(mst_store *store, mst_state *const *state
                                        const char *place, mst_copy **out);
 /** Ends the caller's use of COPY of STATE. A copy without users is freed if another copy has the value. */
 void mst_copy_release(mst_store *store, mst_state *state, mst_copy *copy);
+/** Copies the value of STATE from SRC in the domain FROM to DST in TO; waits for it until DEADLINE at most. */
+MST_CHECKED mst_status mst_state_copy(const mst_state *state, mst_domain *to, void *dst, mst_domain *from, void *src,
+                                      int64_t deadline);
 /** Gives COPY the value of STATE, in a turn that has begun. Frees a copy at rest that is not needed any more. If
  *  another reader is refreshing COPY, waits for it. */
 MST_CHECKED mst_status mst_copy_refresh(mst_store *store, mst_state *state, mst_copy *copy, int64_t deadline);

@@ -85,7 +85,8 @@ static mst_status read_value(mst_store *store, mst_state *state, void *dst) {
     }
     mst_copy *copy = mst_state_use_current(store, state);
     if (!copy) return MST_FAIL(MST_INTERNAL, "store: the value of '%s' is lost", state->name);
-    mst_status status = mst_domain_copy(&mst_domain_host, dst, copy->domain, copy->data, state->bytes);
+    mst_status status =
+        mst_state_copy(state, &mst_domain_host, dst, copy->domain, copy->data, mst_store_deadline(store));
     mst_copy_release(store, state, copy);
     return status;
 }
@@ -139,7 +140,8 @@ static mst_status write_value(mst_store *store, mst_state *state, const void *sr
         return MST_OK;
     }
     mst_copy *copy = mst_state_use_any(store, state);
-    mst_status status = mst_domain_copy(copy->domain, copy->data, &mst_domain_host, src, state->bytes);
+    mst_status status = mst_state_copy(state, copy->domain, copy->data, &mst_domain_host, (void *)(uintptr_t)src,
+                                       mst_store_deadline(store));
     if (!status) {
         pthread_mutex_lock(&store->lock);
         copy->version = state->version = version;

@@ -1,12 +1,13 @@
 /* The module `lagoon`: devices that compile. Each has memory that nobody else may touch, and interprets the text of its
  * programs (support/hlo_interpreter.h). So tests see what a device gets, and not what a kernel would make of the plan.
  *
- * Its memory is open only while arguments are copied out of it and results into it. The programs of several devices run
- * at the same time.
+ * Addresses are names of arrays, and programs run late, on a thread for each device (support/late_arrays.h). So what
+ * works here makes no assumption on when a device is done.
  *
- * Two variables of the environment are for tests:
+ * Variables of the environment are for tests:
  *
  *   MUSTER_LAGOON_FAIL=N      the run of a program that is number N in this process, from 1, fails
+ *   MUSTER_LAGOON_STUCK=N     that run never ends
  *   MUSTER_LAGOON_TEXTS=FILE  each text that is new in this process is appended to FILE, then a line "// ----" */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,8 +18,8 @@
 #include "plan/compiled.h"
 #include "run/backend.h"
 #include "run/frame.h"
-#include "support/closed_memory.h"
 #include "support/hlo_interpreter.h"
+#include "support/late_arrays.h"
 
 enum { MOST_ERROR = 1024 };
 
@@ -114,29 +115,14 @@ typedef struct executable {
     compiled_text **text; /* by call; NULL: an assignment */
 } executable;
 
-/* The type of StableHLO for a dtype. False if there is none. */
-static bool find_type(mst_dtype dtype, hlo_type *out) {
-    switch (dtype) {
-        case MST_F32: *out = HLO_F32; return true;
-        case MST_F64: *out = HLO_F64; return true;
-        case MST_BF16: *out = HLO_BF16; return true;
-        case MST_I32: *out = HLO_I32; return true;
-        case MST_I64: *out = HLO_I64; return true;
-        case MST_U8: *out = HLO_UI8; return true;
-        case MST_BOOL: *out = HLO_I1; return true;
-        default: return false;
-    }
-}
-
 /* Checks that TYPE, that of a program's argument or result, is that of the value SPEC. WHAT and I name the value. */
 static mst_status check_spec(const mst_plan_node *node, const hlo_array *type, const mst_spec *spec, const char *what,
                              int i) {
     char have[HLO_TYPE_TEXT], want[HLO_TYPE_TEXT];
-    hlo_array wanted = {.ndim = spec->shape.ndim};
-    if (!find_type(spec->dtype, &wanted.type))
+    hlo_array wanted;
+    if (!late_type_of(spec, &wanted))
         return FAIL(MST_INTERNAL, "lagoon: node '%s': %s %d has a dtype that StableHLO does not have", node->name, what,
                     i);
-    memcpy(wanted.dim, spec->shape.dim, (size_t)wanted.ndim * sizeof *wanted.dim);
     if (hlo_same_type(type, &wanted)) return MST_OK;
     return FAIL(MST_INTERNAL, "lagoon: node '%s': %s %d is %s, but %s in the program", node->name, what, i,
                 hlo_type_text(&wanted, want, sizeof want), hlo_type_text(type, have, sizeof have));
@@ -234,6 +220,8 @@ typedef struct instance {
     int device;
     call *calls;
     mst_array *arrays; /* of all calls */
+    uint64_t frame;    /* number of the frame to which the jobs belong */
+    late_group jobs;
 } instance;
 
 static void unbind(void *context) {
@@ -296,131 +284,171 @@ static size_t bytes_of(const hlo_array *array) {
     return (size_t)array->count * hlo_type_size(array->type);
 }
 
-/* Checks that BYTES of a value of the open domain are there. WHAT and I name the value. */
-static mst_status check_place(const instance *x, const call *c, const mst_array *array, size_t bytes, const char *what,
-                              int i) {
-    if (!bytes || closed_memory_has(x->domain, array->data, bytes)) return MST_OK;
-    return FAIL(MST_INTERNAL, "lagoon: node '%s': %s %d is not in the memory of device %d", c->node->name, what, i,
-                x->device);
+/* A run of a program. */
+typedef struct program_run {
+    late_job job; /* first: a run is its job */
+    const call *call;
+    bool fails, is_stuck;
+} program_run;
+
+static void set_error(late_error *error, mst_status status, const call *c, const char *message) {
+    error->status = status;
+    error->node = c->number;
+    snprintf(error->message, sizeof error->message, "lagoon: the program of node '%s': %s", c->node->name, message);
 }
 
-static mst_status copy_arguments(const instance *x, const call *c, const hlo_array *args) {
-    const mst_compiled_options *o = c->node->options;
-    const uint64_t number = (uint64_t)x->step->number;
-    for (int i = 0; i < o->num_arguments; i++) {
-        const mst_compiled_argument *argument = &o->argument[i];
-        uint32_t word[2] = {(uint32_t)number, (uint32_t)(number >> 32)};
-        const size_t bytes = bytes_of(&args[i]);
-        const void *data = word;
-        if (argument->kind == MST_HLO_SOURCE_VALUE) {
-            const mst_array *array = &c->src[argument->source];
-            MST_TRY(check_place(x, c, array, bytes, "source", argument->source));
-            data = array->data;
-        } else if (argument->kind == MST_HLO_SOURCE_KEY) {
-            host->random_key(x->step->seed, argument->stream, word);
-        }
-        if (bytes) memcpy(args[i].data, data, bytes);
+/* Gives the results of a run to the arrays that others have been waiting for. The word of faults is no array. */
+static void give_results(late_job *job, hlo_array *result) {
+    for (int i = 0; i < job->num_results; i++) {
+        job->result[i]->array.data = result[i].data;
+        result[i].data = NULL;
     }
-    return MST_OK;
 }
 
-static mst_status copy_results(const instance *x, const call *c, const hlo_array *results) {
-    for (int i = 0; i < c->node->num_dst; i++)
-        MST_TRY(check_place(x, c, &c->dst[i], bytes_of(&results[i]), "output", i));
-    for (int i = 0; i < c->node->num_dst; i++)
-        if (results[i].count) memcpy(c->dst[i].data, results[i].data, bytes_of(&results[i]));
-    return MST_OK;
-}
-
-/* Does COPY with the domain open. */
-static mst_status copy_open(const instance *x, const call *c, const hlo_array *arrays,
-                            mst_status (*copy)(const instance *x, const call *c, const hlo_array *arrays)) {
-    MST_TRY(closed_memory_open(x->domain));
-    const mst_status status = copy(x, c, arrays);
-    const mst_status closed = closed_memory_close(x->domain);
-    return status ? status : closed;
-}
-
-/* The error that the program itself has found, if any. It names the node that failed. */
-static mst_status check_faults(const instance *x, const call *c, const hlo_array *results, mst_frame *frame) {
+static void run_program(late_job *job, late_error *error) {
+    const program_run *run = (program_run *)job;
+    const call *c = run->call;
     const mst_compiled_options *o = c->node->options;
-    int32_t word;
-    if (!o->num_faults) return MST_OK;
-    memcpy(&word, results[c->node->num_dst].data, sizeof word);
-    if (!word) return MST_OK;
-    if (word < 0 || word > o->num_faults)
-        return FAIL(MST_INTERNAL, "lagoon: node '%s': the word of faults is %d, of %d", c->node->name, word,
-                    o->num_faults);
-    const mst_compiled_fault *fault = &o->fault[word - 1];
-    atomic_store_explicit(&frame->at[x->device], fault->node, memory_order_relaxed);
-    return FAIL(fault->code, "%s", fault->message);
-}
-
-static mst_status run_on(const instance *x, const call *c, const hlo_array *args, hlo_array *results,
-                         mst_frame *frame) {
-    char error[MOST_ERROR];
-    MST_TRY(copy_open(x, c, args, copy_arguments));
-    if (!hlo_run(c->program, args, hlo_num_arguments(c->program), results, error, sizeof error))
-        return FAIL(MST_INTERNAL, "lagoon: the program of node '%s': %s", c->node->name, error);
-    MST_TRY(check_faults(x, c, results, frame));
-    return copy_open(x, c, results, copy_results);
-}
-
-/* Counts the runs of this process, and fails in the one that MUSTER_LAGOON_FAIL names. */
-static mst_status count_run(void) {
-    static _Atomic long long runs;
-    const char *wanted = getenv("MUSTER_LAGOON_FAIL");
-    const long long run = atomic_fetch_add(&runs, 1) + 1;
-    char *end = NULL;
-    if (!wanted || !*wanted) return MST_OK;
-    const long long number = strtoll(wanted, &end, 10);
-    if (*end || number < 1) return FAIL(MST_INVALID, "MUSTER_LAGOON_FAIL is '%s', not a number from 1", wanted);
-    return run == number ? FAIL(MST_UNAVAILABLE, "lagoon: program failed") : MST_OK;
-}
-
-static mst_status run_program(const instance *x, const call *c, mst_frame *frame) {
-    const int num_args = hlo_num_arguments(c->program), num_results = hlo_num_results(c->program);
-    MST_TRY(count_run());
-    hlo_array *args = calloc((size_t)num_args + 1, sizeof *args);
+    char message[MOST_ERROR];
+    const int num_results = hlo_num_results(c->program);
+    if (run->is_stuck) late_never();
+    if (run->fails) {
+        set_error(error, MST_UNAVAILABLE, c, "program failed");
+        return;
+    }
+    hlo_array *args = calloc((size_t)job->num_args + 1, sizeof *args);
     hlo_array *results = calloc((size_t)num_results + 1, sizeof *results);
-    bool enough = args && results;
-    for (int i = 0; i < num_args && enough; i++) {
-        args[i] = *hlo_argument(c->program, i);
-        args[i].data = malloc(bytes_of(&args[i]) + 1);
-        enough = args[i].data;
+    for (int i = 0; args && i < job->num_args; i++) args[i] = job->arg[i]->array;
+    if (!args || !results) {
+        set_error(error, MST_OUT_OF_MEMORY, c, "there is no memory");
+    } else if (!hlo_run(c->program, args, job->num_args, results, message, sizeof message)) {
+        set_error(error, MST_INTERNAL, c, message);
+    } else {
+        int32_t word = 0;
+        if (o->num_faults) memcpy(&word, results[c->node->num_dst].data, sizeof word);
+        if (word) set_error(error, MST_INTERNAL, c, "it reports a fault");
+        error->word = word;
+        if (!word) give_results(job, results);
     }
-    const mst_status status = enough ? run_on(x, c, args, results, frame)
-                                     : FAIL(MST_OUT_OF_MEMORY, "lagoon: there is no memory to run a program");
-    for (int i = 0; args && i < num_args; i++) free(args[i].data);
     for (int i = 0; results && i < num_results; i++) hlo_array_free(&results[i]);
     free(args);
     free(results);
+}
+
+static void free_run(late_job *job) {
+    free(job);
+}
+
+/* Two words, the argument of a program that is a key or the number of the step. */
+static late_array *make_words(const uint32_t word[2]) {
+    late_array *x = late_array_make(&(hlo_array){.type = HLO_UI32, .ndim = 1, .dim = {2}, .count = 2});
+    if (x) x->array.data = malloc(2 * sizeof *word);
+    if (!x || !x->array.data) {
+        late_array_release(x);
+        return NULL;
+    }
+    memcpy(x->array.data, word, 2 * sizeof *word);
+    x->is_there = true;
+    return x;
+}
+
+static mst_status find_argument(const instance *x, const call *c, int i, late_array **out) {
+    const mst_compiled_argument *argument = &((const mst_compiled_options *)c->node->options)->argument[i];
+    const uint64_t number = (uint64_t)x->step->number;
+    uint32_t word[2] = {(uint32_t)number, (uint32_t)(number >> 32)};
+    if (argument->kind == MST_HLO_SOURCE_KEY) host->random_key(x->step->seed, argument->stream, word);
+    *out = argument->kind == MST_HLO_SOURCE_VALUE ? late_array_at(x->domain, c->src[argument->source].data)
+                                                  : make_words(word);
+    if (*out && hlo_same_type(&(*out)->array, hlo_argument(c->program, i))) return MST_OK;
+    return FAIL(MST_INTERNAL, "lagoon: node '%s': argument %d is not on device %d", c->node->name, i, x->device);
+}
+
+static mst_status make_result(const instance *x, const call *c, int i, late_array **out) {
+    *out = late_array_make(hlo_result(c->program, i));
+    if (!*out) return NO_MEMORY();
+    return late_array_put(x->domain, c->dst[i].data, bytes_of(&(*out)->array), *out);
+}
+
+static bool is_number(const char *variable, long long number) {
+    const char *wanted = getenv(variable);
+    return wanted && *wanted && strtoll(wanted, NULL, 10) == number;
+}
+
+/* Starts a program. Its arguments may be on their way, and its results are. */
+static mst_status start_program(instance *x, const call *c) {
+    static _Atomic long long runs;
+    const long long number = atomic_fetch_add(&runs, 1) + 1;
+    const int num_args = hlo_num_arguments(c->program);
+    program_run *run = calloc(1, sizeof *run);
+    late_array **arg = calloc((size_t)num_args + 1, sizeof *arg);
+    late_array **result = calloc((size_t)c->node->num_dst + 1, sizeof *result);
+    mst_status status = run && arg && result ? MST_OK : NO_MEMORY();
+    for (int i = 0; i < num_args && !status; i++) status = find_argument(x, c, i, &arg[i]);
+    for (int i = 0; i < c->node->num_dst && !status; i++) status = make_result(x, c, i, &result[i]);
+    if (!status) {
+        *run = (program_run){.job = {.run = run_program,
+                                     .free = free_run,
+                                     .group = &x->jobs,
+                                     .num_args = num_args,
+                                     .num_results = c->node->num_dst,
+                                     .arg = arg,
+                                     .result = result},
+                             .call = c,
+                             .fails = is_number("MUSTER_LAGOON_FAIL", number),
+                             .is_stuck = is_number("MUSTER_LAGOON_STUCK", number)};
+        return late_start(x->domain, &run->job);
+    }
+    for (int i = 0; arg && i < num_args; i++) late_array_release(arg[i]);
+    for (int i = 0; result && i < c->node->num_dst; i++) late_array_release(result[i]);
+    free(arg);
+    free(result);
+    free(run);
     return status;
 }
 
-/* Source 1 becomes the value of source 0. */
-static mst_status copy_assigned(const instance *x, const call *c, const hlo_array *type) {
-    const size_t bytes = bytes_of(type);
-    for (int i = 0; i < 2; i++) MST_TRY(check_place(x, c, &c->src[i], bytes, "source", i));
-    if (bytes) memmove(c->src[0].data, c->src[1].data, bytes);
-    return MST_OK;
-}
-
+/* Behind the gate: source 1 becomes the value of source 0, a variable. Only the name changes. */
 static mst_status assign(const instance *x, const call *c) {
-    hlo_array type = {.count = c->src[0].count};
-    if (!find_type(c->src[0].dtype, &type.type))
-        return FAIL(MST_INTERNAL, "lagoon: node '%s' has a dtype that StableHLO does not have", c->node->name);
-    return copy_open(x, c, &type, copy_assigned);
+    late_array *value = late_array_at(x->domain, c->src[1].data);
+    if (!value) return FAIL(MST_INTERNAL, "lagoon: node '%s': its value is not on device %d", c->node->name, x->device);
+    const mst_status status = late_array_put(x->domain, c->src[0].data, bytes_of(&value->array), value);
+    late_array_release(value);
+    return status;
 }
 
 static mst_status execute(void *context, int32_t first, int32_t end, struct mst_frame *frame) {
-    const instance *x = context;
+    instance *x = context;
+    if (x->frame != frame->number) { /* no job is left of the frame before */
+        x->frame = frame->number;
+        x->jobs = (late_group){0};
+    }
     for (int32_t k = first; k < end; k++) {
         const call *c = &x->calls[k];
         atomic_store_explicit(&frame->at[x->device], c->number, memory_order_relaxed);
-        MST_TRY(c->program ? run_program(x, c, frame) : assign(x, c));
+        MST_TRY(c->program ? start_program(x, c) : assign(x, c));
     }
     return MST_OK;
+}
+
+/* The error of a program that has found it itself. */
+static mst_status report_fault(const instance *x, const mst_frame *frame, const late_error *error, int32_t *node) {
+    const mst_plan_node *program = &frame->plan->node[error->node];
+    const mst_compiled_options *o = program->options;
+    if (error->word < 0 || error->word > o->num_faults)
+        return FAIL(MST_INTERNAL, "lagoon: node '%s' on device %d: the word of faults is %d, of %d", program->name,
+                    x->device, error->word, o->num_faults);
+    *node = o->fault[error->word - 1].node;
+    return FAIL(o->fault[error->word - 1].code, "%s", o->fault[error->word - 1].message);
+}
+
+static mst_status settle(void *context, mst_frame *frame, int64_t deadline, int32_t *node) {
+    instance *x = context;
+    late_error error;
+    *node = -1;
+    if (x->frame != frame->number) return MST_OK; /* it has started nothing for this frame */
+    MST_TRY(late_wait(&x->jobs, deadline, &error));
+    *node = error.node;
+    if (!error.status) return MST_OK;
+    return error.word ? report_fault(x, frame, &error, node) : FAIL(error.status, "%s", error.message);
 }
 
 static const mst_backend backend = {.size = sizeof(mst_backend),
@@ -428,7 +456,8 @@ static const mst_backend backend = {.size = sizeof(mst_backend),
                                     .destroy = destroy,
                                     .bind = bind,
                                     .unbind = unbind,
-                                    .execute = execute};
+                                    .execute = execute,
+                                    .settle = settle};
 
 /* ---- the device type ---- */
 
@@ -436,7 +465,7 @@ static bool supports(const mst_op *op, int num_src, const mst_spec *src) {
     const unsigned silent = MST_OP_VARIABLE | MST_OP_PLACEHOLDER | MST_OP_CONSTANT | MST_OP_NO_VALUE;
     hlo_type type;
     for (int i = 0; i < num_src; i++)
-        if (!find_type(src[i].dtype, &type)) return false;
+        if (!late_type(src[i].dtype, &type)) return false;
     return op->hlo || op->lower || op->flags & silent;
 }
 
@@ -447,12 +476,12 @@ static const mst_device_type device_type = {.size = sizeof(mst_device_type),
                                             .compiles = true,
                                             .engines = engines,
                                             .supports = supports,
-                                            .domain = closed_memory_find,
+                                            .domain = late_arrays_domain,
                                             .backend = &backend};
 
 static mst_status load(const mst_registrar *registrar) {
     host = registrar;
-    closed_memory_begin("lagoon", registrar);
+    late_arrays_begin("lagoon", registrar);
     return registrar->device_type(&device_type);
 }
 

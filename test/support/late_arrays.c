@@ -1,0 +1,393 @@
+#include "support/late_arrays.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* An array and its name. */
+typedef struct place {
+    char *data;
+    size_t bytes;
+    late_array *array;
+    struct place *next;
+} place;
+
+/* A device: its domain, its arrays and its jobs. */
+typedef struct lagoon {
+    mst_domain domain; /* first: a lagoon is its domain */
+    place *places;
+    late_job *first, **last; /* jobs that have not begun */
+    bool has_thread;
+    unsigned seed; /* of the delays of its jobs */
+    struct lagoon *next;
+} lagoon;
+
+static const mst_registrar *host;
+static const char *type_name;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed; /* a job was given to a device, or has ended */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static lagoon *lagoons;
+
+#define FAIL(code, ...) host->error_set((code), __FILE__, __LINE__, __VA_ARGS__)
+#define NO_MEMORY() FAIL(MST_OUT_OF_MEMORY, "%s: there is no memory", type_name)
+
+/* ---- waiting ---- */
+
+static void make_condition(void) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* Waits for a change, at most until DEADLINE, a time of the monotonic clock in ns. False if it has passed. Called under
+ * the lock. */
+static bool wait_until(int64_t deadline) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const int64_t time = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, most = time + 1000000000;
+    if (time >= deadline) return false;
+    const int64_t until = deadline < most ? deadline : most;
+    const struct timespec at = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+    pthread_cond_timedwait(&changed, &lock, &at);
+    return true;
+}
+
+/* ---- arrays ---- */
+
+late_array *late_array_make(const hlo_array *type) {
+    late_array *x = calloc(1, sizeof *x);
+    if (!x) return NULL;
+    x->references = 1;
+    x->array = *type;
+    x->array.data = NULL;
+    return x;
+}
+
+static void release_locked(late_array *x) {
+    if (!x || --x->references) return;
+    hlo_array_free(&x->array);
+    free(x);
+}
+
+void late_array_release(late_array *x) {
+    pthread_mutex_lock(&lock);
+    release_locked(x);
+    pthread_mutex_unlock(&lock);
+}
+
+late_array *late_array_at(mst_domain *domain, const void *data) {
+    late_array *out = NULL;
+    pthread_mutex_lock(&lock);
+    for (const place *p = ((lagoon *)domain)->places; p && !out; p = p->next)
+        if (p->data == data) out = p->array;
+    if (out) out->references++;
+    pthread_mutex_unlock(&lock);
+    return out;
+}
+
+/* Takes away all arrays that lie in BYTES from DATA on. Called under the lock. */
+static void drop_places(lagoon *x, const char *data, size_t bytes) {
+    for (place **at = &x->places; *at;) {
+        place *p = *at;
+        if (p->data + p->bytes <= data || data + bytes <= p->data) {
+            at = &p->next;
+            continue;
+        }
+        *at = p->next;
+        release_locked(p->array);
+        free(p);
+    }
+}
+
+mst_status late_array_put(mst_domain *domain, void *data, size_t bytes, late_array *array) {
+    lagoon *x = (lagoon *)domain;
+    place *p = malloc(sizeof *p);
+    if (!p) return NO_MEMORY();
+    /* an array without elements has a name too */
+    *p = (place){.data = data, .bytes = bytes ? bytes : 1, .array = array};
+    pthread_mutex_lock(&lock);
+    array->references++;
+    drop_places(x, p->data, p->bytes);
+    p->next = x->places;
+    x->places = p;
+    pthread_mutex_unlock(&lock);
+    return MST_OK;
+}
+
+/* ---- jobs ---- */
+
+static void free_job(late_job *job) {
+    for (int i = 0; i < job->num_args; i++) release_locked(job->arg[i]);
+    for (int i = 0; i < job->num_results; i++) release_locked(job->result[i]);
+    free(job->arg);
+    free(job->result);
+    job->free(job);
+}
+
+/* Waits for the arguments of JOB. If one could not be made, its message is that of the job. Called under the lock. */
+static void await_arguments(const late_job *job, late_error *error) {
+    for (int i = 0; i < job->num_args && !error->status; i++) {
+        while (!job->arg[i]->is_there) wait_until(INT64_MAX);
+        *error = job->arg[i]->error;
+    }
+}
+
+static void end_job(late_job *job, const late_error *error) {
+    for (int i = 0; i < job->num_results; i++) {
+        job->result[i]->is_there = true;
+        job->result[i]->error = *error;
+    }
+    late_group *group = job->group;
+    if (group && !group->error.status) group->error = *error;
+    if (group) group->left--;
+    free_job(job);
+    pthread_cond_broadcast(&changed);
+}
+
+/* A job begins late, by up to a tenth of a millisecond. */
+static void delay(lagoon *x) {
+    enum { MOST_NS = 100000 };
+    const struct timespec time = {.tv_nsec = rand_r(&x->seed) % MOST_NS};
+    nanosleep(&time, NULL);
+}
+
+static void *work(void *context) {
+    lagoon *x = context;
+    host->unbind_thread();
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (!x->first) pthread_cond_wait(&changed, &lock);
+        late_job *job = x->first;
+        x->first = job->next;
+        if (!x->first) x->last = &x->first;
+        late_error error = {.node = -1};
+        await_arguments(job, &error);
+        if (!error.status) {
+            pthread_mutex_unlock(&lock);
+            delay(x);
+            job->run(job, &error);
+            pthread_mutex_lock(&lock);
+        }
+        end_job(job, &error);
+    }
+    return NULL;
+}
+
+static mst_status start_thread(lagoon *x) {
+    pthread_t thread;
+    if (x->has_thread) return MST_OK;
+    if (pthread_create(&thread, NULL, work, x)) return FAIL(MST_OUT_OF_MEMORY, "%s: cannot start a thread", type_name);
+    pthread_detach(thread);
+    x->has_thread = true;
+    return MST_OK;
+}
+
+mst_status late_start(mst_domain *domain, late_job *job) {
+    lagoon *x = (lagoon *)domain;
+    job->next = NULL;
+    pthread_mutex_lock(&lock);
+    const mst_status status = start_thread(x);
+    if (status) {
+        free_job(job);
+    } else {
+        if (job->group) job->group->left++;
+        *x->last = job;
+        x->last = &job->next;
+        pthread_cond_broadcast(&changed);
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+mst_status late_wait(late_group *group, int64_t deadline, late_error *out) {
+    pthread_mutex_lock(&lock);
+    bool in_time = true;
+    while (group->left && in_time) in_time = wait_until(deadline);
+    *out = group->error;
+    pthread_mutex_unlock(&lock);
+    if (in_time) return MST_OK;
+    return FAIL(MST_DEADLINE, "waited too long for a program: it is stuck, or the timeout is too short");
+}
+
+void late_never(void) {
+    for (;;) pause();
+}
+
+/* ---- types ---- */
+
+bool late_type(mst_dtype dtype, hlo_type *out) {
+    switch (dtype) {
+        case MST_F32: *out = HLO_F32; return true;
+        case MST_F64: *out = HLO_F64; return true;
+        case MST_BF16: *out = HLO_BF16; return true;
+        case MST_I32: *out = HLO_I32; return true;
+        case MST_I64: *out = HLO_I64; return true;
+        case MST_U8: *out = HLO_UI8; return true;
+        case MST_BOOL: *out = HLO_I1; return true;
+        default: return false;
+    }
+}
+
+bool late_type_of(const mst_spec *spec, hlo_array *out) {
+    *out = (hlo_array){.ndim = spec->shape.ndim, .count = 1};
+    for (int i = 0; i < spec->shape.ndim; i++) {
+        out->dim[i] = spec->shape.dim[i];
+        out->count *= out->dim[i];
+    }
+    return late_type(spec->dtype, &out->type);
+}
+
+/* ---- copies ---- */
+
+static size_t bytes_of(const hlo_array *x) {
+    return (size_t)x->count * hlo_type_size(x->type);
+}
+
+static mst_status find_type(const mst_array *array, hlo_array *out) {
+    const mst_spec spec = {.dtype = array->dtype, .shape = array->shape};
+    if (late_type_of(&spec, out) && out->count == array->count) return MST_OK;
+    return FAIL(MST_INTERNAL, "%s: an array of %lld elements is no whole array of its shape", type_name,
+                (long long)array->count);
+}
+
+/* Copies from the host's memory, which may change then. */
+static mst_status copy_in(mst_domain *to, const mst_array *dst, const mst_array *src) {
+    hlo_array type;
+    MST_TRY(find_type(dst, &type));
+    if (src->count != dst->count) return FAIL(MST_INTERNAL, "%s: a copy of a part of an array", type_name);
+    late_array *x = late_array_make(&type);
+    if (x) x->array.data = malloc(bytes_of(&type) + 1);
+    if (!x || !x->array.data) {
+        late_array_release(x);
+        return NO_MEMORY();
+    }
+    if (bytes_of(&type)) memcpy(x->array.data, src->data, bytes_of(&type));
+    x->is_there = true;
+    const mst_status status = late_array_put(to, dst->data, bytes_of(&type), x);
+    late_array_release(x);
+    return status;
+}
+
+static mst_status find_source(mst_domain *from, const mst_array *src, late_array **out) {
+    hlo_array type;
+    MST_TRY(find_type(src, &type));
+    *out = late_array_at(from, src->data);
+    if (!*out) return FAIL(MST_INTERNAL, "%s: there is no array at the address of a copy", type_name);
+    if ((*out)->array.count == type.count && (*out)->array.type == type.type) return MST_OK;
+    late_array_release(*out);
+    return FAIL(MST_INTERNAL, "%s: a copy of a part of an array", type_name);
+}
+
+static mst_status copy_out(const mst_array *dst, late_array *x, int64_t deadline) {
+    pthread_mutex_lock(&lock);
+    bool in_time = true;
+    while (!x->is_there && in_time) in_time = wait_until(deadline);
+    const late_error error = x->error;
+    pthread_mutex_unlock(&lock);
+    if (!in_time) return FAIL(MST_DEADLINE, "waited too long for a value: it is stuck, or the timeout is too short");
+    if (error.status) return FAIL(error.status, "%s", error.message);
+    if (bytes_of(&x->array)) memcpy(dst->data, x->array.data, bytes_of(&x->array));
+    return MST_OK;
+}
+
+static void copy_job(late_job *job, late_error *error) {
+    hlo_array *to = &job->result[0]->array;
+    to->data = malloc(bytes_of(to) + 1);
+    if (!to->data)
+        *error = (late_error){.status = MST_OUT_OF_MEMORY, .node = -1, .message = "there is no memory for a copy"};
+    else if (bytes_of(to))
+        memcpy(to->data, job->arg[0]->array.data, bytes_of(to));
+}
+
+static void free_copy(late_job *job) {
+    free(job);
+}
+
+/* From one device to another: the array there is on its way. X is a reference that this takes. */
+static mst_status copy_between(mst_domain *to, const mst_array *dst, late_array *x) {
+    late_job *job = calloc(1, sizeof *job);
+    late_array **arg = malloc(sizeof *arg), **result = malloc(sizeof *result);
+    late_array *there = late_array_make(&x->array);
+    if (!job || !arg || !result || !there) {
+        free(job);
+        free(arg);
+        free(result);
+        late_array_release(there);
+        late_array_release(x);
+        return NO_MEMORY();
+    }
+    *arg = x;
+    *result = there;
+    *job =
+        (late_job){.run = copy_job, .free = free_copy, .num_args = 1, .num_results = 1, .arg = arg, .result = result};
+    const mst_status status = late_array_put(to, dst->data, bytes_of(&there->array), there);
+    if (!status) return late_start(to, job);
+    pthread_mutex_lock(&lock);
+    free_job(job);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+static mst_status copy_array(mst_domain *to, const mst_array *dst, mst_domain *from, const mst_array *src,
+                             int64_t deadline) {
+    late_array *x;
+    if (from->type->host) return copy_in(to, dst, src);
+    MST_TRY(find_source(from, src, &x));
+    if (!to->type->host) return copy_between(to, dst, x);
+    const mst_status status = copy_out(dst, x, deadline);
+    late_array_release(x);
+    return status;
+}
+
+/* ---- domains ---- */
+
+static size_t whole_pages(size_t bytes) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return bytes ? (bytes + page - 1) / page * page : page;
+}
+
+static mst_status reserve(mst_domain *domain, size_t bytes, void **out) {
+    (void)domain;
+    *out = mmap(NULL, whole_pages(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (*out != MAP_FAILED) return MST_OK;
+    *out = NULL;
+    return FAIL(MST_OUT_OF_MEMORY, "%s: cannot get %zu bytes of memory", type_name, bytes);
+}
+
+static void give_back(mst_domain *domain, void *data, size_t bytes) {
+    pthread_mutex_lock(&lock);
+    drop_places((lagoon *)domain, data, whole_pages(bytes));
+    pthread_mutex_unlock(&lock);
+    munmap(data, whole_pages(bytes));
+}
+
+static mst_domain_type domain_type = {
+    .size = sizeof(mst_domain_type), .alloc = reserve, .free = give_back, .copy_array = copy_array};
+
+void late_arrays_begin(const char *name, const mst_registrar *registrar) {
+    host = registrar;
+    type_name = domain_type.name = name;
+    pthread_once(&once, make_condition);
+}
+
+mst_status late_arrays_domain(int index, mst_domain **out) {
+    pthread_mutex_lock(&lock);
+    lagoon *x = lagoons;
+    while (x && x->domain.index != index) x = x->next;
+    if (!x && (x = calloc(1, sizeof *x))) {
+        x->domain = (mst_domain){.type = &domain_type, .index = index};
+        x->last = &x->first;
+        x->seed = (unsigned)index + 1;
+        x->next = lagoons;
+        lagoons = x;
+    }
+    pthread_mutex_unlock(&lock);
+    *out = x ? &x->domain : NULL;
+    return x ? MST_OK : NO_MEMORY();
+}
