@@ -9,6 +9,7 @@
 static inline uint16_t mst_bf16_of(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
+    /* a NaN: one bit is set, since without the lower half it might be an infinity */
     if ((bits & 0x7fffffffu) > 0x7f800000u) return (uint16_t)(bits >> 16 | 0x40u);
     return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }

@@ -4,9 +4,8 @@
 
 #include "base/rng.h"
 
-/* The number of words that are hashed at the same time: a multiplication takes several cycles, but one can begin in
- * each cycle. */
-enum { LANES = 8, WORD = 8 };
+/* LANES words are hashed at the same time: a multiplication takes several cycles, but one can begin in each cycle. */
+enum { LANES = 8, WORD_BYTES = 8 };
 
 /* Adds WORD to HASH. For each WORD this is a bijection of HASH, so a difference in one word is never lost. A product
  * does not spread high bits, so the rotation moves them to where the next product spreads them. */
@@ -19,14 +18,14 @@ uint64_t mst_byte_hash(const void *data, size_t bytes) {
     uint64_t lane[LANES], hash = bytes;
     const char *src = data;
     for (int i = 0; i < LANES; i++) lane[i] = (uint64_t)i;
-    for (; bytes >= LANES * WORD; bytes -= LANES * WORD, src += LANES * WORD)
+    for (; bytes >= LANES * WORD_BYTES; bytes -= LANES * WORD_BYTES, src += LANES * WORD_BYTES)
         for (int i = 0; i < LANES; i++) {
             uint64_t word;
-            memcpy(&word, src + (size_t)i * WORD, WORD);
+            memcpy(&word, src + (size_t)i * WORD_BYTES, WORD_BYTES);
             lane[i] = add_word(lane[i], word);
         }
     for (int i = 0; bytes > 0; i++) { /* the last word is filled up with zeros */
-        const size_t part = bytes < WORD ? bytes : WORD;
+        const size_t part = bytes < WORD_BYTES ? bytes : WORD_BYTES;
         uint64_t word = 0;
         memcpy(&word, src, part);
         lane[i] = add_word(lane[i], word);

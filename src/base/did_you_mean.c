@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST = 63 };
+enum { LONGEST = 63 }; /* letters; longer words are near to no name */
 
 static char folded(char c) {
     if (c == '-') return '_';

@@ -10,9 +10,10 @@
 enum { MST_ESCAPE_TEXT = 5 };
 
 /** Writes the first character of the LENGTH > 0 bytes at DATA to TEXT, and returns how many bytes it had in DATA. A
- *  character of UTF-8 is written as it is. \\ \' \n \t \r have these escapes. Any other byte is written as \xHH, with
- *  its two hexadecimal digits HH. Characters with an effect on a terminal or on the direction of text are written in
- *  this way too, byte by byte. These are U+0000 to U+001F, U+007F to U+009F, U+2028, U+2029, U+202E and others. */
+ *  character of UTF-8 is written as it is. There are five exceptions: a backslash, a single quote, a newline, a tab and
+ *  a carriage return become \\ \' \n \t \r. Any other byte is written as \xHH, with its two hexadecimal digits HH.
+ *  Characters with an effect on a terminal or on the direction of text are written in this way too, byte by byte. These
+ *  are U+0000 to U+001F, U+007F to U+009F, U+2028, U+2029, U+202E and others. */
 size_t mst_escape(const char *data, size_t length, char text[MST_ESCAPE_TEXT]);
 /** Writes the LENGTH bytes at DATA as text for one line without quotes around it. Characters are written as by
  *  mst_escape, except that \ and ' stay as they are. A text that needs more than SIZE bytes is cut off and ends in

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+/* The numbers in this file are those of FarmHash. It has four ways to hash: for up to 16, 32 and 64 bytes, and for
+ * more. */
 static const uint64_t k0 = 0xc3a5c85c97cb3127, k1 = 0xb492b66fbe98f273, k2 = 0x9ae16a3b2f90404f;
 
 typedef struct pair {

@@ -164,7 +164,8 @@ bool mst_file_is_side_name(const char *name) {
            strspn(name + prefix, side_digits) == MST_FILE_SIDE_SIZE - 1 - prefix;
 }
 
-/* Locks the new FILE. False if another process has claimed it first, which then removes it. */
+/* Locks the new FILE. False if another process has claimed it first (mst_file_claim): that process removes it. Where
+ * files cannot be locked, the result is true. */
 static bool lock_new(int file) {
     struct stat info;
     if (flock(file, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) return false;

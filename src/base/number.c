@@ -86,7 +86,7 @@ static bool parse_plain(const char *text, double *out) {
     const uint64_t exact = (uint64_t)1 << DBL_MANT_DIG;
     const char *at = text + (*text == '-' || *text == '+');
     uint64_t whole = 0;
-    int digits = 0, behind = 0;
+    int digits = 0, decimals = 0;
     bool point = false;
     for (; (*at >= '0' && *at <= '9') || (*at == '.' && !point); at++) {
         if (*at == '.') {
@@ -95,10 +95,10 @@ static bool parse_plain(const char *text, double *out) {
         }
         if (++digits > MOST_DIGITS) return false;
         whole = 10 * whole + (uint64_t)(*at - '0');
-        behind += point;
+        decimals += point;
     }
     if (FLT_EVAL_METHOD != 0 || *at || !digits || whole > exact) return false;
-    const double value = (double)whole / power[behind];
+    const double value = (double)whole / power[decimals];
     *out = *text == '-' ? -value : value;
     return true;
 }

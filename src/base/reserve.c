@@ -12,7 +12,8 @@
  * oldest. The C library may ask the system for 1 MB at once. */
 enum { RESERVE = 8 << 20 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held while the reserve is taken or freed */
+/* Held while the reserve is allocated, and while its last user leaves. Spending the reserve needs no lock. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int64_t users;
 static void *_Atomic block; /* NULL: there are no users, or the reserve has been spent */
 

@@ -215,6 +215,7 @@ static void redraw_f32(const mst_rng *rng, uint64_t first, const int64_t *at, in
             high[i] = high_word(number, attempt);
         }
         philox_lanes(rng->key, low, high, rng->step, block);
+        /* of the 4 words of each block, the 2 from which the pair with the element is computed */
         for (int i = 0; i < LANES; i++) memcpy(word + 2 * i, block + 4 * i + left[i < n ? i : 0] % 4 / 2 * 2, 8);
         normals_f32(word, normal);
         int outside = 0;

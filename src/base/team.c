@@ -50,6 +50,7 @@ typedef struct judgement {
 } judgement;
 
 static const double WORTH = 1.05; /* smaller differences are within the noise of the measurement */
+/* Nanoseconds of jobs after which they are judged, and limits of the pause. */
 enum { JUDGED_AFTER = 4 * 1000 * 1000, LEAST_PAUSE = 16 * 1000 * 1000, MOST_PAUSE = 256 * 1000 * 1000 };
 
 struct mst_team {
@@ -62,7 +63,7 @@ struct mst_team {
     int64_t failed_run;
     mst_failure failure; /* the error of failed_run */
     /* constant after creation */
-    int size, started;
+    int size, started; /* members, and threads that were started for them: the caller needs none */
     bool spin;
     mst_team_begin begin;
     void *begin_context;

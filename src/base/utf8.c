@@ -10,6 +10,7 @@ size_t mst_utf8_size(const char *data, size_t length) {
     if (size == 0 || size > length) return 0;
     for (size_t i = 1; i < size; i++)
         if ((c[i] & 0xc0) != 0x80) return 0;
+    /* longer than the shortest form; half of a UTF-16 pair; above U+10FFFF */
     if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] >= 0xa0)) return 0;
     if ((c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] >= 0x90)) return 0;
     return size;

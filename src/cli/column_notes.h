@@ -1,4 +1,4 @@
-/** Notes for the user about the columns of a table. They tell columns of numbers in an unusual notation, and columns of
+/** Notes for the user about the columns of a table. They name columns of numbers in an unusual notation, and columns of
  *  texts that are unlikely to be categories. For data without a schema (NULL), nothing is printed. */
 #ifndef MUSTER_CLI_COLUMN_NOTES_H
 #define MUSTER_CLI_COLUMN_NOTES_H
@@ -15,12 +15,13 @@ bool column_notes_print(const char *schema, const char *before);
 /** Adds the same columns to EVENT, as "columns_read": {"price": "with a decimal comma"}. Adds nothing if there are
  *  none. */
 void column_notes_add(const char *schema, json_t **event);
-/** MST_INVALID, with a message that tells the column, if the name of a column or one of its categories is not UTF-8:
+/** MST_INVALID, with a message that names the column, if the name of a column or one of its categories is not UTF-8:
  *  models and messages could not contain that text. */
 MST_CHECKED mst_status column_notes_check(const char *schema);
 /** Warns of columns whose categories are probably not meant as such: they look like dates, times or numbers; there are
- *  at least 10 and more than ROWS / 2 of them; two differ only in the spaces around them; or one is a missing label.
- *  ROWS below 0: not known. Skips the columns that CATEGORIES, the value of --categories, lists. NULL: none. */
+ *  at least 10 and more than ROWS / 2 of them; two differ only in the spaces around them; or one of the classes says
+ *  that the label is missing. ROWS below 0: not known. Skips the columns that CATEGORIES, the value of --categories,
+ *  lists. NULL: none. */
 MST_CHECKED mst_status column_notes_warn(const char *schema, const char *categories, int64_t rows);
 
 #endif

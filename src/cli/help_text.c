@@ -57,7 +57,8 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
     va_end(list);
 }
 
-/* Appends the choices to HELP. Without a metavar and help for each choice, the form of the option has them already. */
+/* Appends the choices to HELP. If OPTION has neither a metavar nor help for its choices, they are in its form already
+ * (option_print). */
 static void append_choices(const option *option, char *help, size_t size) {
     if (!option->choices || (!option->metavar && !option->choice_help)) return;
     for (int i = 0; option->choices[i]; i++) {

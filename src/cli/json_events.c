@@ -11,7 +11,7 @@
 #include "base/no_memory.h"
 #include "cli/signals.h"
 
-enum { DIGITS = 10 };
+enum { DIGITS = 10 }; /* significant digits of a number */
 
 json_t *json_number(double value) {
     return isfinite(value) ? json_real(value) : json_null();
@@ -48,7 +48,8 @@ json_t *json_event(const char *name) {
     return event;
 }
 
-/* It is no error if the reader of a pipe has left, as with `| head`. Commands that run on check signals_caught. */
+/* It is no error if the reader of a pipe has left, as with `| head`. Commands that write for a long time ask
+ * signals_caught whether to end. */
 static mst_status output_failed(void) {
     if (signals_reader_left()) return MST_OK;
     return MST_FAIL(MST_IO, "standard output: %s: nothing more could be written",

@@ -58,6 +58,7 @@ static void add_field(option_list *list, const option_section *section, const ms
     option->high = field->high;
     option->of_field = true;
     option->noted = section->noted;
+    /* 0 in a whole number means "not given": where the default is another number, 0 cannot be given */
     option->above_low = field->initial != 0 && field->low == 0 && option->type != OPTION_NUMBER;
     option->help = field->help;
     option->choices = field->names;
@@ -260,7 +261,7 @@ static mst_status parse_words(const option *o, const char *text, const char **ou
 }
 
 static mst_status parse_flag(const option *o, const char *text, bool *out) {
-    static const char *const words[] = {"false", "true", "0", "1", "no", "yes", "off", "on", NULL};
+    static const char *const words[] = {"false", "true", "0", "1", "no", "yes", "off", "on", NULL}; /* in turn */
     for (int i = 0; words[i]; i++)
         if (strcasecmp(words[i], text) == 0) {
             *out = i % 2;

@@ -90,7 +90,7 @@ typedef struct option_entry {
 typedef struct option_list {
     int count;
     option_entry *entry;
-    const char *config;
+    const char *config; /**< the file of --config; NULL: none */
     bool print_config;
     char *config_text; /**< the text of that file; values point into it */
 } option_list;

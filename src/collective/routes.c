@@ -8,11 +8,11 @@
 
 enum { UNIT = 64 }; /* bytes: messages are cut at cache lines */
 
-/* A slot that this member owns after a stage, of one node: the terms of its sum, and where the sum is. */
+/* A slot that this member owns after a stage: a range of a node's elements (collective/stages.h). */
 typedef struct held {
-    int32_t node, slot;
-    int64_t first, bytes, at;
-    int32_t first_term, num_terms;
+    int32_t node, slot;            /* indices: of the node in its stage, and of the slot in the node */
+    int64_t first, bytes, at;      /* the slot has bytes FIRST to FIRST + BYTES - 1 of the node; their sum is at AT */
+    int32_t first_term, num_terms; /* the terms of the sum */
 } held;
 
 typedef struct held_list {
@@ -27,7 +27,7 @@ typedef struct builder {
     int64_t sum; /* offset of the sum */
     mst_routes *r;
     int64_t ins, outs, pieces, sums, terms; /* capacities */
-    held_list before, now;
+    held_list before, now;       /* what this member owns after the previous stage, and after the present one */
     int32_t first_in, first_out; /* the first messages of the present stage */
 } builder;
 
@@ -114,7 +114,7 @@ static mst_status sort_pieces(mst_routes *r) {
 
 /* ---- one stage ---- */
 
-/* The offset of byte FIRST of a node's elements, in a slot of the previous stage. */
+/* The offset in the memory of byte FIRST of NODE, which is in SLOT of the previous stage. This member owns the slot. */
 static int64_t place_of_slot(const builder *b, int32_t node, int32_t slot, int64_t first) {
     int64_t at = 0;
     for (const held *h = b->before.slot; h < b->before.slot + b->before.count; h++)
@@ -122,7 +122,7 @@ static int64_t place_of_slot(const builder *b, int32_t node, int32_t slot, int64
     return at;
 }
 
-/* A part of the value of NODE comes from MEMBER, in its message of this stage. */
+/* MEMBER sends BYTES bytes of NODE in its message of this stage. They are a term of a sum here. */
 static mst_status receive_term(builder *b, int32_t member, mst_shards node, int64_t bytes) {
     int32_t i = b->first_in;
     while (i < b->r->num_ins && b->r->in[i].member != member) i++;
@@ -140,7 +140,7 @@ static mst_status send_term(builder *b, int32_t member, int64_t at, int64_t byte
     return add_piece(b, i, at, bytes);
 }
 
-/* Routes the parts of a slot of node I of stage S, which are parts of the node's children. */
+/* Routes the terms of SLOT of node I of stage S: the same elements of each of the node's children. */
 static mst_status route_slot(builder *b, int32_t s, int32_t i, int32_t slot) {
     const mst_stage *stage = &b->stages->stage[s], *before = stage - 1;
     const mst_stage_node *n = &stage->node[i];
@@ -306,7 +306,9 @@ static mst_status route_scatter(builder *b, const int64_t *cut) {
         if (is_own) own += b->r->size;
     }
     b->r->memory = own;
-    b->sum = sum.at = take_memory(b, bytes + -bytes % UNIT + UNIT);
+    /* whole units, and more than BYTES: the end of the sum is the place of a value of which this member has no element
+     * (cut_parts in exchange.c) */
+    b->sum = sum.at = take_memory(b, bytes / UNIT * UNIT + UNIT);
     place_terms(b, 0);
     if (bytes) MST_TRY(add_sum(b, &sum));
     end_outs(b, 0);

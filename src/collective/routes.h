@@ -15,6 +15,11 @@
  *      at once         0: sends leaves     1: adds up
  *      scatter         0: sends leaves     1: adds up                  2: nothing
  *      gather          0: sends its part   1: parts are received in their final place
+ *
+ *  The thread that waits for the exchange makes the last step, and the group's thread makes those before it
+ *  (collective/group_thread.h). Step 2 of a scatter is empty so that the group's thread makes the sum of step 1.
+ *
+ *  In the structs below AT is an offset in the block of memory.
  */
 #ifndef MUSTER_COLLECTIVE_ROUTES_H
 #define MUSTER_COLLECTIVE_ROUTES_H
@@ -32,9 +37,10 @@ typedef struct mst_route_in {
 typedef struct mst_route_out {
     int32_t member;
     uint32_t serial; /**< number among the messages to that member */
-    int32_t first_piece, num_pieces;
+    int32_t first_piece, num_pieces; /**< index in mst_routes.piece, and number */
 } mst_route_out;
 
+/** Neighbouring bytes of a message that is sent. */
 typedef struct mst_route_piece {
     int32_t out; /**< index of its message */
     int64_t at, bytes;
@@ -47,10 +53,10 @@ typedef struct mst_route_term {
     int64_t at;
 } mst_route_term;
 
-/** A sum of neighbouring terms, for the bytes FIRST to FIRST + BYTES - 1 of a value of a leaf. */
+/** A sum of neighbouring nodes, in the bytes FIRST to FIRST + BYTES - 1 of each node. */
 typedef struct mst_route_sum {
     int64_t first, bytes, at;
-    int32_t first_term, num_terms;
+    int32_t first_term, num_terms; /**< index in mst_routes.term, and number */
 } mst_route_sum;
 
 /** The number of messages and sums up to and including this step. */

@@ -1,8 +1,9 @@
 /** The stages in which a group adds up the leaves of its members, and which member makes which part of a sum.
  *
  *  Before the first stage each member has its leaves. A stage adds up neighbouring nodes of the tree
- *  (base/shard_tree.h) to larger ones; the last stage gives the root. The elements of each node are cut into slots. A
- *  slot has an owner: the members that have its parts send them to the owner, which adds them up.
+ *  (base/shard_tree.h) to larger ones; the last stage gives the root. The elements of each node are cut into slots: a
+ *  slot is a range of elements, of which one member, its owner, makes the sum. The other members send the owner what
+ *  they have of these elements.
  *
  *  Few members do everything in one stage: there are as many slots as members, and each owns one slot of the root.
  *

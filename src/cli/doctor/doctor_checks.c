@@ -89,7 +89,7 @@ static char *find_existing(const char *path) {
             free(there);
             return strdup(".");
         }
-        slash[slash == there] = '\0';
+        slash[slash == there] = '\0'; /* the folder of "/x" is "/" */
     }
     return there;
 }

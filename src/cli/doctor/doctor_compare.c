@@ -178,6 +178,7 @@ static void tell_link(const gathered *g, const mst_checkup_link *l) {
     const bool slow = one_machine && !l->shared && !(g->options->transport && !strcmp(g->options->transport, "zmq"));
     doctor_task_name(g->cluster, l->from, from);
     doctor_task_name(g->cluster, l->to, to);
+    /* one nanosecond more, against a division by 0 */
     doctor_add(g->report, DOCTOR_OK, "link", from, NULL,
                "%s, %s: 1 byte %s, 1 MB %s there and %s back (%.3g and %.3g GB/s)", to,
                l->shared ? "through shared memory" : "over TCP", print_time((double)l->latency, latency),

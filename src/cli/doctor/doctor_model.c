@@ -20,10 +20,10 @@
 #include "muster/train.h"
 
 typedef struct trial {
-    int64_t rows; /* of a batch, on one worker */
-    int64_t bytes, limit;
-    char layers[256];
-    mst_model *network; /* from a file, else NULL; owned. The members below describe it */
+    int64_t rows;         /* of a batch, on one worker */
+    int64_t bytes, limit; /* of memory: what the step takes, and what it may take */
+    char layers[256];     /* the model in words, for the report */
+    mst_model *network;   /* from a file, else NULL; owned. The members below describe it */
     network_ends ends;
     mst_model_compiled compiled;
     int64_t num_tokens; /* of the embedding with which it begins; 0: it begins with another layer */

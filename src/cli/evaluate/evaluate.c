@@ -67,7 +67,7 @@ mst_status evaluate_write_event(const saved_options *o, const saved_model *saved
 /* ---- the command ---- */
 
 typedef struct evaluate_options {
-    saved_options saved; /* first */
+    saved_options saved; /* first: the offsets in saved_model_options are those in this struct */
     bool confusion, follow;
 } evaluate_options;
 

@@ -19,7 +19,9 @@ static int first_of_core(int thread) {
 
 int split_cores(int count, cpu_set_t *part) {
     cpu_set_t allowed;
-    int core[CPU_SETSIZE], number[CPU_SETSIZE], num_cores = 0; /* of each thread; of the core that it begins */
+    /* core[i]: the first thread of the core that has thread I; number[i]: the number of the core whose first thread is
+     * I, or -1 */
+    int core[CPU_SETSIZE], number[CPU_SETSIZE], num_cores = 0;
     if (sched_getaffinity(0, sizeof allowed, &allowed)) return 0;
     for (int i = 0; i < CPU_SETSIZE; i++) number[i] = -1;
     for (size_t i = 0; i < CPU_SETSIZE; i++) {
@@ -29,6 +31,7 @@ int split_cores(int count, cpu_set_t *part) {
     }
     if (num_cores != mst_num_cores() || num_cores < count) return 0;
     for (int k = 0; k < count; k++) CPU_ZERO(&part[k]);
+    /* core K is in part ((K + 1) * count - 1) / num_cores: parts of neighbours, whose sizes differ by one at most */
     for (size_t i = 0; i < CPU_SETSIZE; i++)
         if (CPU_ISSET(i, &allowed)) CPU_SET(i, &part[((number[core[i]] + 1) * count - 1) / num_cores]);
     return num_cores;

@@ -194,7 +194,8 @@ static mst_status key_text(const job_plan *plan, char **out) {
     return *out ? MST_OK : MST_NO_MEMORY("for a manifest");
 }
 
-/* Prints the mount of the key and its volume. They follow the other lines of the last container. KEY is JSON. */
+/* Prints the mount of the key and its volume. They follow the other lines of the last container. KEY is JSON. The
+ * mode, 256, is 0400 in octal: JSON has only decimal numbers. */
 static void print_secret(const char *key) {
     if (key)
         printf(

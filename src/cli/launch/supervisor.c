@@ -46,6 +46,7 @@
  * serve may run after the work has ended. longest_pause: the longest time before a restart. In seconds. */
 static const double progress_seconds = 5, serve_seconds = 1, longest_pause = 60;
 
+/* Stream 0 is standard output, stream 1 standard error. POLL_*: where the entries of each kind begin in `poll`. */
 enum { NUM_STREAMS = 2, POLL_SIGNALS = 0, POLL_SINKS = 1, POLL_STREAMS = POLL_SINKS + NUM_STREAMS, LAST_LINE = 512 };
 
 typedef enum task_state { WAITING, RUNNING, ENDED } task_state;
@@ -53,7 +54,7 @@ typedef enum task_state { WAITING, RUNNING, ENDED } task_state;
 typedef struct supervised_task {
     const task_spec *spec;
     task_state state;
-    bool told_to_end, ended_well;
+    bool told_to_end, ended_well;     /* ended_well: with exit status 0, without being told to */
     int num_starts, without_progress; /* restarts in a row that were followed by an early loss */
     int64_t due, started, kill_at;    /* when to start it, when it was started, when to kill it (mst_clock_now) */
     task_process process;
@@ -67,8 +68,8 @@ struct supervisor {
     supervised_task *task;
     int num_tasks, restarts_left;
     int name_width; /* of the longest name of a task */
-    struct pollfd *poll;
-    int signals, null_input;
+    struct pollfd *poll;     /* what the loop waits for (fill_poll) */
+    int signals, null_input; /* descriptors: the signalfd, and /dev/null */
     sigset_t mask; /* the signal mask of the launcher before, and of the tasks */
     guard guard;
     line_sink sink[NUM_STREAMS];

@@ -9,6 +9,7 @@
 
 #include "base/no_memory.h"
 
+/* Bytes: of one read; of a line, which is passed on in pieces if it is longer; in a sink, which is full above them. */
 enum { READ_SIZE = 1 << 16, MOST_LINE = 1 << 20, FULL = 1 << 18 };
 
 /* ---- buffers ---- */

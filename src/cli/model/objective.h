@@ -9,7 +9,8 @@ typedef struct objective {
     mst_loss loss;
     int64_t outputs;                    /**< of the last layer */
     mst_metric metric[MST_MAX_METRICS]; /**< ended by MST_METRIC_NONE */
-    int64_t positive;                   /**< the class of precision, recall and so on (cli/model/positive_class.h) */
+    int64_t positive;                   /**< the class of precision, recall and so on (cli/model/positive_class.h), as
+                                         *   MST_CLASS(i); 0: of all classes together */
     bool finished;                      /**< the model itself does what objective_finish does */
     int component;                      /**< the component of the data that has the labels */
     const char *output;                 /**< the name of the output; NULL: the model is made by the command */

@@ -68,7 +68,7 @@ mst_status objective_check_metrics(const char *text) {
 /* Adds METRIC to the objective at PLACE of LIST, or if PLACE is below 0 to each objective that it fits. If it fits
  * none, fails if IS_GIVEN, else skips it. */
 static mst_status add_fitting(mst_metric metric, int place, bool is_given, int *count, objective *list, int n) {
-    const int most = n > 1 ? MST_MAX_TARGET_METRICS : MST_MAX_METRICS - 1;
+    const int most = n > 1 ? MST_MAX_TARGET_METRICS : MST_MAX_METRICS - 1; /* MST_METRIC_NONE ends the longer list */
     mst_status refused = MST_OK;
     int added = 0;
     for (int i = n - 1; i >= 0; i--) { /* backwards, so that the error is that of the first output */
@@ -93,7 +93,7 @@ mst_status objective_metrics(const char *text, bool is_given, objective *list, i
         const size_t size = strcspn(at, ",");
         snprintf(item, sizeof item, "%.*s", (int)size, at);
         MST_TRY(objective_item("metrics", item, list, n, &place, &name));
-        MST_TRY(find_metric(item + (name - item), &metric));
+        MST_TRY(find_metric(item + (name - item), &metric)); /* `name`, as a place in `item`, which may be changed */
         MST_TRY(add_fitting(metric, place, is_given, count, list, n));
         at += size;
         if (!*at) return MST_OK;

@@ -22,7 +22,7 @@ static mst_status write_event(const mst_restored *r) {
 
 /* Prints names from a file, which may hold any bytes, with control characters escaped. */
 static void print_names(const char *what, const char *names) {
-    enum { EACH = MST_ESCAPE_TEXT - 1 };
+    enum { EACH = MST_ESCAPE_TEXT - 1 }; /* bytes that one byte becomes at most */
     const size_t size = strlen(names);
     char *text = malloc(size * EACH + sizeof "..." + MST_ESCAPE_TEXT);
     if (text && size) printf("%s: %s\n", what, mst_escape_line(names, size, text, size * EACH + sizeof "..." + EACH));

@@ -387,6 +387,7 @@ static mst_status open_spec(const saved_options *o, const network_ends *ends, co
     const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
     if (out->model) network_data_options(ends, inputs, outputs, &options);
     if (out->model && spec != note->data && !note->schema) {
+        /* data that the user names: the network tells which columns of a table are inputs */
         options.whole_file = true;
         options.input_columns = mst_shape_count(ends->input[0].shape);
         if (options.input_columns < 0) options.input_columns = 0;

@@ -11,7 +11,8 @@ bool scale_inputs_divides(bool raw_pixels, mst_dtype dtype, const network_input 
 mst_status scale_inputs(bool raw_pixels, int component, const network_input *input, mst_dataset **dataset) {
     const mst_spec inputs = mst_dataset_spec(*dataset, component);
     const bool is_count = input && (input->is_tokens || (input->dtype && !mst_dtype_is_float(input->dtype)));
-    if (inputs.dtype == MST_F32 || mst_dataset_num_classes(*dataset, component)) return MST_OK; /* or tokens: as is */
+    /* numbers in f32 stay as they are, and so do tokens, which are the only inputs with classes */
+    if (inputs.dtype == MST_F32 || mst_dataset_num_classes(*dataset, component)) return MST_OK;
     if (is_count && !mst_dtype_is_float(inputs.dtype)) return MST_OK; /* the model's input casts it */
     mst_dataset *scaled;
     const double factor = scale_inputs_divides(raw_pixels, inputs.dtype, input) ? 1.0 / 255 : 1;

@@ -13,7 +13,7 @@ bool scale_inputs_divides(bool raw_pixels, mst_dtype dtype, const network_input 
 MST_CHECKED mst_status scale_inputs(bool raw_pixels, int component, const network_input *input, mst_dataset **dataset);
 
 /** For a model that was trained on pixels divided by 255. Warns if component COMPONENT of DATA, whose spec is SPEC, is
- *  not stored as u8 and has numbers outside 0 to 1. Looks at the first rows. */
+ *  not stored as u8 and has a number above 2. Looks at the first rows. */
 MST_CHECKED mst_status scale_inputs_warn(const char *spec, int component, mst_dataset *data);
 
 #endif

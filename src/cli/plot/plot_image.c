@@ -10,6 +10,7 @@
 #include "cli/plot/plot.h"
 #include "module/module.h"
 
+/* Panels in a row; in units, the size of a panel, and the margins around its curves. */
 enum { ACROSS = 2, PANEL_WIDTH = 480, PANEL_HEIGHT = 300, LEFT = 62, RIGHT = 16, TOP = 34, BOTTOM = 34, TEXT = 64 };
 enum { LEGEND_LINE = 14, X_TICKS = 6, Y_TICKS = 5, SCALE = 2 /* pixels of a PNG per unit */ };
 

@@ -15,9 +15,9 @@
 #include "cli/plot/plot.h"
 
 enum {
-    LABEL = 9,
-    MARGIN = LABEL + 2,
-    LETTERS = 2,
+    LABEL = 9,          /* columns of a number of the y axis */
+    MARGIN = LABEL + 2, /* columns to the left of the dots */
+    LETTERS = 2,        /* columns to their right: a space, and the letter of a curve */
     NUM_COLORS = 6,
     LABEL_TEXT = 32,
     NUM_LETTERS = 26,

@@ -66,7 +66,7 @@ mst_status predict_to_file(mst_model *model, const objective *list, int n, const
 enum { PICTURES_BATCH = 32 }; /* they can be large */
 
 typedef struct predict_options {
-    saved_options saved; /* first */
+    saved_options saved; /* first: the offsets in saved_model_options are those in this struct */
     const char *out;
 } predict_options;
 

@@ -4,9 +4,10 @@
  *      else, the training has ended     ->  done
  *      else                             ->  print now and then what it waits for
  *
- * The state file is written when a checkpoint is complete, so an incomplete one is never read. If there are several new
- * checkpoints, only the newest is evaluated. The note of the end is written after the last checkpoint. So the evaluator
- * first checks whether the training has ended, then looks for the newest checkpoint. */
+ * The state file, `checkpoint` in the folder, is written when a checkpoint is complete, so an incomplete one is never
+ * read. If there are several new checkpoints, only the newest is evaluated. The note of the end
+ * (cli/train/training_end.h) is written after the last checkpoint. So the evaluator first checks whether the training
+ * has ended, then looks for the newest checkpoint. */
 #include "cli/train/evaluator.h"
 
 #include <inttypes.h>
