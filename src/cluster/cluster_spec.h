@@ -28,9 +28,11 @@ struct mst_cluster {
     int64_t num_tasks, capacity;
     int num_training, num_workers, num_ps;
     int self;
-    bool sparse;         /**< set by the caller of mst_cluster_begin, before mst_cluster_end */
-    bool allow_any_port; /**< set by the caller of mst_cluster_begin, before tasks are added */
-    uint64_t hash;
+    /** This task was given only some of the tasks. Set by the caller of mst_cluster_begin, before mst_cluster_end. */
+    bool sparse;
+    /** An address may have port 0: any free port. Set by the caller of mst_cluster_begin, before tasks are added. */
+    bool allow_any_port;
+    uint64_t hash; /**< of the training tasks and their addresses; 0 if sparse */
 };
 
 MST_CHECKED mst_status mst_cluster_begin(mst_cluster **out);

@@ -11,7 +11,7 @@
 enum { MST_FINGERPRINTS_MOST = 96, MST_FINGERPRINT_NAME = 28, MST_FINGERPRINT_VALUE = 60 };
 
 /** "tasks", "version" and "calls" come first. A list has no entry for an option that does not apply to the task. That
- *  is so for options of input stages and callbacks that the task does not use. */
+ *  is so for options of transforms of data (data/settings.h) and of callbacks that the task does not use. */
 typedef struct mst_fingerprint {
     char name[MST_FINGERPRINT_NAME];   /**< "program", "data", "version", "tasks", "calls"; or the name of an option */
     uint64_t hash;                     /**< compared; for "oneDNN" it is mst_machine.onednn_isa_bits */

@@ -14,10 +14,10 @@ typedef struct mst_task_status {
     mst_stopwatch data, wait; /**< time spent waiting for the input; for other tasks */
     pthread_mutex_t lock;     /**< guards all members after it except `tasks` */
     mst_task_doing doing;
-    int64_t began; /**< when it began to train, or to serve; 0: not yet */
-    int64_t step, examples;
-    char whom[MST_TASK_REPORT_WHOM];
-    mst_group_progress exchange; /**< the last exchange; count 0: none */
+    int64_t began;                   /**< when it began to train, or to serve; 0: not yet */
+    int64_t step, examples;          /**< as in mst_task_report */
+    char whom[MST_TASK_REPORT_WHOM]; /**< for whom it waits; "": for nobody */
+    mst_group_progress exchange;     /**< the last exchange; count 0: none */
     int32_t self;
     uint32_t sessions; /**< as in mst_task_report; set before anybody asks */
     char *tasks;       /**< as in mst_task_report */
@@ -36,7 +36,7 @@ void mst_task_status_begin(mst_task_status *status, mst_task_doing doing);
 void mst_task_status_set(mst_task_status *status, mst_task_doing doing);
 /** The task has made step STEP, with EXAMPLES of its own. */
 void mst_task_status_step(mst_task_status *status, int64_t step, int64_t examples);
-/** EXCHANGE is the last exchange that the task has started. */
+/** EXCHANGE is the last exchange that the task has started. STATUS is not NULL. */
 void mst_task_status_exchange(mst_task_status *status, const mst_group_progress *exchange);
 /** From now on the task waits for WHOM, a list in words; "": it does not wait any more. */
 void mst_task_status_wait_for(mst_task_status *status, const char *whom);

@@ -58,7 +58,7 @@ static mst_key key_of(const call *c, int64_t number) {
     return key;
 }
 
-/* Posts memory for message NUMBER from MEMBER. MEMBER sends the message with the same number. */
+/* Posts memory for message NUMBER from MEMBER, as c->message[I]. MEMBER sends the message with the same number. */
 static mst_status call_post(call *c, int64_t i, int64_t number, int32_t member, void *into, size_t bytes) {
     const mst_task_group *g = c->group;
     message *m = &c->message[i];

@@ -125,7 +125,7 @@ static void count_messages(mst_exchange *x) {
     x->news = (uint64_t)r->step[x->last - 1].ins;
     x->due = (uint64_t)(r->num_ins - r->step[x->last - 1].ins + r->num_outs);
     if (x->last == 1) return;
-    x->due++;
+    x->due++; /* the thread raises `finished` too, when it has made its last step */
     /* step 1 receives nothing: the start of the exchange wakes the thread instead of a message */
     if (r->step[1].ins == 0) x->news++;
 }
@@ -221,8 +221,8 @@ void *mst_exchange_sum(const mst_exchange *x, int32_t value) {
 
 /* ---- steps ---- */
 
-/* The BYTES bytes of a term from its byte FIRST on. If they lie in several parts, or unaligned, they are copied to the
- * term's place in the exchange's memory. */
+/* The BYTES bytes of a term from its byte FIRST on. A lent message may have them in several parts, or unaligned: then
+ * they are copied to the term's place in the exchange's memory. */
 static void *term_data(const mst_exchange *x, const mst_route_term *term, int64_t first, int64_t bytes) {
     char *place = x->memory + term->at + first;
     if (term->in < 0) return place;

@@ -2,11 +2,11 @@
  *  (collective/routes.h).
  *
  *  Each received message raises its own timeline. That raises the timeline of its step, and that raises `news` of the
- *  group, on which the thread waits. The caller waits on `finished`. Two things raise it: each message of the last
- *  step, which brings a sum to its place, and each message that was sent. If every member sends all its leaves at once,
- *  the last step has a sum. The caller makes that small sum itself, since waking another thread would take longer. The
- *  transport may be able to lend a received message (mst_transport_type.borrow). A step of the thread then adds it up
- *  in place, and gives it back.
+ *  group, on which the thread waits. The caller waits on `finished`. Three things raise it: each message of the last
+ *  step, which brings a sum to its place; each message that was sent; and the thread, when it has made its steps. If
+ *  every member sends all its leaves at once, there is only the last step, and it has a sum. The caller makes that
+ *  small sum itself, since waking another thread would take longer. The transport may be able to lend a received
+ *  message (mst_transport_type.borrow). A step of the thread then adds it up in place, and gives it back.
  *
  *      arrived[message] ---> ready[step] ---> news         steps of the thread
  *      arrived[message] -------------------> finished      the last step
@@ -42,7 +42,7 @@ struct mst_task_group {
     uint64_t news_due;           /**< value of `news` when everything that was started is done */
     bool quit;
     bool spins;         /**< threads that receive while they wait poll for a while before they sleep */
-    int64_t idle_spins; /**< consecutive times that polling brought nothing */
+    int64_t idle_spins; /**< consecutive times that polling brought nothing, or was left out for that reason */
     bool has_thread;
     pthread_t thread;
 };
@@ -78,15 +78,15 @@ struct mst_exchange {
     char *memory;         /**< divided as the routes say */
     int64_t sum_at;       /**< offset of the sum in `memory`; for a scatter: where the whole sum would begin */
     bool is_shared;       /**< the memory belongs to the transport */
-    mst_iov *iov;         /**< of the routes' pieces */
-    mst_array *value;     /**< [largest number of terms of a sum] */
-    mst_shards *node;     /**< of the routes' terms */
+    mst_iov *iov;         /**< [num_pieces] of the routes */
+    mst_array *value;     /**< [largest number of terms of a sum], the terms of the sum that is being made */
+    mst_shards *node;     /**< [num_terms] of the routes */
     mst_kept_part **lent; /**< [num_ins] of the routes: messages that are added up in place */
     bool *borrows;        /**< [num_ins]: the message consists only of terms of sums that the group's thread makes */
     int32_t last;         /**< the step made by the thread that waits; the group's thread makes those before it */
     uint64_t due;         /**< by how much `finished` rises in a run */
     uint64_t news;        /**< by how much `news` rises in a run */
-    mst_timeline *arrived, *ready, *finished;
+    mst_timeline *arrived, *ready, *finished; /**< [num_ins], [num_steps], and one; as above */
     /* of the run, under the group's lock */
     int32_t step; /**< the thread's next step */
     bool in_work; /**< that step is being made */

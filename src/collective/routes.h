@@ -36,7 +36,7 @@ typedef struct mst_route_in {
 /** A message that is sent: pieces of memory, one after another. */
 typedef struct mst_route_out {
     int32_t member;
-    uint32_t serial; /**< number among the messages to that member */
+    uint32_t serial;                 /**< number among the messages to that member */
     int32_t first_piece, num_pieces; /**< index in mst_routes.piece, and number */
 } mst_route_out;
 

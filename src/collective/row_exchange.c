@@ -69,7 +69,7 @@ static mst_status check_value(const mst_row_exchange_value *v, int32_t i, int64_
     return MST_OK;
 }
 
-/* Lays out the arrays of a gradient of at most ROWS(V) rows from *END on. */
+/* Lays out the two arrays of value V of a gradient, with at most ROWS rows, from *END on. */
 static void add_arrays(const mst_row_exchange_value *v, int64_t rows, int64_t *offset, int64_t *end) {
     offset[0] = *end;
     offset[1] = offset[0] + (int64_t)mst_align((size_t)sent_bytes(v, rows));
@@ -364,7 +364,8 @@ static int32_t member_of(const mst_row_exchange *x, int64_t leaf) {
     return member;
 }
 
-/* Checks received gradient K: its row numbers must be rows of the variable, and ascend. */
+/* Checks received gradient K, which is value K % num_values of leaf K / num_values: its row numbers must be rows of the
+ * variable, and ascend. */
 static mst_status check_numbers(const mst_row_exchange *x, int64_t k) {
     const int64_t *number = x->number[k], num_rows = x->value[k % x->num_values].num_rows;
     bool right = number[0] == x->count[k];

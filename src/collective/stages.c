@@ -103,7 +103,8 @@ int32_t mst_stage_slot_before(const mst_stages *stages, int32_t s, int32_t slot)
 }
 
 void mst_stage_range(const mst_stages *stages, int32_t s, int32_t slot, int64_t units, int64_t *first, int64_t *count) {
-    /* pieces are the slots of the last stage, the smallest ones */
+    /* Pieces are the slots of the last stage, the smallest ones. Stage T cuts each slot of the stage before; the slot
+     * that contains SLOT is number slot % slots / before of those. */
     const int32_t pieces = stages->stage[stages->num_stages].num_slots;
     int32_t piece = 0, num_pieces = pieces;
     for (int32_t t = 1; t <= s; t++) {

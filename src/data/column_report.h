@@ -1,5 +1,5 @@
-/** What users should know about the columns of a table, found in its schema. It tells numbers that are not written as
- *  in C, dates, and categories that look wrong. */
+/** What users should know about the columns of a table, found in its schema: numbers that are not written as in C,
+ *  dates, and categories that look wrong. */
 #ifndef MUSTER_DATA_COLUMN_REPORT_H
 #define MUSTER_DATA_COLUMN_REPORT_H
 

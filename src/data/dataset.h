@@ -39,6 +39,7 @@ typedef struct mst_row_stage {
     void (*change)(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in, mst_array *out);
     /** As `change`, but may fail, and OUT may have another shape and dtype, both known in advance. */
     mst_status (*make)(const mst_dataset *dataset, const mst_array *in, mst_array *out);
+    /** Casts all elements, and multiplies them by FACTOR (data/scaled_cast.h). */
     mst_convert convert;
     double factor;
 } mst_row_stage;

@@ -63,7 +63,7 @@ static const char *serialized_dtype(const uint8_t *data, size_t size) {
 /* The kind of array file that begins like the bytes; NULL: none. CERTAIN: only kinds whose first bytes are very
  * unlikely to occur as numbers. */
 static const char *array_file(const char *data, size_t size, bool certain) {
-    enum { CERTAIN = 6 };
+    enum { CERTAIN_LENGTH = 6 };
     static const struct {
         const char *name, *begin;
         size_t length;
@@ -72,7 +72,7 @@ static const char *array_file(const char *data, size_t size, bool certain) {
                  {"a zip archive, as .npz is", "PK\3\4", 4},
                  {"a gzip file", "\x1f\x8b\b", 3}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if ((!certain || kinds[i].length >= CERTAIN) && size > kinds[i].length &&
+        if ((!certain || kinds[i].length >= CERTAIN_LENGTH) && size > kinds[i].length &&
             memcmp(data, kinds[i].begin, kinds[i].length) == 0)
             return kinds[i].name;
     const bool is_pickle =

@@ -72,7 +72,7 @@ static int64_t fingerprint(const mst_dataset *dataset) {
         for (const char *c = dataset->type->name; *c; c++) hash = (hash ^ (uint8_t)*c) * 0x100000001b3;
         for (int i = 0; i < 3; i++) hash = (hash ^ numbers[i]) * 0x100000001b3;
     }
-    return (int64_t)(hash >> 1);
+    return (int64_t)(hash >> 1); /* numbers of a position are not negative */
 }
 
 mst_status mst_iterator_save(const mst_iterator *iterator, mst_tensor **out) {

@@ -78,6 +78,8 @@ static verdict look_for_integers(const uint8_t *data, size_t size) {
 /* Looks for numbers from 2^-10 to 2^8 whose lowest bytes are spread over all values. In a picture they would be close
  * together, since neighbouring pixels are alike. */
 static verdict look_for_halves(const uint8_t *data, size_t size) {
+    /* The highest bytes are from LEAST_TOP to MOST_TOP, and differ by WIDEST at most. Of the lowest ones some are below
+     * LOW, and some not below HIGH. */
     enum { LEAST_TOP = 0x14, MOST_TOP = 0x5c, WIDEST = 0x30, LOW = 16, HIGH = 240 };
     size_t count = 0;
     uint8_t low = 255, high = 0, bottom_low = 255, bottom_high = 0;

@@ -26,14 +26,17 @@
 #include "op/share.h"
 #include "tensor/string.h"
 
-enum { BLOCK = 512, ALIGNMENT = 64, LINE = 64, AHEAD = 2 };
+/* Elements that are converted at a time; bytes of a cache line; rows between the one that is converted and the one that
+ * is prefetched. */
+enum { BLOCK = 512, ALIGNMENT = 64, LINE = 64, PREFETCH = 2 };
 
 /* Memory for one row on its way through the maps; used by one caller at a time. */
 typedef struct scratch {
     struct scratch *next;
-    mst_array *in, *out;
-    void **dst, **written;
-    char *data;
+    mst_array *in, *out;      /* [most_components]: of the row before a stage, and after it */
+    void **dst;               /* [most_components]: places in the batch */
+    void **written;           /* [most_components]: where a source that makes values writes them */
+    char *data;               /* [scratch_bytes]: the values between stages */
     mst_record_buffer record; /* for a source of records */
     mst_string text;          /* the record as a string */
     mst_arena row;            /* what map functions allocate for one row */
@@ -43,9 +46,9 @@ typedef struct scratch {
 struct mst_row_fetch {
     const mst_dataset *base; /* the source, or the last dataset that gives values */
     mst_cursor *base_cursor;
-    bool has_records;         /* base reads records */
-    mst_record_buffer record; /* for mst_row_fetch_record */
-    const mst_dataset *end;
+    bool has_records;          /* base reads records */
+    mst_record_buffer record;  /* for mst_row_fetch_record */
+    const mst_dataset *end;    /* the dataset whose elements are copied */
     const mst_dataset **stage; /* the datasets with a stage, from base to end */
     bool *is_checked;          /* [num_stages] the outputs of the map have strings, or a length that the map finds */
     int num_stages;
@@ -254,7 +257,7 @@ static void copy_component(const mst_row_fetch *fetch, const mst_element *elemen
     }
     for (int64_t i = first; i < first + count; i++, dst += dst_bytes) {
         const char *src = memory + place_of_row(element, i) * src_bytes;
-        if (i + AHEAD < first + count) ask_for(memory + place_of_row(element, i + AHEAD) * src_bytes, src_bytes);
+        if (i + PREFETCH < first + count) ask_for(memory + place_of_row(element, i + PREFETCH) * src_bytes, src_bytes);
         if (num_scales == 0)
             memcpy(dst, src, dst_bytes);
         else if (num_scales == 1)

@@ -63,6 +63,7 @@ mst_convert mst_convert_find(mst_dtype from, mst_dtype to) {
                     [MST_I64] = u8_i64,
                     [MST_U8] = u8_u8,
                     [MST_BOOL] = u8_bool},
+        /* a bool is stored as a byte, 0 or 1 */
         [MST_BOOL] = {[MST_F32] = u8_f32,
                       [MST_F64] = u8_f64,
                       [MST_I32] = u8_i32,

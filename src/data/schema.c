@@ -16,6 +16,7 @@ static json_t *write_text(const char *text) {
     if (string) return string;
     const size_t size = strlen(text);
     char *hex = malloc(2 * size + 1);
+    /* the last turn has room only for the 0 that ends the text */
     for (size_t i = 0; hex && i <= size; i++) snprintf(hex + 2 * i, i < size ? 3 : 1, "%02x", (unsigned char)text[i]);
     json_t *object = hex ? json_pack("{s:s}", "hex", hex) : NULL;
     free(hex);

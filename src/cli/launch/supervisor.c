@@ -67,10 +67,10 @@ struct supervisor {
     supervisor_options options;
     supervised_task *task;
     int num_tasks, restarts_left;
-    int name_width; /* of the longest name of a task */
+    int name_width;          /* of the longest name of a task */
     struct pollfd *poll;     /* what the loop waits for (fill_poll) */
     int signals, null_input; /* descriptors: the signalfd, and /dev/null */
-    sigset_t mask; /* the signal mask of the launcher before, and of the tasks */
+    sigset_t mask;           /* the signal mask of the launcher before, and of the tasks */
     guard guard;
     line_sink sink[NUM_STREAMS];
     bool is_ending, is_killed; /* is_ending: no task is started any more; is_killed: a second signal came */

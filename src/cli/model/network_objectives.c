@@ -118,7 +118,7 @@ mst_status network_objectives_choose(const network_objectives *from, const mst_d
     for (int i = 0; i < n; i++) {
         const double noted = from->compiled->output[i].weight;
         if (out[i].weight == 0) MST_TRY(choose_default(from, i, data, &out[i])); /* --loss did not name it */
-        if (noted > 0 || (noted == 0 && signbit(noted))) out[i].weight = noted; /* MST_ZERO is -0.0 */
+        if (noted > 0 || (noted == 0 && signbit(noted))) out[i].weight = noted;  /* MST_ZERO is -0.0 */
     }
     if (!from->loss_weights) return MST_OK;
     if (n == 1)

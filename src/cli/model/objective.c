@@ -283,10 +283,10 @@ void objective_compile(const objective *list, int n, mst_compile_options *out) {
 
 typedef struct class_counts {
     mst_loss loss;
-    int component;     /* of the labels */
-    int64_t most;      /* the number of classes that are allowed */
-    int64_t num;       /* the largest class so far + 1 */
-    int64_t *count;    /* [num], examples of each class */
+    int component;  /* of the labels */
+    int64_t most;   /* the number of classes that are allowed */
+    int64_t num;    /* the largest class so far + 1 */
+    int64_t *count; /* [num], examples of each class */
 } class_counts;
 
 /* The class of a row of LABELS, which has WIDTH numbers; below 0 if it has none. */

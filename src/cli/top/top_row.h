@@ -13,7 +13,7 @@ typedef struct top_row {
     char name[TOP_NAME], address[TOP_NAME]; /**< "worker:1"; "": not known */
     char why[200];                          /**< why it has not answered the last query; "": it has answered */
     char whom[MST_TASK_REPORT_WHOM + 1];    /**< for whom it waits; "": for nobody */
-    int64_t heard;               /**< when it answered last (base/clock.h); 0: never */
+    int64_t heard;                          /**< when it answered last (base/clock.h); 0: never */
     mst_task_report now, before; /**< the numbers of the last two answers; their texts are not valid any more */
     int num_answers;
 } top_row;

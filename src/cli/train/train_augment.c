@@ -7,7 +7,7 @@
 
 enum { LEVELS = 255 };
 
-/* Adds one more transform if OPTION asks for it. */
+/* Adds one more transform to t->train if OPTION asks for it, that is if WANTED. CALL makes it, as `made`. */
 #define ADD(option, wanted, call)                                   \
     do {                                                            \
         mst_dataset *made;                                          \
@@ -25,6 +25,7 @@ static int kind_of_labels(const mst_dataset *data, mst_shape shape) {
     if (mst_dataset_num_components(data) < 2 || shape.ndim < 2) return CLASSES;
     const mst_shape label = mst_dataset_spec(data, 1).shape;
     const int64_t pixels = shape.dim[0] * shape.dim[1];
+    /* a row with so many numbers for each pixel may be a picture */
     if (label.ndim < 2) return label.ndim == 1 && pixels > 1 && label.dim[0] % pixels == 0 ? UNKNOWN : CLASSES;
     return label.ndim < 4 && label.dim[0] == shape.dim[0] && label.dim[1] == shape.dim[1] ? PICTURES : UNKNOWN;
 }

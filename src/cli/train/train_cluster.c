@@ -145,6 +145,7 @@ static int find_cluster(training *t) {
     if (t->evaluates) return check_evaluator(o);
     const int status = check_cluster(o, t->cluster);
     if (status || mst_cluster_num_workers(t->cluster) > 1 || mst_cluster_num_ps(t->cluster) > 0) return status;
+    /* without a cluster, mst_cluster_from_environment gives one task of the job "localhost" */
     t->is_alone = strcmp(mst_cluster_task(t->cluster, 0).job, "localhost") != 0;
     mst_cluster_release(t->cluster);
     t->cluster = NULL;

@@ -40,7 +40,7 @@ static int train_devices_describe(training *t) {
     return EXIT_DONE;
 }
 
-/* The number of other running programs if there is at least one per core; else 0. */
+/* The number of running threads of other programs if there is at least one for each hardware thread; else 0. */
 static int others_on_all_cores(void) {
     mst_machine machine;
     mst_machine_read(&machine);

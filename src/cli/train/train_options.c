@@ -334,7 +334,7 @@ static const field_name optimizer_names[] = {
 static const field_name schedule_names[] = {
     {"kind", NULL}, {"rate", NULL}, {"num_pieces", NULL}, {"end", "end_learning_rate"}, {NULL, NULL}};
 
-enum { OPTIMIZER = 5, SCHEDULE = 6 };
+enum { OPTIMIZER = 5, SCHEDULE = 6 }; /* places in train_sections */
 
 /* Reads the steps "A:B" or "A". */
 static mst_status read_steps(const char *text, int64_t *first, int64_t *last) {

@@ -48,7 +48,8 @@ typedef struct training {
     table_layers table; /**< of the columns, at the beginning of the model */
     mst_model *model;
     bool is_application;         /**< a network of muster/applications.h */
-    const char *network;         /**< file of --model or --load with the network; NULL: none. Its members follow */
+    const char *network;         /**< file of --model or --load with the network; NULL: none. The members up to `schema`
+                                  *   describe it */
     bool has_weights;            /**< it is the file of --load and has weights */
     mst_model_compiled compiled; /**< the saved loss, and with --load the saved optimizer */
     network_ends ends;

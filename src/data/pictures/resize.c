@@ -168,7 +168,7 @@ static void make_row(pass *p, int64_t i, float *dst) {
     scale_row(p->scale, p->columns, dst);
 }
 
-/* ---- */
+/* ---- whole pictures ---- */
 
 /* Takes COUNT elements of SIZE bytes from MEMORY after its first *USED bytes, and adds to *USED. If MEMORY is NULL,
  * only adds to *USED. */
@@ -219,7 +219,7 @@ mst_status mst_resize(mst_resize_method method, const mst_image *image, mst_dtyp
     pass p[PLANES];
     float *made[PLANES + 1] = {NULL};
     char *memory = NULL;
-    for (int count = 1; count >= 0; count--) {
+    for (int count = 1; count >= 0; count--) { /* first counts the bytes, then places the arrays */
         size_t used = 0;
         for (int i = 0; i < num_passes; i++) {
             if (count)

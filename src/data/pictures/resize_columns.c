@@ -12,6 +12,8 @@
 #define HAVE_SHUFFLES 0
 #endif
 
+/* GROUP, HALF: elements. RUN: bytes from which a shuffle picks. MASKS: bytes of the masks of a group. NOTHING: a byte
+ * of a mask for which the shuffle writes 0. */
 enum { GROUP = MST_COLUMNS_AT_ONCE, HALF = GROUP / 2, RUN = 16, MASKS = 64, WORD = sizeof(uint32_t), NOTHING = 0x80 };
 
 /* ---- memory ---- */

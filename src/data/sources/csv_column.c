@@ -92,7 +92,7 @@ static mst_status find_notation(const mst_csv *csv, int column, const mst_csv_no
 static mst_status find_type(const mst_csv *csv, int column, const mst_csv_notation *asked, mst_csv_column *out) {
     int64_t first[MST_CSV_NUM_CELLS];
     MST_TRY(find_notation(csv, column, asked, first, &out->notation));
-    int64_t any = first[MST_CSV_INTEGER];
+    int64_t any = first[MST_CSV_INTEGER]; /* becomes the first row with a number */
     const bool text = first[MST_CSV_TEXT] >= 0, lacks = first[MST_CSV_MISSING] >= 0 && !text;
     if (any < 0 || (first[MST_CSV_FLOAT] >= 0 && first[MST_CSV_FLOAT] < any)) any = first[MST_CSV_FLOAT];
     if (text && any >= 0) return mixed(csv, column, any, first[MST_CSV_TEXT]);

@@ -163,7 +163,8 @@ static bool read_date(const char *cell, mst_csv_date_order order, date *d) {
 }
 
 /* Days since 1970-01-01 of the Gregorian calendar. Years are counted from March, so that the leap day is the last day
- * of a year. 719468 days lie between March 1 of year 0 and 1970-01-01. */
+ * of a year. The months before one have (153 * months + 2) / 5 days in all. 719468 days lie between March 1 of year 0
+ * and 1970-01-01. */
 static int64_t days_since_1970(const date *d) {
     const int64_t year = d->year - (d->month <= 2), months = (d->month + 9) % 12;
     const int64_t leap_days = year / 4 - year / 100 + year / 400;

@@ -295,6 +295,7 @@ static bool find_notation(const cells *c, const mst_csv_notation *given, mst_csv
         *other = one;
         break;
     }
+    /* No cell has the separator, so the column needs none. */
     if (found && out->decimal == '.' && out->thousands == ',' && !commas) out->thousands = 0;
     return found;
 }

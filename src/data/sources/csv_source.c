@@ -92,6 +92,7 @@ static mst_status refuse_text(const char *column) {
                     column);
 }
 
+/* Finds how column I of the file is read. ALONE: it becomes a component of its own, so it may be text. */
 static mst_status find_column(const csv_table *t, const mst_csv_options *o, int i, bool alone, mst_csv_column *out) {
     const char *name = mst_csv_header(t->like, i);
     const mst_csv_reading as = {.categories = is_named(o->categories, o->num_categories, name),

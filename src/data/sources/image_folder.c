@@ -76,6 +76,7 @@ static void free_names(char **names, int64_t n) {
     free(names);
 }
 
+/* Adds NAME, or frees it if memory is short. The array is full when *N is 0 or a power of 2, and is doubled then. */
 static mst_status image_folder_add(char ***names, int64_t *n, char *name) {
     char **grown = (*n & (*n - 1)) ? *names : realloc(*names, (size_t)(*n ? 2 * *n : 1) * sizeof *grown);
     if (grown) *names = grown;

@@ -7,6 +7,8 @@
 
 enum { FIRST_CAPACITY = 64 };
 
+/* The place where the search for ROW starts. The factor is 2^64 divided by the golden ratio: it spreads neighbouring
+ * rows over all places. */
 static int64_t home(const mst_record_pool *pool, int64_t row) {
     return (int64_t)((uint64_t)row * 0x9e3779b97f4a7c15 >> 20) & (pool->capacity - 1);
 }

@@ -12,7 +12,8 @@ enum { NAME_SIZE = 512, LIST_SIZE = 512, MOST_ENDS = 64 };
 /* The columns that make up one input or output. */
 typedef struct csv_end {
     int first, count; /* range in csv_names.column */
-    bool is_label, is_row;
+    bool is_label;
+    bool is_row; /* f32 [rows, columns]; else its only column, [rows] */
 } csv_end;
 
 typedef struct csv_names {

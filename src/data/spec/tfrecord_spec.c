@@ -47,7 +47,7 @@ static mst_status check_shards(const glob_t *found) {
         if (all != first)
             return MST_FAIL(MST_INVALID, "'%s': shards of two sets have the same prefix: remove those of one",
                             found->gl_pathv[i]);
-        missing += number == missing;
+        missing += number == missing; /* the shards with numbers below it are there */
     }
     if (missing == first && found->gl_pathc == first) return MST_OK;
     return MST_FAIL(MST_INVALID, "'%s' is there, but shard %zu of %zu is missing", found->gl_pathv[0], missing, first);
