@@ -17,7 +17,7 @@ typedef struct mst_metric_form {
     double (*result)(const double *sum, const double *count, int64_t n);
 } mst_metric_form;
 
-/** `value` of metrics that also exist under their names in Keras. */
+/** Each is the `value` of two metrics: one is the other under its name in Keras. */
 mst_value mst_sparse_accuracy_metric(const mst_metric_options *options);
 mst_value mst_top_k_accuracy_metric(const mst_metric_options *options);
 

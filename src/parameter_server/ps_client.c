@@ -31,7 +31,7 @@ mst_status mst_ps_client_open(const mst_task_options *options, const mst_mail_op
         return status;
     }
     randombytes_buf(&c->request, sizeof c->request);
-    c->request >>= 1;
+    c->request >>= 1; /* requests of earlier processes have other numbers, and there is room to count */
     for (int32_t p = 0; p < c->num_ps; p++) c->server[p].task = mst_cluster_find(options->cluster, "ps", p);
     *out = c;
     return MST_OK;

@@ -72,8 +72,8 @@ MST_CHECKED mst_status mst_ps_client_place_gradients(mst_ps_client *client, mst_
  *  has collected. */
 MST_CHECKED mst_status mst_ps_client_update(mst_ps_client *client, int64_t position, mst_tensor *const *gradient,
                                             int64_t *step);
-/** Whether this worker is the chief, and a server has said that it leaves. The next update then does not happen: it
- *  saves the state of all servers instead, and all join again. */
+/** Whether this worker is the chief, and a server has said that it leaves. The next mst_ps_client_update then makes
+ *  no update. It collects the state of all servers instead, and all workers join again. */
 bool mst_ps_client_is_leaving(const mst_ps_client *client);
 /** Whether a request has failed because a server was started again. */
 bool mst_ps_client_must_join(const mst_ps_client *client);
@@ -106,7 +106,7 @@ MST_CHECKED mst_status mst_ps_client_rate(mst_ps_client *client, const float *ra
 /** This worker has made its last step of a training. Waits until all have, and the chief has all state. Until then a
  *  server may be lost, and this worker must be able to repeat steps. The store gets the last values; on the chief it
  *  gets all state, and mst_ps_client_collect then needs no server. STOPS: the chief's callbacks have ended the training
- *  before all steps were made. Workers that are not in step with the chief then end their training too
+ *  before all steps were made. Workers that are at another step than the chief then end their training too
  *  (mst_ps_client_is_ended). Errors as mst_ps_client_update; MST_CANCELLED if the `stop` of the task says so. */
 MST_CHECKED mst_status mst_ps_client_finish(mst_ps_client *client, bool stops);
 /** Whether the chief's callbacks have ended the training; this worker hears it with its last values. */

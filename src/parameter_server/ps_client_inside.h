@@ -17,13 +17,13 @@ typedef struct mst_ps_server {
     char why[480];         /**< why it is lost, or does not fit */
     uint32_t round;        /**< round in its last answer; 0: it has no values */
     int64_t position;      /**< position of this worker in its last answer */
-    int64_t step;
-    int64_t has;         /**< the step of the values that it has sent */
-    uint64_t last;       /**< hash of the last values of a training that it has sent */
-    bool sent_last;      /**< it has sent its values after all had done their work */
-    bool sent_others;    /**< with sent_last: these values are not the last values of the training */
-    bool leaves;         /**< it has said that it leaves */
-    mst_snapshot *state; /**< the state that it has sent, while state is collected */
+    int64_t step;          /**< number of its updates, in its last answer */
+    int64_t has;           /**< the step of the values that it has sent */
+    uint64_t last;         /**< hash of the last values of a training that it has sent */
+    bool sent_last;        /**< it has sent its values after all had done their work */
+    bool sent_others;      /**< with sent_last: these values are not the last values of the training */
+    bool leaves;           /**< it has said that it leaves */
+    mst_snapshot *state;   /**< the state that it has sent, while state is collected */
 } mst_ps_server;
 
 /** A request to all servers. It is sent again to a server whose connection was broken. If a server has answered and was
@@ -52,10 +52,11 @@ struct mst_ps_client {
     mst_fingerprint *fingerprint;
     mst_ps_values values; /**< from answers */
     mst_ps_gradients gradients;
-    mst_snapshot *kept; /**< on the chief: the state from which servers that are started again begin */
-    int64_t kept_at, kept_position;
-    bool has_collected; /**< `kept` has come from the servers; false: training has begun with it */
-    bool collects;      /**< the state of all servers is being collected; the store gets it once it is complete */
+    mst_snapshot *kept;    /**< on the chief: the state from which servers that are started again begin */
+    int64_t kept_at;       /**< when `kept` was taken; 0: it must be taken anew */
+    int64_t kept_position; /**< position of all workers, unless `kept` has positions */
+    bool has_collected;    /**< `kept` has come from the servers; false: training has begun with it */
+    bool collects;         /**< the state of all servers is being collected; the store gets it once it is complete */
     /* another worker that was given other lists of tasks */
     int32_t list_mismatch_worker;
     int64_t list_mismatch; /**< since when this is known; 0: there is no such worker */
@@ -71,16 +72,17 @@ struct mst_ps_client {
     bool has_last;         /**< this worker has the last values of the last finished training; the chief: all state */
     uint64_t instructions; /**< of oneDNN that all workers have, in the first server's answer */
     float rate;            /**< learning rate in the first server's last answer */
-    bool joined, must_join;
-    bool has_kept;    /**< this process knows what callbacks keep */
-    bool takes_kept;  /**< it asks for what callbacks keep */
-    bool is_ended;    /**< the chief has ended the training */
-    bool is_between;  /**< only some synchronous servers have made the update of this worker's next step */
-    bool failed;      /**< the job has ended */
-    bool is_left;     /**< with `failed`: a task stays away, and the other tasks have a complete state */
-    bool stopped;     /**< a request was given up because this worker must stop */
-    int64_t said;     /**< when the log last said for whom it waits */
-    int64_t all_left; /**< when a server said that all have done their work, or when others were last told; or 0 */
+    bool joined;           /**< it has joined, and has not left */
+    bool must_join;        /**< a server was started again or has left: this worker must join again */
+    bool has_kept;         /**< this process knows what callbacks keep */
+    bool takes_kept;       /**< it asks for what callbacks keep */
+    bool is_ended;         /**< the chief has ended the training */
+    bool is_between;       /**< only some synchronous servers have made the update of this worker's next step */
+    bool failed;           /**< the job has ended */
+    bool is_left;          /**< with `failed`: a task stays away, and the other tasks have a complete state */
+    bool stopped;          /**< a request was given up because this worker must stop */
+    int64_t said;          /**< when the log last said for whom it waits */
+    int64_t all_left;      /**< when a server said that all have done their work, or when others were last told; or 0 */
 };
 
 enum { MST_PS_LINGER = 5 /* seconds, for servers that have just been started */ };

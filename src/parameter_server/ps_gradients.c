@@ -120,7 +120,7 @@ static mst_status add_gradient(const mst_ps_copies *all, int32_t p, int32_t v, m
 /* Allocates memory for the row numbers of sparse gradients that are cut. */
 static mst_status make_numbers(mst_ps_gradients *g, mst_tensor *const *gradient) {
     const mst_ps_copies *all = g->copies;
-    size_t count = 1;
+    size_t count = 1; /* at each server a count for each gradient; each row number once */
     for (int32_t l = 0; l < g->num_leaves; l++)
         for (int32_t v = 0; v < all->count; v++) {
             const mst_ps_copy *copy = &all->copy[v];

@@ -7,6 +7,7 @@
 #include "parameter_server/ps_progress.h"
 
 bool mst_ps_is_kept(const mst_state_info *info) {
+    /* callbacks keep all that they keep as entries of this kind */
     return info->kind == MST_STATE_CURSOR && strcmp(info->container, MST_PS_CONTAINER) != 0 &&
            strncmp(info->name, "fit/", 4) != 0;
 }

@@ -147,7 +147,7 @@ enum {
  *      2 + I    W to S: worker I, which was given other lists of tasks */
 
 /** Bits of FINISHED from the chief. HAS_STATE: it has all state of the last step. STOPS: its callbacks have ended the
- *  training, also for workers that are not in step with it. */
+ *  training, also for workers that are at another step. */
 enum { MST_FINISHED_HAS_STATE = 1, MST_FINISHED_STOPS = 2 };
 
 /** The body of STALENESS is an i64 for each staleness from 0 to the largest that occurred. It counts the gradients of

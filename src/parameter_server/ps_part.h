@@ -19,8 +19,8 @@ typedef struct mst_ps_copy {
     char *name;
     mst_tensor *value; /**< the whole value; belongs to a snapshot */
     mst_state_kind kind;
-    int32_t ps; /**< the server that keeps it, or MST_PS_EACH */
-    bool sparse;
+    int32_t ps;  /**< the server that keeps it, or MST_PS_EACH */
+    bool sparse; /**< as in mst_ps_variable */
 } mst_ps_copy;
 
 /** The variables of a worker, and the number of servers. */

@@ -38,7 +38,7 @@ static void say_whom(mst_ps_client *c, bool aloud) {
 
 /* ---- values ---- */
 
-/* Takes the variables of server P in *MESSAGE. Sets *MESSAGE to NULL if it is kept for them. */
+/* Takes *MESSAGE, which has the variables of server P, and sets it to NULL. */
 static mst_status take_values(mst_ps_client *c, int32_t p, mst_task_message **message) {
     const mst_task_message_head head = (*message)->head;
     MST_TRY(mst_ps_values_take(&c->values, c->mail, p, message));
@@ -320,7 +320,8 @@ static mst_status check_lost(mst_ps_client *c, const mst_ps_request *r) {
     MST_TRY(check_list_mismatch(c));
     for (int32_t p = 0; p < c->num_ps; p++) {
         mst_ps_server *s = &c->server[p];
-        /* enough time has passed since the loss, even if the server is back: it may wait for workers that have left */
+        /* after the last request, a server is waited for only this long after its loss, even if it is back: it may
+         * itself wait for workers that have left */
         if (r->is_last && s->was_lost)
             s->answered |= (double)(now - s->was_lost) > c->options.recovery_timeout * 1e9;
         else if (!s->answered && s->lost && (double)(now - s->lost) > c->options.recovery_timeout * 1e9)
@@ -365,7 +366,7 @@ mst_status mst_ps_take_next(mst_ps_client *c, const mst_ps_request *r, double se
 }
 
 static mst_status send_and_wait(mst_ps_client *c, const mst_ps_request *r) {
-    static const double TICK = 0.05;
+    static const double TICK = 0.05; /* seconds */
     mst_status status = MST_OK;
     c->request++;
     for (int32_t p = 0; p < c->num_ps; p++) {

@@ -1,5 +1,5 @@
 /** The last values that parameter servers have sent to a worker, on their way to its store. If one server keeps a whole
- *  variable, and its gradients are dense, the value is read in the message that has brought it. */
+ *  variable, and its gradients are dense, the value stays in the message that has brought it until it is stored. */
 #ifndef MUSTER_PARAMETER_SERVER_PS_VALUES_H
 #define MUSTER_PARAMETER_SERVER_PS_VALUES_H
 
@@ -22,8 +22,7 @@ typedef struct mst_ps_values {
 MST_CHECKED mst_status mst_ps_values_make(mst_ps_values *values, const mst_ps_program *program, int32_t num_ps);
 /** Frees the members. Call it before the mail is closed. */
 void mst_ps_values_free(mst_ps_values *values);
-/** Takes the values that server P has sent. If they are read in *MESSAGE, also takes the message and sets *MESSAGE to
- *  NULL. */
+/** Takes *MESSAGE, which has the values that server P has sent, and sets it to NULL. */
 MST_CHECKED mst_status mst_ps_values_take(mst_ps_values *values, mst_mail *mail, int32_t p, mst_task_message **message);
 /** Writes the last values, and STEP, to STORE, which may have had others. */
 MST_CHECKED mst_status mst_ps_values_store(mst_ps_values *values, mst_store *store, int64_t step);

@@ -13,7 +13,7 @@ typedef struct mst_server mst_server;
 /** Counts of gradients since this process has begun. */
 typedef struct mst_server_counts {
     int64_t applied, dropped;
-    int64_t total_staleness, most_staleness; /**< updates between reading variables and applying their gradients */
+    int64_t total_staleness, most_staleness; /**< of updates between reading variables and applying their gradients */
     int64_t staleness[MST_STALENESS_COUNTS]; /**< counts since BEGIN (parameter_server/ps_message.h) */
 } mst_server_counts;
 

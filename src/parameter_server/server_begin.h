@@ -27,7 +27,7 @@ typedef struct mst_server_variable {
     /** sum of the gradients of a step. Sparse: rows, with more room than is in use. Dense and asynchronous: during an
      *  update, the one gradient inside its message */
     mst_tensor *sum;
-    bool is_reported; /**< a sum that workers report; if they are in step, it begins again with each epoch */
+    bool is_reported; /**< a sum that workers report; if each update needs all workers, it is 0 again at each epoch */
     bool adds;        /**< gradients are added to it: MST_JOIN_ADD */
     /* if the gradient is sparse */
     bool is_sparse;

@@ -71,8 +71,8 @@ static mst_status go_on_without(mst_server *s, int32_t from) {
     return s->job.synchronous && !s->options.replay_updates ? mst_server_update_together(s) : mst_server_answer_held(s);
 }
 
-/* Notes it if MESSAGE says that the chief's callbacks have ended the training. Workers that are not in step with the
- * chief hear that with their next values. */
+/* Notes it if MESSAGE says that the chief's callbacks have ended the training. Workers that are at another step
+ * than the chief hear that with their next values. */
 static mst_status stop_all(mst_server *s, const mst_task_message *message) {
     const mst_server_options *o = &s->options;
     if (message->from != s->chief || !(message->head.step & MST_FINISHED_STOPS) || s->end.stops) return MST_OK;

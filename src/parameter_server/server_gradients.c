@@ -139,6 +139,7 @@ static void scale(mst_dtype dtype, void *data, int64_t count, double factor) {
             f32[i] *= (float)factor;
 }
 
+/* Scales the sum of V by FACTOR, and its sums of squares by the square of FACTOR. */
 static void scale_sum(const mst_server_variable *v, double factor) {
     char *data = mst_tensor_data(v->sum);
     if (!v->is_sparse) {

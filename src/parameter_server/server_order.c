@@ -116,7 +116,7 @@ static mst_status take_turn(mst_server *s, mst_server_turn turn) {
 
 /* ---- the first server ---- */
 
-/* Forgets the turns that all other servers have taken. */
+/* Forgets the turns that all servers have taken, once they are more than half of those that are kept. */
 static void forget_turns(mst_server_order *o) {
     int64_t taken = o->taken;
     for (int32_t p = 1; p < o->num_ps; p++)

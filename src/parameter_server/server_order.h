@@ -20,7 +20,7 @@ typedef struct mst_server_order {
     /* only in the first server */
     uint64_t *listed;      /**< [num_ps][num_workers]: the request of each worker that waits at each server */
     int64_t *taken_by;     /**< [num_ps]: number of turns that each server has reported */
-    mst_server_turn *turn; /**< [num_turns] the turns after the first `forgotten`, which all servers have taken */
+    mst_server_turn *turn; /**< [num_turns]: all turns but the first `forgotten`, which every server has taken */
     int64_t num_turns, room, forgotten;
 } mst_server_order;
 

@@ -81,7 +81,7 @@ static mst_status end_job(mst_server *s, mst_status status) {
 /* ---- what workers ask ---- */
 
 /* Sends the state. If the chief asks with NUMBER 1, the state is the last one of this round: no update follows. If the
- * servers have one order, the first server alone decides about updates. */
+ * servers have one order, the first server alone decides about updates. (Without an order, `self` is 0 on all.) */
 static mst_status send_state(mst_server *s, const mst_task_message *message) {
     s->end.is_closed |= message->from == s->chief && message->head.number == 1 && s->order.self == 0;
     return mst_server_send_state(s, message->from);
@@ -148,7 +148,7 @@ static mst_status take(mst_server *s, mst_task_message **message) {
 /* ---- running ---- */
 
 static mst_status serve(mst_server *s) {
-    static const double TICK = 0.05;
+    static const double TICK = 0.05; /* seconds */
     mst_status status = MST_OK;
     while (!status && !s->ended) {
         mst_stopwatch_start(&s->status.wait);

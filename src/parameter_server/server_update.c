@@ -40,7 +40,7 @@ mst_status mst_server_make_update(mst_server *s) {
     return mst_server_answer_waiting(s);
 }
 
-/* The error if WORKER has sent gradients for another step after another worker has ended the training. If each step
+/* The error if WORKER has sent gradients for a further step after another worker has ended the training. If each step
  * needs the gradients of all workers, all must make their last step together. */
 static mst_status check_together(mst_server *s, int32_t worker) {
     char name[sizeof s->text];

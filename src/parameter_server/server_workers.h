@@ -11,7 +11,7 @@ typedef struct mst_server mst_server;
 typedef struct mst_server_worker {
     uint64_t instance;           /**< 0: it has not come yet */
     uint64_t request;            /**< the last request of this instance: answers have its number */
-    bool waits;                  /**< for the first values */
+    bool waits;                  /**< for values: the first ones, or those after the update that took its gradients */
     bool finished;               /**< it has made its last step of a training, and waits for the others */
     bool has_state;              /**< the chief: it has finished, and has all state */
     bool left;                   /**< it has done its work, or is given up */

@@ -49,7 +49,7 @@ static void momentum_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *t
 
 static bool momentum_rows_only(const mst_optimizer *o) {
     (void)o;
-    return true;
+    return true; /* it is TensorFlow's rule, whatever the option `sparse` says */
 }
 
 const mst_rule mst_rule_momentum = {

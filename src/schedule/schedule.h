@@ -11,11 +11,13 @@
 
 typedef struct mst_schedule_form {
     const char *takes[MST_SCHEDULE_TAKES]; /**< members of mst_schedule that not all kinds have, ended by NULL */
-    bool ends; /**< the decay ends after decay_steps, which is the number of all steps by default in the command */
+    /** The decay ends after decay_steps. In the command, these are all steps of the training by default. */
+    bool ends;
     /** Checks what the formula needs beyond the ranges of mst_schedule_fields; may be NULL. */
     mst_status (*check)(const mst_schedule *schedule);
-    /** STEP is an i64 scalar, not negative. The result is a f32 scalar. */
+    /** The learning rate of STEP. STEP is an i64 scalar, not negative; the result is an f32 scalar. */
     mst_value (*value)(mst_graph *graph, const mst_schedule *schedule, mst_value step);
+    /** The same as a number. */
     double (*at)(const mst_schedule *schedule, int64_t step);
     /** The learning rate of step 0 of the formula, at which a warm-up ends. */
     double (*first)(const mst_schedule *schedule);
@@ -28,7 +30,7 @@ extern const mst_schedule_form *const mst_schedule_table[];
 mst_status mst_schedule_want_decay(const mst_schedule *schedule);
 /** `first` of most kinds: rate. */
 double mst_schedule_rate(const mst_schedule *schedule);
-/** A f32 constant. */
+/** An f32 constant. */
 mst_value mst_schedule_scalar(mst_graph *graph, double value);
 /** step / decay_steps in f32, floored with staircase. */
 mst_value mst_schedule_quotient(mst_graph *graph, const mst_schedule *schedule, mst_value step);

@@ -6,10 +6,10 @@
 #include "sessions/lead.h"
 
 typedef struct mst_lead_task {
-    bool is_there; /**< the task has said HELLO */
-    bool joins;
-    uint64_t hello;
-    uint32_t sent; /**< number of messages since its HELLO */
+    bool is_there;  /**< the task has said HELLO */
+    bool joins;     /**< it has said JOINS since its HELLO */
+    uint64_t hello; /**< number of its last HELLO */
+    uint32_t sent;  /**< number of messages sent to it since that HELLO */
     mst_task_devices devices;
 } mst_lead_task;
 
@@ -21,7 +21,7 @@ typedef struct mst_lead_plan {
     bool is_made;           /**< the present parts have made it */
     bool commits, has_step; /**< as in mst_session_part_plan_info */
     bool has_hash;
-    uint64_t hash;
+    uint64_t hash; /**< as in mst_session_part_plan_info, from the first task that has answered */
     int32_t num_tasks, num_feeds, num_fetches, num_runs_on;
     bool *runs_on;                   /**< by task of the cluster: whether the plan runs there */
     int32_t *feed_task, *fetch_task; /**< task that needs the feed, task that gives the fetch; -1: none */
@@ -41,10 +41,10 @@ typedef enum mst_lead_stage {
 /** A run under way. */
 typedef struct mst_lead_run {
     uint64_t number;
-    bool counts; /**< if it happens, it is counted for random numbers */
-    bool decided;
-    bool overtaken;
-    bool *voted; /**< by task of the cluster: whether it has voted */
+    bool counts;    /**< if it happens, it is counted for random numbers */
+    bool decided;   /**< the tasks have been told whether it happens */
+    bool overtaken; /**< as in mst_session_part_finish */
+    bool *voted;    /**< by task of the cluster: whether it has voted */
     int32_t num_voted;
     mst_tensor **output; /**< [num_fetches] */
 } mst_lead_run;
@@ -53,13 +53,13 @@ typedef struct mst_lead_session {
     struct mst_lead_session *next;
     mst_lead *lead;
     uint64_t id;
-    int32_t client;
+    int32_t client; /**< number of its client among the peers of the mail */
     mst_open_message open;
     mst_task_message *opening; /**< the request OPEN, which has the graph */
     bool is_open;              /**< all tasks have a part */
     bool is_broken;            /**< the parts are of no use any more, and must be closed */
     int64_t runs;              /**< number of runs counted for random numbers */
-    uint64_t last_plan;
+    uint64_t last_plan;        /**< number of the plan made last */
     mst_lead_plan *plans;
     /* of the request */
     mst_lead_stage stage;
@@ -80,9 +80,9 @@ struct mst_lead {
     int32_t num_tasks;
     mst_lead_task *task;
     mst_lead_session *sessions;
-    uint64_t last_session, last_ticket, last_run;
-    bool told_end;
-    int64_t next_complaint;
+    uint64_t last_session, last_ticket, last_run; /**< the numbers given last */
+    bool told_end;                                /**< the tasks have been told that the job is over */
+    int64_t next_complaint;                       /**< when the log says again for whom the leader waits */
 };
 
 /* ---- tasks: lead_tasks.c ---- */

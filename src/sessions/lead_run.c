@@ -39,7 +39,7 @@ static void send_run(mst_lead_session *s, int32_t task, const run_request *reque
     mst_wire_put_number(&w, s->ticket);
     mst_wire_put_number(&w, s->plan->number);
     mst_wire_put_real(&w, s->open.timeout);
-    mst_wire_put_number(&w, (uint64_t)(-1 - s->runs));
+    mst_wire_put_number(&w, (uint64_t)(-1 - s->runs)); /* the random number, which must be below 0 */
     mst_wire_put_number(&w, request->initial);
     mst_wire_put_number(&w, (uint64_t)request->num_feeds);
     for (int32_t i = 0; i < request->num_feeds; i++)

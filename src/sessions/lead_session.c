@@ -215,7 +215,7 @@ static void refuse_client(mst_lead *lead, const mst_task_message *message, mst_s
     mst_failure failure;
     mst_failure_keep(&failure, status);
     mst_wire_put_failure(&w, &failure);
-    if (message->head.kind == MST_SESSION_RUN) {
+    if (message->head.kind == MST_SESSION_RUN) { /* not overtaken, no runs counted, no fetches: mst_lead_run_put */
         mst_wire_put_number(&w, 0);
         mst_wire_put_number(&w, 0);
         mst_wire_put_number(&w, 0);
@@ -296,7 +296,7 @@ void mst_lead_take_request(mst_lead *lead, mst_task_message *message) {
         return;
     }
     if (s && s->client != message->from) s = NULL;
-    const bool quiet = kind == MST_SESSION_FORGET || kind == MST_SESSION_CLOSE;
+    const bool quiet = kind == MST_SESSION_FORGET || kind == MST_SESSION_CLOSE; /* no answer is sent */
     mst_status status = MST_OK;
     if (quiet && s && kind == MST_SESSION_CLOSE)
         mst_lead_session_end(s);

@@ -162,7 +162,7 @@ mst_status mst_remote_client_open(const char *target, const char *key_file, bool
     mst_remote_client *client = calloc(1, sizeof *client);
     if (!client) return MST_NO_MEMORY("for a session");
     randombytes_buf(&client->last_request, sizeof client->last_request);
-    client->last_request >>= 1;
+    client->last_request >>= 1; /* requests of earlier programs have other numbers, and there is room to count */
     client->insecure = insecure;
     client->number = (int32_t)randombytes_uniform(MST_REMOTE_CLIENTS);
     mst_status status = MST_OK;

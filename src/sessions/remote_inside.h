@@ -28,7 +28,9 @@ typedef struct mst_remote_session {
     mst_remote_client *client;
     pthread_mutex_t lock; /**< guards all members after it except the devices */
     bool is_open;
-    uint64_t id, graph_version, losses;
+    uint64_t id;            /**< number of the leader's session */
+    uint64_t graph_version; /**< version of the graph of that session */
+    uint64_t losses;        /**< mst_remote_client_losses at the last mst_remote_prepare */
     int64_t runs;           /**< number of runs counted for random numbers */
     mst_remote_plan *plans; /**< the last used one first */
     int num_plans;
@@ -38,7 +40,7 @@ typedef struct mst_remote_session {
 } mst_remote_session;
 
 typedef struct mst_remote_call {
-    bool initial;
+    bool initial;   /**< it gives variables their first values */
     bool uncounted; /**< it is not counted for random numbers */
     bool overtaken; /**< result, as in mst_session_part_finish */
 } mst_remote_call;

@@ -34,10 +34,10 @@ typedef struct session_part {
     mst_session *_Atomic session; /* NULL: not open yet, or it could not be opened */
     mst_session_part_plans plans;
     pthread_t thread;
-    pthread_mutex_t lock;   /* guards all members after it */
-    pthread_cond_t changed; /* the thread has something to do */
-    mst_task_message *first, **last;
-    bool finishes; /* a run was submitted: the part's thread must wait until it ends */
+    pthread_mutex_t lock;            /* guards all members after it */
+    pthread_cond_t changed;          /* the thread has something to do */
+    mst_task_message *first, **last; /* the queue of requests, and where the next one is put */
+    bool finishes;                   /* a run was submitted: the part's thread must wait until it ends */
     bool closing;
     part_run run; /* used by the server's thread, and while `finishes` by the part's thread */
 } session_part;

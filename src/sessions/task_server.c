@@ -53,7 +53,7 @@ static void say_hello(mst_task_server *server) {
     server->taken = 0;
     server->hears_leader = false;
     randombytes_buf(&server->hello, sizeof server->hello);
-    server->hello >>= 1;
+    server->hello >>= 1; /* `number` of a message is signed */
     mst_task_devices_put(&w, &server->devices);
     mst_service_send(server, MST_REMOTE_LEADER,
                      &(mst_task_message_head){.kind = MST_SERVICE_HELLO, .number = (int64_t)server->hello}, &w);

@@ -150,7 +150,7 @@ static const char *take_padded(mst_wire_reader *r, size_t ends, size_t *bytes) {
     *bytes = 0;
     if (length > r->left) r->wrong = true;
     const size_t whole = r->wrong ? 0 : (size_t)length + ends;
-    const char *at = take(r, whole + (-whole & (NUMBER - 1)));
+    const char *at = take(r, whole + (-whole & (NUMBER - 1))); /* up to a multiple of 8 */
     if (at) *bytes = (size_t)length;
     return at;
 }

@@ -109,7 +109,9 @@ typedef struct mst_turn {
     int64_t num_uses;
     uint64_t number; /**< version of the values that it writes */
     /* access_order.c */
-    bool visits, wants_to_write, writes;
+    bool visits;                                   /**< it is a visitor's */
+    bool wants_to_write;                           /**< mst_turn_write was called, and has not failed */
+    bool writes;                                   /**< mst_turn_write has succeeded */
     _Atomic int64_t behind_writers, behind_others; /**< number of its uses that wait to read, and to write */
     mst_timeline moved;                            /**< rises when one of these two numbers becomes 0 */
 } mst_turn;

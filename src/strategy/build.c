@@ -151,6 +151,7 @@ void mst_replica_update(mst_replica *replica, mst_value variable, mst_value valu
 
 /* Replaces the values of all shards except shard 0 by -0. Adding -0 to a value does not change its bits. */
 static void keep_first(const builder *b, mst_value *values) {
+    /* from 1 on in the task that has shard 0, else from 0 on */
     for (int i = b->first == 0; i < b->count; i++) values[i] = mst_scale(mst_zeros_like(values[i]), -1);
 }
 
@@ -250,7 +251,7 @@ static void give_gradient(const mst_update *u, int v, mst_shards shards, mst_val
     out->num_gradients++;
 }
 
-/* Adds the update K that the shards of LEAF ask for, in place of a gradient. If workers are in step, it is the sum of
+/* Adds the update K that the shards of LEAF ask for, in place of a gradient. In synchronous training it is the sum of
  * their values; with MST_JOIN_FIRST all values but that of shard 0 are -0. Otherwise it is the change of the
  * variable. */
 static void give_update(builder *b, int k, mst_shards leaf, mst_value *terms, mst_step_values *out) {
@@ -278,6 +279,7 @@ static void give_gradients(builder *b, const mst_update *u, mst_step_values *out
     const int end = b->first + b->count, trained = u->num_variables, n = trained + b->replicas[0].num_updates;
     if (!are_updates_alike(b)) return;
     mst_value *terms = calloc((size_t)b->count + 1, sizeof *terms);
+    /* the N variables; then for each leaf the gradients, of at most two values each */
     mst_value *all = mst_arena_alloc(&b->graph->arena, (1 + 2 * (size_t)b->count) * ((size_t)n + 1) * sizeof *all);
     bool *sparse = mst_arena_alloc(&b->graph->arena, (size_t)n + 1);
     mst_join_kind *join = mst_arena_alloc(&b->graph->arena, ((size_t)n + 1) * sizeof *join);
@@ -349,7 +351,7 @@ static void give_reported(const builder *b, const mst_value *sum, int num_sums, 
             const mst_value *first = sum + (ptrdiff_t)i * b->count + (leaf.first - b->first);
             *to++ = leaf.count > 1 ? mst_add_n(first, leaf.count) : *first;
         }
-        to[-2] = add_penalty(to[-2], penalty, to[-1]);
+        to[-2] = add_penalty(to[-2], penalty, to[-1]); /* the last two sums: of losses, and of examples */
         at += leaf.count;
     }
 }
@@ -387,7 +389,7 @@ static void build_update(builder *b, const mst_optimizer *optimizer, mst_step_va
         int used = 0;
         mst_collection(graph, MST_TRAINABLE, NULL, variables, count);
         differentiate(b, b->form->apart ? out->divisor : out->num_examples, variables, count, gradients);
-        /* variables that the loss does not depend on are left alone */
+        /* variables that the loss does not depend on are left out, and so are their gradients: [shards][used] */
         for (int v = 0; v < count; v++) {
             if (mst_value_is_none(gradients[v])) continue;
             for (int s = 0; s < shards; s++) gradients[s * count + used] = gradients[s * count + v];

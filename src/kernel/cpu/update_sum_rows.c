@@ -1,6 +1,9 @@
 /* sum_rows: the gradient of gather over rows, with each row once (op/state/update.h). A radix sort sorts the row
  * indices with the places from which they come. It keeps rows with the same index in order. Then the rows of each run
- * with the same index are added up. */
+ * with the same index are added up.
+ *
+ * dst 1 is the number of rows, then their indices. With `squares`, each row of dst 0 is its sums, then its sums of
+ * squares. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -104,7 +104,7 @@ int64_t mst_rows_before(const mst_shape *shape, int axis) {
 enum { MOST_LOOPS = MST_MAX_STRIDED + 2, TILE = 32 };
 
 typedef struct loop {
-    int64_t dim, dst, src; /* strides in elements */
+    int64_t dim, dst, src; /* number of indices; strides in dst and src, in elements */
 } loop;
 
 /* Nested loops, the last innermost. */
@@ -191,7 +191,7 @@ static mst_status copy_part(void *context, int64_t begin, int64_t end, int threa
 }
 
 /* Chooses the loop to share out: the outermost that has enough indices, or else the longest. Returns the grain. If the
- * loop is one of the inner two, it is a multiple of TILE, so that no tile is cut. */
+ * loop is one of the inner two, the grain is a multiple of TILE, so that no tile is cut. */
 static int64_t choose_cut(nest *t) {
     int64_t elements = 1;
     for (int k = 0; k < t->num; k++) {
@@ -210,7 +210,7 @@ mst_status mst_strided_copy(const mst_kernel_args *a, size_t element, int ndim, 
         if (dim[k] == 0) return MST_OK;
     /* two loops of one element in front, so that there always is an inner pair */
     t.num = merge_loops(ndim, dim, dst_stride, src_stride, t.loop + 2) + 2;
-    /* the last but one becomes the loop that is contiguous in src, if the last is not */
+    /* if the last loop is not contiguous in src, the loop that is becomes the last but one */
     for (int k = 0; k < t.num - 2 && t.loop[t.num - 1].src != 1; k++)
         if (t.loop[k].src == 1 && t.loop[k].dim > 1) {
             loop contiguous = t.loop[k];

@@ -77,7 +77,7 @@ mst_value mst_join_gradients(const mst_grad *c, mst_value (*join)(const mst_valu
 
 /* ---- StableHLO ---- */
 
-/** The number VALUE, an option, as a kernel stores it: integers are cut off. */
+/** The number VALUE, an option, as a kernel stores it: truncated if DTYPE is an integer. */
 mst_hlo mst_hlo_option(mst_lower *l, mst_dtype dtype, double value);
 /** SHAPE as three dimensions: those before AXIS, AXIS, and those after it. */
 mst_shape mst_parts_around(mst_shape shape, int axis);

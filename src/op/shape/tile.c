@@ -42,8 +42,8 @@ static mst_value tile_grad(mst_grad *c, int i) {
     return mst_tile_grad(c->ddst[0], c->src[0], ((const tile_options *)c->options)->multiples);
 }
 
-/* Each dimension becomes two: the tiles and the elements of a tile. One dimension after the other, as there is a most
- * for dimensions. */
+/* Each dimension becomes two: the tiles and the elements of a tile. One dimension after the other, as the number
+ * of dimensions is limited. */
 static void tile_lower(mst_lower *l) {
     const mst_shape *multiples = &((const tile_options *)l->options)->multiples;
     mst_shape shape = l->src_spec[0].shape;

@@ -59,6 +59,7 @@ static void softmax_cross_entropy_lower(mst_lower *l) {
     const mst_hlo scale = mst_hlo_binary(l, "divide", total, row.sum);
     const mst_hlo log_sum = mst_hlo_binary(l, "multiply", total, mst_hlo_unary(l, "log", row.sum));
     const mst_hlo loss = mst_hlo_binary(l, "subtract", log_sum, inner);
+    /* without classes the loss is 0, but 0 * log 0 would be NaN */
     l->dst[0] = l->src_spec[0].shape.dim[last.axis[0]] ? mst_hlo_reshape(l, loss, l->dst_spec[0].shape)
                                                        : mst_hlo_fill(l, dtype, l->dst_spec[0].shape, 0);
     l->dst[1] = mst_hlo_binary(l, "subtract", mst_hlo_binary(l, "multiply", row.power, scale), labels);

@@ -8,7 +8,8 @@
  *  learning_rate  f32 scalar
  *  step           i64 scalar, number of updates before this one
  *  state          f64 scalar, what the rule keeps from update to update; written if it keeps something
- *  per variable   itself, its slots, its moving average, its master (f32); all are written, and all have its shape.
+ *  per variable   itself, its slots, its moving average, its master (its value in f32, if it is of another dtype); all
+ *                 are written, and all have its shape.
  *                 Then its gradients, one for each shard of this task, of its shape and dtype (if it has a master: f32
  *                 or its dtype)
  *  accumulated    i64 scalar, written; only if gradient_accumulation_steps is above 1: how many gradients were added up

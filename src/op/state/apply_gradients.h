@@ -24,7 +24,7 @@ enum { MST_APPLY_LEARNING_RATE, MST_APPLY_STEP, MST_APPLY_STATE, MST_APPLY_FIRST
 mst_shards mst_apply_window(const mst_apply_options *options);
 /** Sources of a variable that are written: itself, its slots, its average, its master. */
 int mst_apply_num_written(const mst_apply_options *options);
-/** The name of slot K beside its variable, and the initial value of its elements. */
+/** The name of slot K, which follows that of its variable and a "/"; and the initial value of its elements. */
 const char *mst_apply_slot(const mst_apply_options *options, int k, double *initial);
 /** How many elements of V's slots are here, and the first in *FIRST. PARTS are those of the variables
  *  (mst_state_parts). */

@@ -146,9 +146,10 @@ mst_hlo mst_row_numbers_lower(mst_lower *l, mst_hlo numbers, int64_t most, int64
     const mst_hlo is_used = mst_hlo_compare(l, "LT", order, count);
     mst_hlo_fault(l, mst_hlo_outside(l, count, most + 1), MST_INVALID, "there is room for %lld rows only",
                   (long long)most);
-    const mst_hlo last = mst_hlo_pad(l, number, none, (const int64_t[]){1}, (const int64_t[]){-1}, NULL);
+    /* the number before each: all are moved by one place */
+    const mst_hlo previous = mst_hlo_pad(l, number, none, (const int64_t[]){1}, (const int64_t[]){-1}, NULL);
     const mst_hlo is_wrong =
-        mst_hlo_binary(l, "or", mst_hlo_compare(l, "LE", number, last), mst_hlo_outside(l, number, num_rows));
+        mst_hlo_binary(l, "or", mst_hlo_compare(l, "LE", number, previous), mst_hlo_outside(l, number, num_rows));
     mst_hlo_fault(l, mst_hlo_binary(l, "and", is_used, is_wrong), MST_INVALID,
                   "numbers of rows are not in [0, %lld), ascending", (long long)num_rows);
     return mst_hlo_select(l, is_used, number, mst_hlo_binary(l, "add", order, mst_hlo_integer(l, MST_I64, num_rows)));
@@ -170,10 +171,10 @@ mst_status mst_row_numbers_check(const mst_kernel_args *a, const mst_array *numb
     if (count < 0 || count > most)
         return mst_kernel_fail(a, MST_INVALID, "there are to be %lld rows, but there is room for %lld",
                                (long long)count, (long long)most);
-    for (int64_t i = 1, last = -1; i <= count; last = number[i++])
-        if (number[i] <= last || number[i] >= num_rows)
+    for (int64_t i = 1, previous = -1; i <= count; previous = number[i++])
+        if (number[i] <= previous || number[i] >= num_rows)
             return mst_kernel_fail(a, MST_INVALID, "row %lld after row %lld is not in [0, %lld), ascending",
-                                   (long long)number[i], (long long)last, (long long)num_rows);
+                                   (long long)number[i], (long long)previous, (long long)num_rows);
     return MST_OK;
 }
 

@@ -12,7 +12,7 @@ typedef struct mst_leaf_rows_options {
     int64_t num_rows;   /**< of the variable */
     int32_t num_shards; /**< shards of these rows, in order; all have equally many sources */
     bool squares;       /**< see mst_sum_rows_options (op/state/update.h) */
-    double clip;
+    double clip;        /**< largest magnitude of an element; 0: none */
 } mst_leaf_rows_options;
 
 typedef struct mst_sparse_gradient_options {

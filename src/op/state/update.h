@@ -41,12 +41,12 @@ typedef struct mst_sum_rows_options {
 /** merge_rows: rows FIRST_ROW to END_ROW - 1 of the sum of sparse gradients. A row that a gradient does not have counts
  *  as 0. Sources come in pairs, as sum_rows outputs them: one pair for each node of the tree in `leaf`.
  *
- *  dst    as sum_rows'; n is the number of all rows of the sources, or END_ROW - FIRST_ROW if that is less
+ *  dst    like those of sum_rows; n is the number of all rows of the sources, or END_ROW - FIRST_ROW if that is less
  */
 typedef struct mst_merge_rows_options {
     int zero_;
-    int32_t num_shards; /**< of the tree */
-    const mst_shards *leaf;
+    int32_t num_shards;     /**< of the tree */
+    const mst_shards *leaf; /**< [num_src / 2]: the shards that each pair is the sum of, from left to right */
     int64_t first_row, end_row;
 } mst_merge_rows_options;
 
@@ -67,7 +67,7 @@ typedef struct mst_gradient_piece {
 typedef struct mst_update_variable {
     int32_t number;  /**< among all variables of apply_gradients */
     int32_t weight;  /**< first of num_copies */
-    int32_t slot;    /**< first of num_slots; the last is the sum of gradients (rule/accumulate.h) */
+    int32_t slot;    /**< first of num_slots; with accumulation the last is the sum of gradients (rule/accumulate.h) */
     int32_t average; /**< -1: none */
     int32_t master;  /**< weight in f32 of a variable of another dtype; -1: none */
     int32_t staged;  /**< if sharded, for MST_UPDATE_STEP: the new values from all tasks, in the gradient's dtype */
@@ -113,9 +113,9 @@ int64_t mst_unit_elements(mst_shape shape);
 /** The number of units of a variable. */
 int64_t mst_num_units(mst_shape shape);
 
-/** The numbers of update_scalars. Those of the rule come first; then 1 - decay of the moving average, the learning
- *  rate, and the number of gradients whose mean makes the update. If that number is 0, this step only adds its gradient
- *  to those before. */
+/** The numbers of update_scalars. Those of the rule come first; then the factor `rest` of the moving average
+ *  (rule/moving_average.h), the learning rate, and the number of gradients whose mean makes the update. If that number
+ *  is 0, this step only adds its gradient to those before. */
 enum { MST_SCALAR_AVERAGE = 8 /* MST_RULE_SCALARS */, MST_SCALAR_LEARNING_RATE, MST_SCALAR_GRADIENTS, MST_NUM_SCALARS };
 
 #endif

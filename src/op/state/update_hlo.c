@@ -8,7 +8,7 @@
 /* The arrays of a step: the whole variable, or the rows of it that have a gradient. */
 typedef struct state {
     mst_hlo weight, slot[MST_RULE_SLOTS], gradient;
-    mst_hlo squares; /* MST_NO_HLO: those of the gradient */
+    mst_hlo squares; /* sums of squares of what was added up; MST_NO_HLO: the squares of the gradient count */
 } state;
 
 static mst_dtype dtype_of(const mst_lower *l, const mst_update_hlo *u) {
@@ -122,7 +122,8 @@ static mst_hlo decayed(mst_lower *l, const mst_update_hlo *u, mst_hlo w) {
     return mst_hlo_binary(l, "subtract", w, mst_hlo_binary(l, "multiply", w, rate));
 }
 
-/* The new weight and slots in S. Its weight is decayed; its gradient has its penalty, and is to be clipped. */
+/* Replaces weight and slots in S by the new ones. S has the decayed weight, and the gradient with its penalty, which is
+ * not clipped yet. */
 static void update(mst_lower *l, const mst_update_hlo *u, state *s) {
     const mst_optimizer *o = u->optimizer;
     const mst_rule *rule = mst_rule_find(o->rule);
@@ -131,7 +132,7 @@ static void update(mst_lower *l, const mst_update_hlo *u, state *s) {
     if (u->factor.id) tile.gradient = mst_hlo_binary(l, "multiply", tile.gradient, u->factor);
     if (o->clip_value > 0 && !u->clipped) tile.gradient = mst_clip_value_lower(l, tile.gradient, o->clip_value);
     tile.root = tile.gradient;
-    if (s->squares.id && o->clip_global_norm == 0) { /* Keras merges rows before it multiplies by that factor */
+    if (s->squares.id && o->clip_global_norm == 0) { /* with clip_global_norm Keras adds rows up first, then squares */
         tile.root = mst_hlo_unary(l, "sqrt", s->squares);
         if (u->factor.id) tile.root = mst_hlo_binary(l, "multiply", tile.root, u->factor);
     }
@@ -199,7 +200,7 @@ void mst_update_lower(mst_lower *l, mst_update_hlo *u) {
     u->weight = mst_hlo_convert(l, w, mst_hlo_spec(l, u->weight).dtype);
 }
 
-/* Rows that are not used hold anything. */
+/* ROWS, with 0 in those that are not used: they may hold anything. */
 static mst_hlo used_rows(mst_lower *l, const mst_update_hlo *u, mst_hlo rows) {
     const int64_t n = mst_hlo_spec(l, rows).shape.dim[0];
     const mst_hlo order = mst_hlo_iota(l, MST_I64, MST_SHAPE(n, 1), 0);
