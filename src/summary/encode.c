@@ -129,13 +129,14 @@ static void to_u8(const float *src, int64_t count, uint8_t *dst) {
     }
 }
 
-static mst_status encode_one(const mst_tensor *images, int64_t first, const mst_shape *shape, uint8_t *pixels,
+/* Makes a PNG of the image with INDEX. PIXELS: memory for its numbers as u8. */
+static mst_status encode_one(const mst_tensor *images, int64_t index, const mst_shape *shape, uint8_t *pixels,
                              ProtobufCBinaryData *out) {
     const int64_t *dim = shape->dim + shape->ndim - 3, count = dim[0] * dim[1] * dim[2];
     void *png;
-    const void *source = (const uint8_t *)mst_tensor_data(images) + first * count;
+    const void *source = (const uint8_t *)mst_tensor_data(images) + index * count;
     if (mst_tensor_dtype(images) == MST_F32) {
-        to_u8((const float *)mst_tensor_data(images) + first * count, count, pixels);
+        to_u8((const float *)mst_tensor_data(images) + index * count, count, pixels);
         source = pixels;
     }
     MST_TRY(mst_png_encode(source, dim[0], dim[1], dim[2], &png, &out->len));

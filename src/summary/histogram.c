@@ -14,7 +14,14 @@
 
 #include "base/simd.h"
 
-enum { POSITIVE = 775, PREFIXES = 1 << 16, RANK_BITS = 17, CHUNK = 1024, LANES = 16, TABLES = 4 };
+enum {
+    POSITIVE = 775, /* number of positive limits, as of negative ones: also the index of limit 0 */
+    PREFIXES = 1 << 16,
+    RANK_BITS = 17,
+    CHUNK = 1024,
+    LANES = 16,
+    TABLES = 4
+};
 
 /* Vectors of LANES numbers, which the compiler splits into those of the processor. In a mask, all bits of an element
  * are set if it is true. */

@@ -91,7 +91,8 @@ static mst_status fill_device(writer *w, const mst_traced_device *device, Muster
     for (int64_t i = 0; i < device->num_did; i++)
         if (is_of_node(&device->did[i]))
             MST_TRY(fill_stats(w, &device->did[i], &stats->node_stats[stats->n_node_stats++]));
-    /* TensorBoard hatches nodes without an entry as not used by the step, but these are used */
+    /* nodes that take no time in the run get entries too: TensorBoard hatches nodes without one as not used by the
+     * step */
     for (int64_t i = 0; i < device->num_held; i++)
         MST_TRY(fill_stats(w, &device->held[i], &stats->node_stats[stats->n_node_stats++]));
     *out = stats;

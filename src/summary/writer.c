@@ -26,15 +26,17 @@ struct mst_summary_writer {
     int64_t queue_bytes;
     uint64_t process;
     pthread_t thread;
-    pthread_mutex_t lock; /* protects all members that follow */
+    pthread_mutex_t lock; /* protects all members that follow, except `next_open` */
     pthread_cond_t wake;  /* for the thread: the queue is not empty any more, or `urgent` or `closing` was set */
     pthread_cond_t moved; /* for callers: there is room, or entries were written */
     mst_entry *first, **last;
     int64_t bytes;            /* of entries on the queue and those that the thread is writing */
     uint64_t pushed, written; /* numbers of entries */
-    bool urgent, closing, has_hparams, hparams_failed;
-    mst_failure failure; /* the first error that was not returned yet */
-    mst_summary_writer *next_open;
+    bool urgent;              /* the queue is to be written at once */
+    bool closing;
+    bool has_hparams, hparams_failed; /* hyperparameters were written; the training that has them has failed */
+    mst_failure failure;              /* the first error that was not returned yet */
+    mst_summary_writer *next_open;    /* protected by open_lock */
 };
 
 /* ---- open writers, whose queues are written when the program exits ---- */

@@ -39,27 +39,27 @@ struct mst_task {
     pthread_cond_t changed;
     mst_members *members;
     task_phase phase;
-    uint32_t generation;
-    int32_t source;
+    uint32_t generation;   /**< number of the last one that has begun; 0: none */
+    int32_t source;        /**< task whose state counts in it */
     int64_t source_number; /**< number of the source's state */
     uint64_t instructions; /**< of oneDNN that all members of the generation have; 0: they are not compared */
-    bool copies, anew;
-    uint64_t *instance; /**< [num_workers] processes of the generation */
-    bool *back;         /**< [num_workers] it was lost, or is another process than in the previous generation */
-    int32_t *member;    /**< [num_workers] tasks of the generation, in order */
+    bool copies, anew;     /**< as in mst_generation */
+    uint64_t *instance;    /**< [num_workers] processes of the generation */
+    bool *back;            /**< [num_workers] it was lost, or is another process than in the previous generation */
+    int32_t *member;       /**< [num_workers] tasks of the generation, in order */
     int32_t num_members;
     uint32_t first_since; /**< the generation since which this task has been the first member; 0: it is not */
     int32_t *copiers;     /**< [num_workers] tasks that copy the state of the source */
     int32_t num_copiers;
-    int64_t stopped_at; /**< state after which a program has ended the training; MST_NO_STATE: none has */
-    int64_t ended_at;   /**< the same state, but only forgotten when the program goes on */
-    bool has_ended;     /**< the others had done their work before this task came */
-    bool was_together;
-    const char *restarted; /**< value of MST_RESTARTED; NULL: it is not set */
-    bool says_routes;      /**< it must still say how data go, once that is known */
-    mst_task_failure failure;
-    int64_t looked, paused; /* of a step's wait: time of the last look; time without looks */
-    int64_t warned, waited; /* of that wait: time of the last warning, 0: none; duration */
+    int64_t stopped_at;       /**< state after which a program has ended the training; MST_NO_STATE: none has */
+    int64_t ended_at;         /**< the same state, but only forgotten when the program goes on */
+    bool has_ended;           /**< the others had done their work before this task came */
+    bool was_together;        /**< this process has been in a generation */
+    const char *restarted;    /**< value of MST_RESTARTED; NULL: it is not set */
+    bool says_routes;         /**< it must still say how data go, once that is known */
+    mst_task_failure failure; /**< with FAILED: the error */
+    int64_t looked, paused;   /* of a step's wait: time of the last look; time without looks */
+    int64_t warned, waited;   /* of that wait: time of the last warning, 0: none; duration */
     bool closing;
     pthread_t clock;
     bool has_clock;

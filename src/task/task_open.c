@@ -113,7 +113,7 @@ static mst_status open_members(mst_task *task, uint64_t instance) {
                                          .now = mst_clock_now(),
                                          .recovery_timeout = task->options.recovery_timeout,
                                          .no_return = task->type->no_return,
-                                         .refusal_timeout = 1.5 * task->options.timeout,
+                                         .refusal_timeout = 1.5 * task->options.timeout, /* more than the timeout */
                                          .report = REPORT,
                                          .elastic_min = task->options.elastic_min,
                                          .start_wait = task->options.timeout,
@@ -226,11 +226,11 @@ void mst_task_close(mst_task *task) {
     pthread_mutex_lock(&task->lock);
     mst_members *members = task->members;
     const bool left = task->phase == ALL_LEFT;
-    task->members = NULL; /* events of the transport no longer change anything: there is no group */
+    task->members = NULL; /* from now on events of the transport change nothing (task.c): they would use the group */
     pthread_mutex_unlock(&task->lock);
     mst_group_destroy(task->group);
     if (task->transport && left && task->type->leave) task->type->leave(task->transport);
-    if (task->transport) task->type->close(task->transport, 1);
+    if (task->transport) task->type->close(task->transport, 1 /* seconds */);
     mst_ps_client_close(task->servers);
     mst_members_destroy(members);
     mst_store_release(task->state.store);

@@ -37,8 +37,10 @@ typedef struct printer {
     bool shortened;
     form form;
     FILE *file;
-    char line[LINE_WIDTH + 2 * WORD_SIZE]; /* the line that has begun and is not written yet */
-    int column;                            /* length of `line` */
+    /* The line that has begun. It is not written yet, except for its first characters, one for each dimension: in place
+     * of them, brackets or spaces were written. */
+    char line[LINE_WIDTH + 2 * WORD_SIZE];
+    int column; /* length of `line` */
 } printer;
 
 /* ---- elements ---- */

@@ -47,15 +47,16 @@ struct mst_checkpoint_manager {
     bool has_thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    bool busy, stop;
+    bool busy;           /* the thread writes `spare`, or will do so next */
+    bool stop;           /* the thread must end */
     mst_snapshot *spare; /* used by the thread while it is busy */
     mst_failure failure; /* why a checkpoint could not be written */
     mst_checkpoint_list list;
-    char *latest;
+    char *latest; /* path of the checkpoint last written or restored; NULL: none */
     /* the callback */
     uint64_t saved_version; /* version of the store when it was last copied or restored */
     double saved_time;
-    bool due;
+    bool due;                            /* a checkpoint must be saved as soon as the thread can write it */
     struct mst_checkpoint_manager *best; /* the manager for the best epoch; NULL: that is not kept */
     double best_value;
 };

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-enum { NAME = 128, MOST = 7 + 2 * MST_MAX_METRICS };
+enum { NAME = 128, MOST = 7 + 2 * MST_MAX_METRICS /* entries: see fill() */ };
 
 /* The row of an epoch, in the order of its entries. */
 typedef struct row {

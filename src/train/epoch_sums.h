@@ -1,8 +1,8 @@
 /** Loss and metrics of an epoch so far, from the sums that steps keep (train/position.h).
  *
- *  With parameter servers the sums are those of all workers. If the workers are not in step, the servers' sums grow
- *  without end. Loss and metrics are then computed from their growth since this worker's epoch began: from everything
- *  that was applied meanwhile, by any worker. */
+ *  With parameter servers the sums are those of all workers. If the workers are not in step (mst_cooperation_rules),
+ *  the servers' sums grow without end. Loss and metrics are then computed from their growth since this worker's epoch
+ *  began: from everything that was applied meanwhile, by any worker. */
 #ifndef MUSTER_TRAIN_EPOCH_SUMS_H
 #define MUSTER_TRAIN_EPOCH_SUMS_H
 

@@ -12,13 +12,12 @@ typedef struct mst_fit_run {
     mst_trainer *trainer;
     const mst_fit_options *options;
     mst_train_state state;
-    mst_dataset *train, *validation; /**< the parts of the data; train NULL: the data was not split; validation NULL:
-                                      *   there is nothing to validate */
-    mst_dataset *batches;
+    mst_dataset *train, *validation; /**< data to train with, and to validate with; validation NULL: there is none */
+    mst_dataset *batches;            /**< `train`, shuffled and in batches */
     int64_t batch_size;
     mst_position position; /**< where the epoch begins */
     mst_epoch_sums sums;
-    bool resumes;
+    bool resumes;         /**< it goes on where an earlier fit stopped, or where the other workers are */
     bool copied;          /**< the state came from another worker */
     bool returns;         /**< the job was already under way: an earlier process of this worker was lost */
     bool tells;           /**< callbacks here may not have seen the end of the last ended epoch */
@@ -28,11 +27,12 @@ typedef struct mst_fit_run {
     bool has_begun;       /**< the first epoch of the fit has begun */
     bool collected;       /**< sharded: the chief has got the slots, and no step was made since */
     bool brings_rate; /**< callbacks have set the rate before the first epoch, and parameter servers do not know it */
-    double began, first_step_end, last_step_end;
-    double waited_for_data; /**< seconds, without the first step */
-    int64_t timed_examples; /**< without the first step */
+    double began;     /**< time in seconds, as the next two */
+    double first_step_end, last_step_end; /**< first_step_end is later by all pauses that are no training time */
+    double waited_for_data;               /**< seconds, without the first step */
+    int64_t timed_examples;               /**< without the first step */
     double last_good_loss;
-    bool any_step;
+    bool any_step;                  /**< this fit has made a step */
     struct mst_task_status *status; /**< status of the task (cluster/task_status.h); NULL: none */
     mst_callback *callbacks;
     int num_callbacks;

@@ -73,9 +73,9 @@ mst_status mst_sharded_after_step(mst_trainer *trainer) {
 /* One slot variable. */
 typedef struct slot {
     const mst_node *node;
-    double initial; /* initial value of its elements */
-    mst_shape whole;
-    const int64_t *begin; /* [num_parts + 1] */
+    double initial;       /* initial value of its elements */
+    mst_shape whole;      /* shape of the whole slot, of which each worker has a part */
+    const int64_t *begin; /* [num_parts + 1] where the parts begin (mst_state_parts) */
     int32_t num_parts, part;
 } slot;
 

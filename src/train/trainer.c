@@ -207,6 +207,7 @@ static mst_status make_arrays(mst_sharded_step *step, int shards) {
     step->confusion = calloc((size_t)shards * (size_t)trainer->num_outputs, sizeof *step->confusion);
     step->feed = calloc(num_feeds + 1, sizeof *step->feed);
     step->rows = calloc(num_feeds, sizeof *step->rows);
+    /* 4: three that add_fetches adds to the sums in training, and one of mst_cooperation.add_fetches */
     const size_t most = MST_FETCH_METRICS + MST_NUM_SUMS(MST_MAX_METRICS) + 4 + (size_t)trainer->num_outputs;
     step->fetch = calloc(most, sizeof *step->fetch);
     step->output = calloc(most, sizeof *step->output);

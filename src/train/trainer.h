@@ -15,8 +15,8 @@
 typedef struct mst_rows {
     struct mst_sharded_step *step;
     const mst_batch *batch; /**< NULL: no run of the step is under way, or its deadline has passed */
-    int component;
-    int64_t first;
+    int component;          /**< of the data */
+    int64_t first;          /**< index in the batch of the first row that is fed */
 } mst_rows;
 
 /** A step over all shards: its placeholders and feeds, and its fetches and their last values. */
@@ -69,10 +69,10 @@ typedef struct mst_sharded_state {
     mst_value wants;  /**< fed: whether this worker wants the chief to get all slots */
     mst_tensor *want; /**< the tensor that is fed to `wants` */
     int fetch;        /**< index of the fetch that says how many workers want the chief to get the slots */
-    bool wants_next;
-    FILE *kept; /**< the chief's kept state; NULL: nothing was kept */
-    bool has_kept;
-    bool lost; /**< this worker's state is not used: it gets the chief's */
+    bool wants_next;  /**< what is fed for the next step */
+    FILE *kept;       /**< the chief's kept state; NULL: nothing was kept */
+    bool has_kept;    /**< the file has a whole state */
+    bool lost;        /**< this worker's state is not used: it gets the chief's */
 } mst_sharded_state;
 
 typedef struct mst_trainer {
@@ -87,8 +87,8 @@ typedef struct mst_trainer {
     mst_session *session;
     int num_metrics;
     const char *metric_name[MST_MAX_METRICS];
-    mst_measure measure[MST_MAX_METRICS]; /**< like metric_name */
-    mst_arena names;
+    mst_measure measure[MST_MAX_METRICS];        /**< like metric_name */
+    mst_arena names;                             /**< memory of metric_name */
     int num_inputs, num_outputs, num_components; /**< components of the data: inputs, labels, perhaps weights */
     mst_spec *row;                               /**< [num_components], without the batch */
     mst_target *target;                          /**< [num_outputs] */

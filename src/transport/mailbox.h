@@ -24,8 +24,8 @@ typedef struct mst_mailbox mst_mailbox;
 typedef struct mst_mailbox_part {
     int32_t from;
     mst_key key;
-    size_t total; /**< bytes of the whole message */
-    size_t offset, bytes;
+    size_t total;         /**< bytes of the whole message */
+    size_t offset, bytes; /**< of this part */
     const void *data;
     /** not NULL: DATA is the sender's own memory. The sender may overwrite it as soon as *FLOOR is above the key's
      *  generation. NULL: nobody overwrites it */

@@ -23,8 +23,8 @@ typedef struct sending {
     mst_timeline *done;
     void *copy; /* of the bytes, if there are too many pieces; else NULL */
     bool taken;
-    int num_jobs, left;
-    mst_mpi_job job[]; /* one per piece */
+    int num_jobs, left; /* left: jobs that have not ended */
+    mst_mpi_job job[];  /* one per piece */
 } sending;
 
 struct mst_transport {
@@ -35,8 +35,8 @@ struct mst_transport {
     mst_transport *control;
     mst_mpi_client client;
     mst_mpi_meeting *meeting; /* NULL: a launcher starts MPI */
-    bool left;
-    atomic_bool gone; /* a task was lost */
+    bool left;                /* all tasks have left: MPI may end */
+    atomic_bool gone;         /* a task was lost */
     /* MPI cannot be used: a generation has begun with a replacement of the lost task, and this MPI does not know it */
     atomic_bool is_useless;
     pthread_mutex_t telling; /* held while the owner is called: one call at a time */
@@ -310,7 +310,7 @@ typedef struct offered {
     uint64_t number;
     mst_fetched *where;
     bool whole;
-    atomic_int left;
+    atomic_int left; /* jobs that have not ended */
     int num_jobs;
     mst_mpi_job job[]; /* with the sizes of the pieces */
 } offered;

@@ -14,8 +14,14 @@
 #include "base/thread.h"
 #include "transport/service_thread.h"
 
-enum { SLOTS = 16, PACKETS = 0 /* tag of packets */, HEADER = offsetof(mst_mpi_packet, bytes) };
-static const int64_t SPIN = 200000, SHORTEST = 20000, LONGEST = 500000, IDLE = 10000000; /* nanoseconds */
+enum {
+    SLOTS = 16,  /* receives of packets, always under way */
+    PACKETS = 0, /* tag of packets */
+    HEADER = offsetof(mst_mpi_packet, bytes)
+};
+/* Nanoseconds for which the thread polls without sleeping after something has moved; then of its sleep between polls
+ * while it waits for something; and of its sleep when it does not. */
+static const int64_t SPIN = 200000, SHORTEST = 20000, LONGEST = 500000, IDLE = 10000000;
 static const double START_SECONDS = 60, HURRY_SECONDS = 0.5, STOP_SECONDS = 2;
 
 typedef enum engine_state {
@@ -39,13 +45,14 @@ static struct {
     pthread_cond_t changed;  /* the state has changed */
     pthread_mutex_t calling; /* held while a client is called; guards the list of clients. Taken before `lock` */
     engine_state state;
-    bool stopping, finalizes;
-    bool expects; /* a caller has begun to wait for a message */
+    bool stopping;  /* the thread must end */
+    bool finalizes; /* and end MPI, with all other processes */
+    bool expects;   /* a caller has begun to wait for a message */
     bool (*stop)(void *context);
     void *stop_context;
     mst_mpi_job *first, **last;
     int64_t unfinished; /* submitted jobs that are not done */
-    int hurrying;
+    int hurrying;       /* callers that wait for all jobs (mst_mpi_hurry) */
     int64_t hurried_since;
     mst_mpi_client *clients;
     int32_t num_clients; /* so far, with those that have left */
@@ -59,11 +66,11 @@ static struct {
     int rank, size;
     int count, capacity;
     MPI_Request *request; /* [capacity]: first the requests of the slots, then those of jobs */
-    mst_mpi_job **job;
-    int *index;
+    mst_mpi_job **job;    /* like request; NULL for a slot */
+    int *index;           /* [capacity] results of MPI_Testsome, like status */
     MPI_Status *status;
     mst_mpi_packet *slot; /* [SLOTS] */
-    bool moved;
+    bool moved;           /* something has moved in this round, or is expected */
 } engine = {.lock = PTHREAD_MUTEX_INITIALIZER,
             .calling = PTHREAD_MUTEX_INITIALIZER,
             .last = &engine.first,

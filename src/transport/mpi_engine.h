@@ -52,7 +52,7 @@ typedef struct mst_mpi_job {
     void *context;
 } mst_mpi_job;
 
-enum { MST_MPI_MOST = 1 << 30 };
+enum { MST_MPI_MOST = 1 << 30 /* bytes of a job: MPI counts them with an int */ };
 
 /** A task of this process. */
 typedef struct mst_mpi_client {

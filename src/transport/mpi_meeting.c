@@ -62,7 +62,7 @@ static void send_message(const mst_mpi_meeting *m, int32_t to, meeting_kind kind
     memcpy(message, mark, sizeof mark);
     unsigned char *at = mst_put_number(message + sizeof mark, kind, 4);
     at = mst_put_number(at, m->round, 4);
-    at = mst_put_number(at, 0, 4);
+    at = mst_put_number(at, 0, 4); /* unused */
     at = mst_put_number(at, instance, 8);
     if (size) memcpy(at, pairs, size);
     if (m->options.send(m->options.context, to, message, HEADER + size)) (void)0; /* the transport reports lost tasks */
@@ -84,7 +84,7 @@ static bool read_header(const unsigned char *data, size_t bytes, meeting_header 
     const unsigned char *at = data + sizeof mark;
     const uint64_t kind = mst_get_number(&at, 4);
     out->round = (uint32_t)mst_get_number(&at, 4);
-    at += 4;
+    at += 4; /* unused */
     out->instance = mst_get_number(&at, 8);
     out->kind = (meeting_kind)kind;
     return kind >= PAIRS && kind <= GO && mst_pmi_are_pairs((const char *)data + HEADER, bytes - HEADER);

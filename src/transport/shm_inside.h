@@ -37,7 +37,7 @@ typedef struct mst_shm_link {
     bool is_up;   /* the other end has said HELLO */
     int32_t task; /* the other end; of a link that the peer made: set once it is up */
     uint64_t instance;
-    uint64_t serial;
+    uint64_t serial;       /* number of the link, from 1 */
     int undone;            /* messages sent and not DONE */
     mst_shm_mapped *files; /* of the peer */
 } mst_shm_link;

@@ -217,6 +217,7 @@ static mst_status open_asking(asking *a, const char *const *address, double seco
     a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     a->context = zmq_ctx_new();
     if (!a->task || !a->items || a->wake < 0 || !a->context) return MST_NO_MEMORY("to ask %d tasks", a->n);
+    /* of each task: the DEALER and the two ends of its monitor */
     zmq_ctx_set(a->context, ZMQ_MAX_SOCKETS, 3 * a->n + 16);
     for (int i = 0; i < a->n; i++) {
         answer[i] = (mst_transport_answer){.data = NULL};

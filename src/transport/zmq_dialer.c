@@ -11,7 +11,7 @@
 #include "transport/zmq_socket.h"
 #include "transport/zmq_token.h"
 
-static const int64_t LEAST_PAUSE = 100000000, MOST_PAUSE = 1000000000; /* between two tries to connect */
+static const int64_t LEAST_PAUSE = 100000000, MOST_PAUSE = 1000000000; /* nanoseconds between two tries */
 
 /* ---- the socket ---- */
 
@@ -43,8 +43,8 @@ static bool open_dealer(mst_transport *t, mst_zmq_peer *p, const char *numeric) 
     char endpoint[MST_NUMERIC_SIZE + 16];
     const uint32_t number = t->num_sockets++, self = (uint32_t)t->options.self;
     if (!(p->dealer = zmq_socket(t->context, ZMQ_DEALER))) return false;
-    id[0] = 'M'; /* ids made by libzmq begin with 0 */
-    memcpy(id + 1, &self, 4);
+    id[0] = 'M';              /* ids made by libzmq begin with 0 */
+    memcpy(id + 1, &self, 4); /* read by the listener of the peer */
     memcpy(id + 5, &number, 4);
     memcpy(id + 9, &t->options.instance, 8);
     mst_zmq_set_options(t, p->dealer);

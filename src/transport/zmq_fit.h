@@ -4,9 +4,10 @@
 
 #include "transport/zmq_peer.h"
 
-enum { MST_ZMQ_WHY = 480 };
-
-enum { MST_ZMQ_SAID = 512 };
+enum {
+    MST_ZMQ_WHY = 480, /**< size of a reason why something has ended or was refused, as text */
+    MST_ZMQ_SAID = 512 /**< size of the text of a HELLO */
+};
 
 /** What a HELLO says of the task that sends it. */
 typedef struct mst_zmq_said {

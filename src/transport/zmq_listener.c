@@ -15,10 +15,12 @@
 #include "transport/zmq_status_client.h"
 #include "transport/zmq_token.h"
 
-static const int64_t LEAST_ONE_WAY = 2000000000; /* least time given to two tasks to connect in both directions */
+/* Least time given to two tasks to connect in both directions, in nanoseconds. */
+static const int64_t LEAST_ONE_WAY = 2000000000;
 
 bool mst_zmq_listen(mst_transport *t) {
     if (!(t->context = zmq_ctx_new())) return false;
+    /* of each task: the DEALER and the two ends of its monitor */
     zmq_ctx_set(t->context, ZMQ_MAX_SOCKETS, 3 * t->options.num_tasks + 16);
     if (!(t->router = zmq_socket(t->context, ZMQ_ROUTER))) return false;
     mst_zmq_set_options(t, t->router);

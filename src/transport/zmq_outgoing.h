@@ -10,7 +10,11 @@
 
 #include "transport/wire_header.h"
 
-enum { MST_ZMQ_PART = 1 << 20, MST_ZMQ_COPIED = 32 << 10, MST_ZMQ_ID = 17 };
+enum {
+    MST_ZMQ_PART = 1 << 20,    /**< most bytes of a part of data */
+    MST_ZMQ_COPIED = 32 << 10, /**< up to so many bytes are copied, and not lent */
+    MST_ZMQ_ID = 17            /**< bytes of a DEALER's id */
+};
 
 /** Counts the frames in libzmq whose memory is lent to it. */
 typedef struct mst_zmq_loans {

@@ -106,7 +106,7 @@ void mst_zmq_tell_refused(mst_transport *t, mst_zmq_peer *p, const char *why) {
 }
 
 void mst_zmq_tell_connect_error(mst_transport *t, mst_zmq_peer *p, int64_t now, char *text) {
-    static const int64_t WHILE = 1000000000;
+    static const int64_t WHILE = 1000000000; /* nanoseconds */
     const bool is_late =
         p->state == MST_ZMQ_CONNECTING && now > p->next_try - mst_zmq_nanoseconds(t->options.timeout) + WHILE;
     mst_zmq_connect_error_update(&p->connect_error);

@@ -75,29 +75,29 @@ typedef struct mst_zmq_login {
 typedef struct mst_zmq_peer {
     int32_t task;
     /* the connection that this task makes */
-    bool wanted;
+    bool wanted; /* there has been a message for the peer */
     mst_zmq_state state;
     void *dealer, *monitor;
     mst_resolving *resolving;
-    unsigned tries;   /* since the last success */
-    int64_t next_try; /* MST_ZMQ_IDLE: time of the next try; MST_ZMQ_CONNECTING: when this try is given up */
-    int64_t dealer_heard;
-    unsigned cut_short;                  /* connections in a row that the peer ended before any message */
+    unsigned tries;       /* since the last success */
+    int64_t next_try;     /* MST_ZMQ_IDLE: time of the next try; MST_ZMQ_CONNECTING: when this try is given up */
+    int64_t dealer_heard; /* time of the last message by this connection */
+    unsigned cut_short;   /* connections in a row that the peer ended before any message */
     mst_zmq_connect_error connect_error; /* why the connection has not been made yet */
     mst_zmq_login login;
     /* the connection that the peer has made */
     bool joined;
-    unsigned char id[MST_ZMQ_ID];
+    unsigned char id[MST_ZMQ_ID]; /* of the DEALER that has joined */
     uint64_t joined_instance;
     mst_zmq_connection connection;
-    int64_t router_heard;
+    int64_t router_heard; /* time of the last message by this connection */
     char host[MST_ZMQ_HOST];
     /* the peer connects to this task, but this task cannot connect to the peer */
     int64_t one_way_since; /* 0: this is not so */
     bool one_way;          /* this has been so for long */
     /* another process that wants the peer's number */
-    uint64_t second; /* its instance; 0: none */
-    int64_t second_came;
+    uint64_t second;        /* its instance; 0: none */
+    int64_t second_came;    /* time */
     bool told_second;       /* the owner was told of it */
     uint64_t list_mismatch; /* instance of the last process that was told that its list of tasks differs */
     /* what the owner was told */
@@ -151,8 +151,10 @@ struct mst_transport {
     int arrivals; /* epoll on which another receiving thread sleeps: watches `sockets` and the links of `shm` */
     pthread_mutex_t lock;   /* guards all members after it, the peers and all sockets */
     pthread_cond_t changed; /* the thread that opens or closes waits for `ready`, and for peers that have finished */
-    bool ready, closing, finished, stopped;
-    int error;                          /* errno if it could not listen */
+    bool ready;             /* the thread listens, or cannot */
+    bool closing, finished; /* it is being closed; nothing more is to be done for the peers */
+    bool stopped;           /* the thread must end */
+    int error;              /* errno if it could not listen */
     char listen[MST_NUMERIC_SIZE + 16]; /* endpoint */
     char known_as[MST_NUMERIC_SIZE];    /* address to which others connect, if it is forwarded to `listen`; else "" */
     void *context, *router, *monitor;
@@ -165,14 +167,14 @@ struct mst_transport {
     mst_zmq_status_client status_client[MST_ZMQ_STATUS_CLIENTS];
     mst_zmq_pending *pending; /* in order of arrival */
     int num_pending, most_pending;
-    int num_excused; /* how many of the pending have done nothing wrong: libzmq does not say which */
-    uint64_t num_connections;
-    char gone[MST_ZMQ_HOST]; /* host of the last pending connection that has ended */
-    uint16_t handshake_end;  /* event of a failed handshake, if libzmq reports the connection's end next; else 0 */
-    int handshake_error;     /* the error of that handshake */
+    int num_excused;          /* how many of the pending have done nothing wrong: libzmq does not say which */
+    uint64_t num_connections; /* made by others so far */
+    char gone[MST_ZMQ_HOST];  /* host of the last pending connection that has ended */
+    uint16_t handshake_end;   /* event of a failed handshake, if libzmq reports the connection's end next; else 0 */
+    int handshake_error;      /* the error of that handshake */
     mst_zmq_broken broken[MST_ZMQ_BROKEN]; /* connections that have ended, to be handled (zmq_broken.h) */
     int num_broken;
-    int64_t next_beat;
+    int64_t next_beat;    /* time of the next signs of life */
     bool is_taken;        /* another thread receives */
     int64_t sleeps_until; /* the thread sleeps until this time at most */
 };
