@@ -44,6 +44,7 @@ static double memory_limit(const char *folder) {
 
 static const resource cpu = {"cpu", cpu_limit}, memory = {"memory", memory_limit};
 
+/* The lesser of two limits, where 0 is none. */
 static double least(double a, double b) {
     if (a <= 0 || b <= 0) return a > b ? a : b;
     return a < b ? a : b;

@@ -29,11 +29,11 @@ typedef struct mst_bundle_entry {
     int type;        /**< TensorFlow's DataType */
     mst_dtype dtype; /**< MST_NO_DTYPE: strings, or a type for which Muster has no dtype */
     mst_shape shape;
-    int32_t shard;
-    uint64_t offset, size;
-    uint32_t crc; /**< masked */
-    bool sliced;  /**< a partitioned variable: it has no bytes, and each slice has an entry of its own */
-    bool slice;   /**< a slice of a partitioned variable */
+    int32_t shard;         /**< number of the data file with its bytes */
+    uint64_t offset, size; /**< place of its bytes there */
+    uint32_t crc;          /**< masked */
+    bool sliced;           /**< a partitioned variable: it has no bytes, and each slice has an entry of its own */
+    bool slice;            /**< a slice of a partitioned variable */
 } mst_bundle_entry;
 
 typedef struct mst_bundle mst_bundle;

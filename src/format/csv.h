@@ -4,8 +4,9 @@
  *      1.5,"Smith, J.",a     which are written twice; lines end with LF or CRLF. Blank lines and a byte order mark of
  *      2,"said ""no""",b     UTF-8 are skipped; spaces belong to the cell.
  *
- *  Every row has as many cells as the header. Columns at the end without a name and without text are left out; they
- *  result from a delimiter at the end of each row. Memory: the file, and at most 24 bytes for each of its bytes.
+ *  Every row has as many cells as the header. Hollow columns, those at the end without a name and without text, are
+ *  left out; they result from a delimiter at the end of each row. Memory: the file, and at most 24 bytes for each of
+ *  its bytes.
  */
 #ifndef MUSTER_FORMAT_CSV_H
 #define MUSTER_FORMAT_CSV_H
@@ -36,7 +37,7 @@ void mst_csv_close(mst_csv *csv);
 const char *mst_csv_name(const mst_csv *csv); /**< the path */
 int64_t mst_csv_num_rows(const mst_csv *csv); /**< without the header; at least 1 */
 int mst_csv_num_columns(const mst_csv *csv);
-/** Whether columns at the end without a name and without text were left out. */
+/** Whether hollow columns were left out. */
 bool mst_csv_has_hollow(const mst_csv *csv);
 /** The name of a column, from the header. */
 const char *mst_csv_header(const mst_csv *csv, int column);

@@ -64,9 +64,9 @@ void mst_event_files_free(char **files);
 #define MST_EVENT_GRAPH "(graph)"
 /** Returns whether to keep a value of a summary, the times of a step, or a graph. */
 typedef bool (*mst_event_filter)(void *context, const char *tag, int64_t step);
-/** Removes the values that FILTER does not keep, and incomplete records at the end, from the event files in FOLDER.
- *  Files that change are written under another name and renamed, so that kept values are never missing. A symbolic link
- *  to such a file is replaced by the new file. */
+/** Removes each event with a value that FILTER does not keep, and incomplete records at the end, from the event files
+ *  in FOLDER. Files that change are written under another name and renamed, so that kept values are never missing. A
+ *  symbolic link to such a file is replaced by the new file. */
 MST_CHECKED mst_status mst_event_files_filter(const mst_folder *folder, mst_event_filter filter, void *context);
 
 #endif

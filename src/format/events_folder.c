@@ -66,6 +66,7 @@ static mst_status keep(kept *k, const void *payload, size_t size) {
     return MST_OK;
 }
 
+/* Whether to keep an event. A summary of several values is kept only if all of them are. */
 static bool wants(const Muster__Event *event, mst_event_filter filter, void *context) {
     if (event->what_case == MUSTER__EVENT__WHAT_TAGGED_RUN_METADATA)
         return filter(context, event->tagged_run_metadata->tag, event->step);

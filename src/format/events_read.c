@@ -9,8 +9,8 @@
 
 struct mst_event_reader {
     mst_bytes bytes;
-    uint64_t offset; /* offset of the next record */
-    bool torn;
+    uint64_t offset;  /* offset of the next record */
+    bool torn;        /* the file ends within the record at `offset` */
     uint8_t *payload; /* payload of the last record, followed by its footer */
     int64_t capacity;
     size_t size;

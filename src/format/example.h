@@ -27,11 +27,12 @@ typedef struct mst_example_entry {
 
 /** The position of a walk over the entries. */
 typedef struct mst_example_walk {
-    mst_wire example, entries;
-    bool sequence;
+    mst_wire example; /**< what is left of the Example or SequenceExample */
+    mst_wire entries; /**< what is left of its current Features or FeatureLists */
+    bool sequence;    /**< `entries` are of FeatureLists */
 } mst_example_walk;
 
-/** Moves to the next entry. False if the message is damaged. At the end, the name of *ENTRY is NULL. */
+/** Moves to the next entry. False if the message is damaged. At the end, entry->name.at is NULL. */
 bool mst_example_next(mst_example_walk *walk, mst_example_entry *entry);
 
 /** Finds the kind of a Feature, and where its lists of that kind begin. False if it is damaged. */

@@ -29,6 +29,8 @@ static size_t packed_size(const mst_feature_data *f) {
     return size;
 }
 
+/* The size of the list in a Feature. A list of no numbers has no bytes; a bytes_list has its one value even if that is
+ * empty. */
 static size_t list_size(const mst_feature_data *f) {
     if (f->dtype == MST_STRING) {
         size_t size = 0;

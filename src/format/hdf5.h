@@ -33,6 +33,7 @@ typedef struct mst_hdf5_visitor {
     mst_status (*text)(void *context, const mst_hdf5_text *text);
 } mst_hdf5_visitor;
 
+/** Takes the SIZE bytes of a file. */
 typedef mst_status (*mst_hdf5_put)(void *sink, const void *data, size_t size);
 
 /** The interface of the module. */

@@ -3,7 +3,7 @@
  *
  * libjpeg reports an error by calling a function that must not return: `fail` jumps back to `decode`. The jump may lose
  * the values of local variables, so what must be freed afterwards is in the decoder. Warnings of missing data are
- * errors. The number of scans is limited, since each scan of a progressive file passes over the whole picture. */
+ * errors. */
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -88,6 +88,8 @@ static void inks_to_rgb(const decoder *d, uint8_t *rgb) {
                 (uint8_t)(d->jpeg.saw_Adobe_marker ? ink[3] * ink[c] / 255 : (255 - ink[3]) * (255 - ink[c]) / 255);
 }
 
+/* The height of a decoded block of a component, and of the smallest block, which depend on the scale. libjpeg has
+ * renamed both. */
 #if JPEG_LIB_VERSION >= 70
 #define COMPONENT_SIZE(component) ((component)->DCT_v_scaled_size)
 #define SMALLEST_SIZE(jpeg) ((jpeg)->min_DCT_v_scaled_size)

@@ -259,8 +259,8 @@ mst_status mst_table_add(mst_table_writer *w, const char *key, size_t key_size, 
     return w->size - w->block >= BLOCK_SIZE ? end_block(w) : MST_OK;
 }
 
-/* Appends the offsets of all entries of the index, which are its restarts. They are found by reading the entries
- * again. */
+/* Appends the offsets of all entries of the index, which are its restarts, and their number. They are found by reading
+ * the entries again. A block without entries has one restart, at 0. */
 static mst_status put_index_restarts(mst_table_writer *w) {
     const uint8_t *at = w->index, *end = w->index + w->index_size;
     while (at < end) {
@@ -278,7 +278,7 @@ static mst_status put_index_restarts(mst_table_writer *w) {
 mst_status mst_table_finish(mst_table_writer *w) {
     uint8_t footer[FOOTER] = {0};
     MST_TRY(end_block(w));
-    const int64_t metaindex = w->size;
+    const int64_t metaindex = w->size; /* the block without entries: one restart, at 0 */
     MST_TRY(put32(w, 0));
     MST_TRY(put32(w, 1));
     MST_TRY(put_trailer(w, metaindex));

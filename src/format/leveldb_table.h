@@ -41,7 +41,7 @@ typedef struct mst_table_writer {
     int64_t size, capacity;
     uint8_t *index; /**< entries of the index block */
     int64_t index_size, index_capacity;
-    uint32_t *restart; /**< those of the current block; at the end, those of the index */
+    uint32_t *restart; /**< offsets of the restarts in the current block */
     int64_t num_restarts, restart_capacity, num_blocks;
     int64_t block; /**< where the current block begins */
     int64_t block_entries;

@@ -207,7 +207,8 @@ static mst_status read_pickle(mst_zip_reader *reader, const char *label, mst_int
 
 enum { LABEL_SIZE = 512 };
 
-/* Writes to LABEL how messages refer to an array. */
+/* Writes to LABEL how messages refer to an array. They put quotes around it, so its own first and last quotes are left
+ * out. */
 static const char *label_of(const mst_npz *npz, const char *name, char label[LABEL_SIZE]) {
     snprintf(label, LABEL_SIZE, "%s' array '%s", npz->bytes.name, name);
     return label;

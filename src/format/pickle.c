@@ -318,40 +318,40 @@ static mst_status build(pickle *p) {
 static mst_status run_one(pickle *p, unsigned char instruction) {
     uint64_t ignored;
     switch (instruction) {
-        case 0x80: return take_number(p, 1, &ignored); /* PROTO */
-        case 0x95: return take_number(p, 8, &ignored); /* FRAME */
-        case 'N':
-        case 0x88:
-        case 0x89: return push_value(p, (pickle_value){.kind = PICKLE_NONE});
-        case 'K': return push_integer(p, 1, false);
-        case 'M': return push_integer(p, 2, false);
-        case 'J': return push_integer(p, 4, true);
-        case 0x8a: return push_long(p);
-        case 'U':
-        case 'C':
-        case 0x8c: return push_text(p, 1);
-        case 'T':
-        case 'B':
-        case 'X': return push_text(p, 4);
-        case '(': return push_value(p, (pickle_value){.kind = PICKLE_MARK});
-        case ')':
-        case ']': return collect_values(p, 0, 0, PICKLE_SEQUENCE);
-        case 0x85:
-        case 0x86:
-        case 0x87: return collect_values(p, instruction - 0x84, 0, PICKLE_SEQUENCE);
-        case 't': return collect_to_mark(p);
-        case 'a': return append_top(p, 1, 0);
-        case 'e': return append_to_mark(p);
-        case 'q': return use_memo(p, 1, memoize);
-        case 'r': return use_memo(p, 4, memoize);
-        case 0x94: return memoize(p, (uint64_t)p->num_memos);
-        case 'h': return use_memo(p, 1, recall);
-        case 'j': return use_memo(p, 4, recall);
-        case 'c': return global(p);
-        case 0x93: return stack_global(p);
-        case 'R': return reduce(p);
-        case 'b': return build(p);
-        case '.': p->done = true; return MST_OK;
+        case 0x80: return take_number(p, 1, &ignored);                               /* PROTO */
+        case 0x95: return take_number(p, 8, &ignored);                               /* FRAME */
+        case 'N':                                                                    /* NONE */
+        case 0x88:                                                                   /* NEWTRUE */
+        case 0x89: return push_value(p, (pickle_value){.kind = PICKLE_NONE});        /* NEWFALSE */
+        case 'K': return push_integer(p, 1, false);                                  /* BININT1 */
+        case 'M': return push_integer(p, 2, false);                                  /* BININT2 */
+        case 'J': return push_integer(p, 4, true);                                   /* BININT */
+        case 0x8a: return push_long(p);                                              /* LONG1 */
+        case 'U':                                                                    /* SHORT_BINSTRING */
+        case 'C':                                                                    /* SHORT_BINBYTES */
+        case 0x8c: return push_text(p, 1);                                           /* SHORT_BINUNICODE */
+        case 'T':                                                                    /* BINSTRING */
+        case 'B':                                                                    /* BINBYTES */
+        case 'X': return push_text(p, 4);                                            /* BINUNICODE */
+        case '(': return push_value(p, (pickle_value){.kind = PICKLE_MARK});         /* MARK */
+        case ')':                                                                    /* EMPTY_TUPLE */
+        case ']': return collect_values(p, 0, 0, PICKLE_SEQUENCE);                   /* EMPTY_LIST */
+        case 0x85:                                                                   /* TUPLE1 */
+        case 0x86:                                                                   /* TUPLE2 */
+        case 0x87: return collect_values(p, instruction - 0x84, 0, PICKLE_SEQUENCE); /* TUPLE3 */
+        case 't': return collect_to_mark(p);                                         /* TUPLE */
+        case 'a': return append_top(p, 1, 0);                                        /* APPEND */
+        case 'e': return append_to_mark(p);                                          /* APPENDS */
+        case 'q': return use_memo(p, 1, memoize);                                    /* BINPUT */
+        case 'r': return use_memo(p, 4, memoize);                                    /* LONG_BINPUT */
+        case 0x94: return memoize(p, (uint64_t)p->num_memos);                        /* MEMOIZE */
+        case 'h': return use_memo(p, 1, recall);                                     /* BINGET */
+        case 'j': return use_memo(p, 4, recall);                                     /* LONG_BINGET */
+        case 'c': return global(p);                                                  /* GLOBAL */
+        case 0x93: return stack_global(p);                                           /* STACK_GLOBAL */
+        case 'R': return reduce(p);                                                  /* REDUCE */
+        case 'b': return build(p);                                                   /* BUILD */
+        case '.': p->done = true; return MST_OK;                                     /* STOP */
         default:
             return MST_FAIL(MST_UNIMPLEMENTED,
                             "'%s': has an instruction 0x%02x at byte %zu of the pickle, which arrays of lists of "

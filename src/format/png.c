@@ -25,6 +25,7 @@ static void fill_table(uint8_t table[256], double exponent) {
     for (int i = 0; i < 256; i++) table[i] = (uint8_t)floor(255 * pow(i / 255., exponent) + 0.5);
 }
 
+/* Makes the tables for the gamma of the file, which is stored in units of 1/100000. */
 static void find_light(spng_ctx *context, light *out) {
     const double unit = 100000, least = 95000, most = 105000;
     uint8_t intent;
@@ -38,6 +39,7 @@ static void find_light(spng_ctx *context, light *out) {
     fill_table(out->from_linear, stored / unit);
 }
 
+/* Like libpng, rounds the sum in linear light, and cuts off the other. */
 static void make_gray(uint8_t *gray, const uint8_t *rgb, int64_t count, const light *l) {
     for (int64_t i = 0; i < count; i++, rgb += 3) {
         const uint8_t *to = l->to_linear;
@@ -50,7 +52,7 @@ static void make_gray(uint8_t *gray, const uint8_t *rgb, int64_t count, const li
     }
 }
 
-/* For 16 bits, the sum is computed before it is cut to 8 bits. */
+/* For 16 bits, the sum is computed before it is cut to 8 bits, and the gamma has no effect. */
 static void make_gray_of_16(uint8_t *gray, const uint16_t *rgba, int64_t count) {
     for (int64_t i = 0; i < count; i++, rgba += 4)
         gray[i] =

@@ -40,6 +40,7 @@ static inline bool mst_wire_varint(mst_wire *wire, uint64_t *value) {
     return false;
 }
 
+/** Reads a length and passes over that many bytes; *VALUE refers to them. */
 static inline bool mst_wire_bytes(mst_wire *wire, mst_wire *value) {
     uint64_t size;
     if (!mst_wire_varint(wire, &size) || size > mst_wire_size(wire)) return false;
@@ -48,6 +49,7 @@ static inline bool mst_wire_bytes(mst_wire *wire, mst_wire *value) {
     return true;
 }
 
+/** Passes over SIZE bytes. */
 static inline bool mst_wire_pass(mst_wire *wire, size_t size) {
     if (size > mst_wire_size(wire)) return false;
     wire->at += size;

@@ -21,9 +21,8 @@ static zip_int64_t fail_at(place *p, int code) {
     return -1;
 }
 
-/* Answers those commands of libzip that are the same for reading and writing. SUPPORTS are the supported commands, and
- * ARE is the size of the archive. */
-static zip_int64_t answer(place *p, zip_int64_t supports, uint64_t are, void *data, zip_uint64_t size,
+/* Answers those commands of libzip that are the same for reading and writing. SUPPORTS are the supported commands. */
+static zip_int64_t answer(place *p, zip_int64_t supports, uint64_t archive_size, void *data, zip_uint64_t size,
                           zip_source_cmd_t command) {
     zip_int64_t at;
     switch (command) {
@@ -32,7 +31,7 @@ static zip_int64_t answer(place *p, zip_int64_t supports, uint64_t are, void *da
         case ZIP_SOURCE_STAT:
             zip_stat_init(data);
             ((zip_stat_t *)data)->valid = ZIP_STAT_SIZE;
-            ((zip_stat_t *)data)->size = are;
+            ((zip_stat_t *)data)->size = archive_size;
             return sizeof(zip_stat_t);
         case ZIP_SOURCE_TELL:
         case ZIP_SOURCE_TELL_WRITE: return (zip_int64_t)p->at;

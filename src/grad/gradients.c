@@ -151,7 +151,7 @@ static mst_status gradients_run(walk *w, const mst_value *targets, const mst_val
     for (int64_t i = w->num_steps - 1; i >= 0; i--) {
         const step *s = &w->steps[i];
         if (!s->reached || !s->terms || !s->node->op->grad) continue;
-        w->graph->current.device = s->node->device; /* the caller's scope restores it */
+        w->graph->current.device = s->node->device; /* restored when the name scope of `differentiate` is closed */
         MST_TRY(visit(w, s->node));
     }
     for (int i = 0; i < num_src; i++)

@@ -23,9 +23,11 @@ MST_CHECKED mst_status mst_device_name_parse(const char *text, mst_device_name *
 /** The name "/job:JOB/replica:0/task:TASK", without a device. MST_INVALID if JOB is no name of a job, or TASK is not
  *  from 0 to MST_MOST_TASK. */
 MST_CHECKED mst_status mst_device_name_of_task(const char *job, int64_t task, mst_device_name *out);
-/** Replaces fields of NAME by those that INNER gives. A type without an index makes the index open. */
+/** Replaces fields of NAME by those that INNER gives. If INNER gives another type and no index, the index becomes
+ *  open. */
 void mst_device_name_merge(mst_device_name *name, const mst_device_name *inner);
-/** Fills the open fields of NAME from DEFAULTS. As in TensorFlow, replica and task become 0 if NAME has a job. */
+/** Fills the open fields of NAME from DEFAULTS. As in TensorFlow, an open replica or task becomes 0 if NAME has a job.
+ *  An index that is open in both becomes 0. */
 void mst_device_name_fill(mst_device_name *name, const mst_device_name *defaults);
 /** Writes the full form of the given fields to TEXT, which has MST_DEVICE_TEXT bytes; returns TEXT. */
 char *mst_device_name_print(const mst_device_name *name, char *text);

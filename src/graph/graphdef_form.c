@@ -142,6 +142,7 @@ static void push_paddings(const writing *s, numbers *n) {
     n->shape = mst_shape_make(2, (const int64_t[]){ndim, 2});
 }
 
+/* The length to which the lists of strided_slice are filled up: that of the longest. */
 static int longest(const writing *s) {
     static const char *const names[] = {"begin", "end", "strides"};
     int most = 0;
@@ -152,7 +153,7 @@ static int longest(const writing *s) {
     return most;
 }
 
-/* A mask of strided_slice: the bits of all dimensions for which LIST has no number. */
+/* A mask of strided_slice: the option NAME, and the bits of all dimensions for which LIST has no number. */
 static int32_t mask(const writing *s, const char *name, const char *list) {
     const mst_axes *axes = option_at(s, list);
     int32_t bits = *(const int32_t *)option_at(s, name);
@@ -226,7 +227,7 @@ static const char *attribute_of(const mst_form *form, const char *key) {
     return NULL;
 }
 
-/* The dtype of the first output. */
+/* The dtype of the first output, where FIRST is that of the first argument. */
 static mst_dtype result_of(const writing *s, const mst_form *form, mst_dtype first) {
     static const char *const bools[] = {"Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual", NULL};
     static const char *const keys[] = {"DstT", "dtype", "out_type", NULL};
@@ -281,6 +282,7 @@ static mst_status add_types(writing *s, Muster__NodeDef *node, const operand *op
     return MST_OK;
 }
 
+/* Adds the attributes of the form, and T if TensorFlow's op has it: `without` lists those that do not. */
 static mst_status add_attributes(writing *s, const mst_form *form, Muster__NodeDef *node, const operand *operands,
                                  int count) {
     static const char *const without[] = {

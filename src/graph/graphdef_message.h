@@ -12,7 +12,7 @@ typedef struct mst_graph_writer {
     mst_arena arena;
     Muster__NodeDef **node; /**< nodes written so far; allocated with malloc */
     int64_t num_nodes, capacity;
-    mst_names parts; /**< names of nodes that the graph does not have: parts of a composition */
+    mst_names parts; /**< names of nodes that only TensorFlow needs (graphdef_form.c) */
 } mst_graph_writer;
 
 /** Members of messages are not const, even if they are only read. These functions cast it away. */

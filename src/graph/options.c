@@ -140,8 +140,8 @@ static size_t field_size(mst_field_type type) {
     }
 }
 
-/* The bytes to compare for a field. Shapes and axes have no padding and zeroed tails; strings are compared by
- * content. */
+/* The bytes to compare for a field, other than a shape. Axes have no padding, and zeros after the last one; strings are
+ * compared by content. */
 static const void *field_bytes(const mst_field *field, const void *options, size_t *size) {
     const void *at = (const char *)options + field->offset;
     *size = field_size(field->type);
@@ -173,7 +173,7 @@ uint64_t mst_options_hash(const mst_field *fields, const void *options) {
     for (const mst_field *field = fields; field && field->name; field++) {
         size_t size;
         const unsigned char *bytes = field_bytes(field, options, &size);
-        if (field->type == MST_FIELD_TYPE_SHAPE) size = sizeof(int32_t); /* padding is not part of the value */
+        if (field->type == MST_FIELD_TYPE_SHAPE) size = sizeof(int32_t); /* only `ndim`: padding follows it */
         for (size_t i = 0; i < size; i++) h = (h ^ bytes[i]) * 0x100000001b3u;
     }
     return h;

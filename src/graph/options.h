@@ -48,8 +48,8 @@ typedef struct mst_option_kind {
 MST_CHECKED mst_status mst_options_taken(const mst_field *fields, const void *options, const mst_option_kind *kinds,
                                          int num_kinds, int kind);
 
-/** Gives an op's option "seed" that is 0 a value made from the node's name. Inside a seed scope it is made from the
- *  name below the scope and the scope's salt. */
+/** If OP has an option "seed" and it is 0, makes it from the node's name. Inside a seed scope (mst_seed_scope) it is
+ *  made from the name below the scope and the scope's salt. */
 void mst_options_seed(const mst_graph *graph, const mst_op *op, const char *node, void *options);
 
 #endif

@@ -39,10 +39,10 @@ typedef struct mst_form mst_form;
 typedef struct mst_form_argument {
     enum {
         MST_FORM_NODE,
-        MST_FORM_SOURCE,
-        MST_FORM_SOURCES,
-        MST_FORM_BEFORE,
-        MST_FORM_OPTION,
+        MST_FORM_SOURCE,  /**< $0 */
+        MST_FORM_SOURCES, /**< $* */
+        MST_FORM_BEFORE,  /**< ^* */
+        MST_FORM_OPTION,  /**< this and the following are constants */
         MST_FORM_MADE,
         MST_FORM_NUMBER
     } kind;
@@ -59,7 +59,7 @@ typedef struct mst_form_attribute {
 } mst_form_attribute;
 
 struct mst_form {
-    bool is_read, is_written;
+    bool is_read, is_written; /**< the line has no '>', no '<' */
     const char *op;
     int num_arguments, num_attributes;
     mst_form_argument argument[MST_FORM_MOST];
@@ -87,6 +87,7 @@ bool mst_form_holds(const mst_form *form, const mst_form_use *use);
 mst_dtype mst_form_dtype(const mst_form_use *use, const char *text);
 /** Takes the next condition at *CONDITIONS: its two sides and the operator, '=', '!' or '>'. False at the end. */
 bool mst_form_condition(const char **conditions, char left[32], char right[32], char *operation);
+/** The option of OP with this name; NULL: there is none. */
 const mst_field *mst_op_field(const mst_op *op, const char *name);
 
 #endif

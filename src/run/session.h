@@ -40,7 +40,7 @@ typedef struct mst_slot {
 typedef struct mst_patch {
     void **data;
     int32_t feed;
-    int64_t shift;
+    int64_t shift; /**< bytes from the beginning of the tensor to the array, which may be a view of a part */
 } mst_patch;
 
 /** A plan with its addresses in one slot. */
@@ -48,9 +48,10 @@ typedef struct mst_bound_plan {
     uint64_t generation; /**< generation of the slot when the plan was bound; 0: not bound */
     void **instance;     /**< by device: the instance of its backend */
     mst_use *use;        /**< uses of entries for a turn */
-    char **arena, **staging;
-    mst_team **team;
-    mst_array *arrays; /**< arrays of nodes that groups run */
+    char **arena;        /**< by device: the slot's arena */
+    char **staging;      /**< by device: host memory for fed values, if the device's memory is another */
+    mst_team **team;     /**< by device; a NULL entry: the device has one thread */
+    mst_array *arrays;   /**< arrays of nodes that groups run */
     const mst_array **group_arrays;
     mst_patch *patch;
     int64_t num_patches, patch_capacity;
@@ -129,18 +130,19 @@ struct mst_session {
     mst_cached_plan *making;  /**< calls whose plans threads are making, without the lock */
     pthread_cond_t plan_made; /**< a plan was made, or making it failed */
     bool allocating;          /**< a thread is between mst_session_begin_allocation and mst_session_end_allocation */
-    /** (number of the entry, device) -> index in `used`. For the one copy of a domain the key is the number of devices
-     *  + the first device of the domain, in place of the device. */
+    /** (number of the entry, device) -> index in `used`. A copy belongs to one device, or is shared by all devices of a
+     *  domain. The key of a shared copy has, in place of the device, the number of devices + the first device of the
+     *  domain. */
     mst_pair_map copies;
     mst_used_copy *used;
     int64_t num_used, used_capacity;
     _Atomic int64_t *state_bytes;    /**< by device; this and constant_bytes grow only during an allocation */
     _Atomic int64_t *constant_bytes; /**< by device */
-    char *plan_pass;                 /**< the option's own copy */
-    _Atomic int64_t copied;
-    _Atomic int64_t runs_alone;
-    mst_trace *trace;       /**< runs are added to it; NULL: runs are not traced */
-    mst_session_part *part; /**< the part, if there are devices of other tasks; NULL: there are none */
+    char *plan_pass;                 /**< the session's copy of the option */
+    _Atomic int64_t copied;          /**< bytes copied between domains, and between tasks, in all runs */
+    _Atomic int64_t runs_alone;      /**< runs that the calling thread made alone for all devices */
+    mst_trace *trace;                /**< runs are added to it; NULL: runs are not traced */
+    mst_session_part *part;          /**< the part, if there are devices of other tasks; NULL: there are none */
 };
 
 /** As mst_session_create_here. PART: the tasks whose devices the session has; NULL: only devices of this task. */
@@ -228,14 +230,15 @@ MST_CHECKED mst_status mst_session_check_states(mst_session *session, const mst_
 /** Gives the entries that CACHED has written in FRAME their new version, or marks them as torn. FRAME's step
  *  happens. */
 void mst_session_commit_states(mst_session *session, const mst_cached_plan *cached, const mst_frame *frame);
-/** Marks the entries as torn that the devices that stopped behind the gate still had to write (torn.c). Under the
- *  store's lock. */
+/** Some devices stopped behind the gate: marks as torn the entries that they still had to write (torn.c). Call it under
+ *  the store's lock. */
 void mst_session_mark_torn(const mst_cached_plan *cached, const mst_frame *frame);
 /** Adds to the calling thread's error which entries are torn. The error is that of a run of CACHED that failed behind
  *  the gate. Call it in the run's turn. */
 mst_status mst_session_tell_torn(mst_store *store, const mst_cached_plan *cached);
-/** Fails if MORE bytes on DEVICE would exceed its limit, or together with all other devices in the host's memory that
- *  memory (mst_host_memory). The error names the largest values of PLAN, which may be NULL. */
+/** Fails if MORE bytes would exceed the limit of DEVICE. If DEVICE is in the host's memory, also fails if it and all
+ *  other such devices would exceed that memory (mst_host_memory). The error names the largest values of PLAN, which may
+ *  be NULL. */
 MST_CHECKED mst_status mst_session_check_limit(const mst_session *session, const mst_plan *plan, int device,
                                                int64_t more);
 /** Fails if the host's memory has no room for a first run of CACHED. Such a run touches FRESH bytes of arenas and new

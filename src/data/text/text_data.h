@@ -1,4 +1,4 @@
-/** Turns the texts of data specs into numbers. */
+/** Turns texts that a data spec (data/spec/data_spec.h) names into numbers. */
 #ifndef MUSTER_DATA_TEXT_TEXT_DATA_H
 #define MUSTER_DATA_TEXT_TEXT_DATA_H
 

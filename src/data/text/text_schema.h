@@ -4,7 +4,7 @@
  *       "text": {"component": 0, "standardize": "lower", "split": "whitespace", "sequence_length": 300,
  *                "pad_front": false, "truncate_front": false, "vocabulary": ["the", "of", "and"]}}
  *
- *  The first token of the vocabulary has number 2.
+ *  The first token of the vocabulary has number 2 (data/text/vocabulary.h).
  */
 #ifndef MUSTER_DATA_TEXT_TEXT_SCHEMA_H
 #define MUSTER_DATA_TEXT_TEXT_SCHEMA_H
@@ -14,7 +14,7 @@
 /** Whether TEXT (may be NULL) is a schema with a "text" member. */
 bool mst_text_schema_is(const char *text);
 /** Reads TEXT. VOCABULARY, which is empty, gets the tokens, numbered in the schema's order. O gets the members that the
- *  schema has, except the component, which stays. MST_INVALID if TEXT is no such schema. */
+ *  schema has, except O->component, which does not change. MST_INVALID if TEXT is no such schema. */
 MST_CHECKED mst_status mst_text_schema_read(const char *text, mst_text_options *o, mst_vocabulary *vocabulary);
 /** Writes BASE, the schema of the dataset of the texts (NULL: none), with O and VOCABULARY added. Free *OUT with
  *  free(). */

@@ -24,8 +24,9 @@ static inline bool mst_text_is_white(char c) {
 typedef struct mst_tokens {
     mst_text_standardize standardize;
     mst_text_split split;
-    char *text; /**< the standardized text; owned */
-    int64_t size, at, capacity;
+    char *text;             /**< the standardized text; owned */
+    int64_t size, capacity; /**< bytes of the text, and bytes allocated for it */
+    int64_t at;             /**< where the next token is looked for */
 } mst_tokens;
 
 /** Begins with TEXT, which may be freed afterwards. Fails as mst_text_check does. */

@@ -89,7 +89,7 @@ mst_status mst_vocabulary_rank(mst_vocabulary *v, int64_t max_tokens, bool keep_
     v->name[MST_TOKEN_UNKNOWN] = unknown_token;
     v->num_names = MST_TOKEN_FIRST;
     for (size_t i = 0; i < n; i++) {
-        v->number[i] = MST_TOKEN_UNKNOWN;
+        v->number[i] = MST_TOKEN_UNKNOWN; /* stays for tokens beyond MAX_TOKENS and for "[UNK]" itself */
         if (strcmp(v->entry[i].token, unknown_token) != 0) order[num_order++] = &v->entry[i];
     }
     if (!keep_order) qsort(order, (size_t)num_order, sizeof *order, by_count);

@@ -32,7 +32,8 @@ static bool tfds_read_shape(const json_t *json, mst_shape *out) {
     return count <= INT32_MAX;
 }
 
-/* The dtype in which elements of a NumPy dtype are read; RAW: they are stored as bytes. */
+/* The dtype in which elements of a NumPy dtype are read; RAW: they are stored as bytes. MST_NO_DTYPE, which is 0 in the
+ * table: they are not read. */
 static mst_dtype dtype_of(const char *name, bool raw) {
     static const struct {
         const char *name;
@@ -120,6 +121,8 @@ static const mst_tfds_feature *only_one(const mst_tfds_features *all, mst_tfds_k
     return found;
 }
 
+/* Chooses input and label where the folder has no supervised keys. The label is the only class, else a tensor "label".
+ * The input is the only image, else the only other tensor. */
 static mst_status choose_by_kind(mst_tfds_features *all) {
     char list[LIST_SIZE];
     all->label = only_one(all, MST_TFDS_CLASS, NULL);

@@ -75,19 +75,19 @@ typedef struct source {
 
 typedef struct cursor {
     mst_cursor base;
-    mst_cursor *part;
-    mst_team_fetch *fetch;
-    mst_bytes bytes; /* reads the file, or the part of it that has been written */
-    mst_file file;   /* the file that is being written */
+    mst_cursor *part;      /* of source.part */
+    mst_team_fetch *fetch; /* makes the rows of source.part */
+    mst_bytes bytes;       /* reads the file, or the part of it that has been written */
+    mst_file file;         /* the file that is being written */
     bool writes, whole;
     int64_t num_rows; /* number of rows in the file */
     int64_t position; /* number of the row that is given next */
     uint64_t *place;  /* [num_rows + 1] if rows differ in size: byte of each row, and the end of the last */
     int64_t place_capacity;
     /* for rows that are being written */
-    int64_t *rows;
-    void **column;
-    uint8_t *frames;
+    int64_t *rows;   /* their numbers in source.part */
+    void **column;   /* [num_components] their values */
+    uint8_t *frames; /* their records, one after the other */
     int64_t frames_capacity;
 } cursor;
 
@@ -244,6 +244,7 @@ static mst_status find_file(cursor *c) {
 
 /* ---- a file that is written ---- */
 
+/* Adds header and footer of a record to the SIZE bytes that have been written to PLACE, behind room for the header. */
 static void frame(uint8_t *place, size_t size) {
     uint8_t *data = place + MST_TFRECORD_HEADER;
     mst_tfrecord_frame(data, size, place, data + size);

@@ -233,6 +233,7 @@ typedef struct places {
     mst_array *out;
 } places;
 
+/* Whether the length of component I differs from row to row. */
 static bool is_open(const mst_dataset *dataset, int i) {
     return mst_shape_count(dataset->row[i].shape) < 0;
 }

@@ -6,8 +6,8 @@
  *      MST_TRY(mst_dataset_padded_batch(rows, 32, false, padding, &batches));
  *
  *  mst_batch_shape gives the lengths of a batch. A batch is made when the iterator comes to it, on its thread (a
- *  prefetch after it has a thread for that). All parts of a batch have the same lengths. Needs memory for a batch
- *  before and after padding.
+ *  prefetch after it has a thread for that). If several tasks train on parts of a batch, all parts have the same
+ *  lengths. Needs memory for a batch before and after padding.
  *
  *  Fails with MST_INVALID as mst_dataset_batch does, if a shape has another number of dimensions than the rows, if it
  *  is smaller than the known dimensions of the rows, and if a value is not one of the dtype. Making a batch fails with
@@ -43,8 +43,8 @@ MST_API MST_CHECKED mst_status mst_dataset_padded_batch(mst_dataset *dataset, in
  * finds the longest. The second one copies the rows to their places in memory of the padded shape, and pads only where
  * no row is. Memory is reused from batch to batch and grows with the longest one.
  *
- * If only a window of the batch is wanted, only its rows are kept and padded. The other rows are made too if they may
- * be the longest. */
+ * If only a window of the batch is wanted (base/shard_rows.h), only its rows are kept and padded. The other rows are
+ * made too if they may be the longest. */
 
 /* A dataset over a mst_dataset_batch, which decides which rows a batch has. */
 typedef struct padded_batch {
@@ -62,10 +62,10 @@ typedef struct piece {
 typedef struct padded_cursor {
     mst_cursor base;
     mst_row_fetch *fetch;
-    mst_arena arena; /* memory that the pieces of this batch refer to */
-    piece *piece;    /* [rows, components] */
-    mst_shape *shape;
-    void **component;
+    mst_arena arena;  /* memory that the pieces of this batch refer to */
+    piece *piece;     /* [rows, components] */
+    mst_shape *shape; /* [num_components] shape of a padded row */
+    void **component; /* [num_components] the padded rows */
     size_t *capacity; /* bytes allocated for each component */
 } padded_cursor;
 

@@ -25,7 +25,8 @@ static bool is_open(const mst_array *array) {
     return mst_shape_count(array->shape) < 0;
 }
 
-/* Allocates memory for the components whose length differs from record to record. */
+/* Finds the lengths of the components whose length differs from record to record, and allocates memory for them. The
+ * component after each of these has its length (muster/example.h). */
 static mst_status find_lengths(const mst_example_parser *parser, const mst_array *in, mst_array *out) {
     void *dst[MOST_COMPONENTS];
     int64_t length[MOST_COMPONENTS];

@@ -253,8 +253,9 @@ static bool has_room_to_grow(const prefetch_cursor *c) {
 }
 
 /* Called when the caller wants a batch and has given back the one before. If no batch is ready, although all were ready
- * before, the thread is fast enough on average, and more batches in advance would have helped. Slots can be added to an
- * empty ring without moving any, since the slot that the thread may be filling is the first. */
+ * before, the thread is fast enough on average, and more batches in advance would have helped. Their number is
+ * num_slots - 1, because the caller uses one slot; it is doubled. Slots can be added to an empty ring without moving
+ * any, since the slot that the thread may be filling is the first. */
 static void tune(prefetch_cursor *c) {
     if (c->filled >= c->num_slots - 1) c->was_full = true;
     if (c->filled || !c->was_full || c->ended || !has_room_to_grow(c)) return;

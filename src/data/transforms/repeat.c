@@ -18,10 +18,10 @@ typedef struct repeat {
 
 typedef struct repeat_cursor {
     mst_cursor base;
-    int64_t count;
+    int64_t count;       /* that of the dataset */
     int64_t first_epoch; /* upstream's epoch in the first repetition */
     int64_t done;        /* number of complete repetitions */
-    int64_t position;    /* elements given in this repetition */
+    int64_t position;    /* elements given or skipped in this repetition */
     bool ended;
 } repeat_cursor;
 
@@ -71,7 +71,8 @@ static mst_status batch(mst_cursor *cursor, mst_element *element) {
     return MST_OK;
 }
 
-/* Skips complete repetitions without starting them, since starting is expensive if upstream shuffles. */
+/* Skips complete repetitions without starting them, since starting is expensive if upstream shuffles. Called when
+ * upstream has ended; c->done does not count the repetition that ends there yet. */
 static void skip_repetitions(repeat_cursor *c, int64_t n, int64_t *skipped) {
     int64_t each = c->base.upstream->dataset->cardinality;
     if (each <= 0) return;

@@ -35,9 +35,9 @@ typedef struct shuffle {
 
 typedef struct shuffle_cursor {
     mst_cursor base;
-    int64_t *buffer;
-    int64_t filled; /* rows in the buffer */
-    int64_t given;  /* rows given out since the start */
+    int64_t *buffer; /* numbers of the rows that are held; for a permutation of all rows, in their new order */
+    int64_t filled;  /* rows in the buffer */
+    int64_t given;   /* rows given out since the start */
     int64_t epoch;
     uint64_t stream; /* stream of random numbers */
     bool input_is_over;

@@ -173,7 +173,7 @@ static int compare_labeled_rows(const void *a, const void *b) {
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* The class of row I of LABELS, where each row has WIDTH numbers. */
+/* The class of row I of LABELS, where each row has WIDTH numbers. NaN, which cannot be sorted, counts as infinity. */
 static double class_of(const mst_tensor *labels, int64_t i, int64_t width) {
     int64_t largest = 0;
     if (width == 1) {
@@ -241,6 +241,7 @@ static void share_out(division *d) {
     qsort(d->class, (size_t)d->num_classes, sizeof *d->class, compare_begins);
 }
 
+/* Draws the rows of a class that go to the second part. */
 static void draw_class(division *d, const split_class *c) {
     const int64_t count = c->end - c->begin;
     for (int64_t i = 0; i < count; i++) d->order[i] = d->labeled[c->begin + i].row;

@@ -14,12 +14,13 @@
 
 typedef struct unbatch {
     mst_dataset base;
-    mst_dataset *batches, *packed;
+    mst_dataset *batches;
+    mst_dataset *packed; /* these batches, each row packed */
 } unbatch;
 
 typedef struct unbatch_cursor {
     mst_cursor base;
-    mst_cursor *batches;
+    mst_cursor *batches; /* of unbatch.packed */
     mst_team_fetch *fetch;
     mst_record_pool pool;
     mst_string *row;     /* scratch space for the packed rows of one batch */
@@ -192,6 +193,8 @@ mst_status mst_dataset_unbatch(mst_dataset *batches, mst_dataset **out) {
     return status;
 }
 
+/* If all batches have the same number of rows (`even`), there is no remainder to drop. drop_remainder then only makes
+ * the result even too. */
 mst_status mst_dataset_rebatch(mst_dataset *rows, const mst_dataset *batches, mst_dataset **out) {
     for (int i = 0; i < batches->num_components; i++)
         if (mst_shape_count(batches->row[i].shape) < 0)

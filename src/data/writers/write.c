@@ -15,7 +15,7 @@ mst_status mst_write_gather(mst_dataset *dataset, int i, mst_tensor **out) {
     const mst_batch *batch = NULL;
     mst_status status = MST_OK;
     *out = NULL;
-    if (dataset->cardinality < 0) {
+    if (dataset->cardinality < 0) { /* one batch of all rows needs their number */
         mst_dataset_release(rows);
         MST_TRY(mst_dataset_cache(dataset, &rows));
     }

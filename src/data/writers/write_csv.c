@@ -151,7 +151,8 @@ static mst_status write_rows(table *t, mst_iterator *it) {
 
 /* ---- parts ---- */
 
-/* Refuses a column with numbers and text among its names, since it could not be read again. */
+/* Refuses a column with numbers and text among its names, since it could not be read again. first[0] is a name that is
+ * text, first[1] one that is a number. */
 static mst_status check_names(const char *const *names, int64_t n) {
     const char *first[2] = {NULL, NULL};
     for (int64_t i = 0; i < n; i++) {
