@@ -71,6 +71,7 @@ static void print_node(mst_report *r, const Muster__NodeDef *node, const char *w
     const bool known = dims && dims->value_case == MUSTER__ATTR_VALUE__VALUE_SHAPE &&
                        mst_shape_from_proto(dims->shape, &shape) == MST_OK;
     mst_report_set(r, item, "shape", known ? mst_report_shape(shape) : json_null());
+    /* WHAT, a blank and the name take 24 columns, as names do in other reports */
     mst_report_line(r, "%s %-*s %s %s", what, (int)(23 - strlen(what)),
                     mst_report_name(node->name, strlen(node->name), shown), dtype ? mst_dtype_name(dtype) : "?",
                     known ? mst_shape_print(shape, text, sizeof text) : text);

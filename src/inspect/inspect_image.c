@@ -27,14 +27,15 @@ typedef struct picture {
     bool palette;
 } picture;
 
+/* The chunk IHDR comes first: byte 24 of the file is the number of bits, byte 25 the color type. */
 static picture png_header(const uint8_t *data, size_t size) {
-    static const int channels[] = {1, 0, 3, 3, 2, 0, 4};
+    static const int channels[] = {1, 0, 3, 3, 2, 0, 4}; /* by color type; 0: there is no such type */
     if (size < 26 || data[25] > 6) return (picture){0};
     return (picture){.channels = channels[data[25]], .bits = data[24], .palette = data[25] == 3};
 }
 
-/* Skips markers with their lengths up to that of a frame (SOF0 to SOF15, which are C0 to CF without DHT, JPG and
- * DAC). */
+/* Skips markers with their lengths up to that of a frame (SOF0 to SOF15, which are C0 to CF without DHT, JPG and DAC).
+ * Its two bytes are followed by: length (2 bytes), bits, height (2), width (2), and the number of channels. */
 static picture jpeg_header(const uint8_t *data, size_t size) {
     for (size_t at = 2; at + 10 <= size && data[at] == 0xff;) {
         const int marker = data[at + 1];

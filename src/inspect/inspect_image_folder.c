@@ -118,6 +118,7 @@ static mst_status refused(void) {
 static mst_status inspect_image_folder_print(const mst_inspect_source *source, mst_report *report) {
     mst_image_folder folder;
     const bool has_parts = list(source->path, NULL, &folder) != MST_OK;
+    /* neither the folder nor a part could be listed: it was recognised by pictures of its own, which are refused */
     const bool is_one = has_parts && !match_of(source->path, parts[0]);
     mst_report_title(report, "folder of pictures", "%s", has_parts && !is_one ? "train and test" : "one part");
     if (is_one) return list(source->path, NULL, &folder) ? refused() : MST_OK;

@@ -19,6 +19,7 @@ static void tell_value(mst_report *r, const char *what, const char *list, const 
     mst_report_set(r, item, "name", mst_report_string(value->name, strlen(value->name)));
     mst_report_set(r, item, "dtype", known ? json_string(mst_dtype_name(dtype)) : json_null());
     mst_report_set(r, item, "shape", known ? mst_report_shape(shape) : json_null());
+    /* WHAT, a blank and the name take 24 columns, as names do in other reports */
     mst_report_line(r, "%s %-*s %s %s", what, (int)(23 - strlen(what)),
                     mst_report_name(value->name, strlen(value->name), shown), known ? mst_dtype_name(dtype) : "?",
                     known ? mst_shape_print(shape, text, sizeof text) : text);

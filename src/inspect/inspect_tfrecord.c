@@ -20,15 +20,15 @@ typedef struct feature_row {
     char *name;
     size_t name_size;
     mst_feature_kind kind;
-    bool sequence, mixed;
+    bool sequence, mixed;         /* mixed: records have it with different kinds */
     int64_t records, least, most; /* records that have it; fewest and most values, or bytes */
     mst_statistics numbers;
 } feature_row;
 
 typedef struct summary {
     mst_report *report;
-    int64_t records, others;
-    uint64_t bytes, least, most;
+    int64_t records, others;     /* others: records that are no tf.train.Example, or one without features */
+    uint64_t bytes, least, most; /* of all records; of the shortest and the longest */
     feature_row feature[MOST_FEATURES];
     int num_features;
     bool more_features;

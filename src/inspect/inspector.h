@@ -85,7 +85,8 @@ void mst_report_damage(mst_report *report, mst_status status);
 
 typedef struct mst_inspector {
     const char *name;     /**< "safetensors", for the list of all formats */
-    const char *suffixes; /**< suffixes by which damaged files are recognised: ".png .PNG"; may be NULL */
+    const char *suffixes; /**< suffixes by which damaged files are recognised, in lower case: ".png .jpg"; may be
+                               NULL */
     mst_inspect_match (*knows)(const mst_inspect_source *source);
     /** Fills the report. A failure ends the report and counts as damage, except MST_UNIMPLEMENTED: then the contents
      *  are not supported. */

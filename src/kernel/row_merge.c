@@ -18,6 +18,7 @@ size_t mst_row_merge_workspace(const mst_row_merge *m) {
     return stack_bytes(m) + mst_align((size_t)m->num_leaves * sizeof(int64_t));
 }
 
+/* The indices of a source's rows. The element before them, [-1], is how many there are. */
 static const int64_t *numbers(const mst_row_merge *m, int32_t leaf) {
     return (const int64_t *)m->src[2 * leaf + 1].data + 1;
 }

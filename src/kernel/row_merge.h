@@ -2,8 +2,9 @@
  *  (kernel/cpu/update_merge_rows.c) and tasks that exchange rows (collective/row_exchange.h) use them.
  *
  *  A sparse gradient consists of rows and their indices. It has each row once, in ascending order. So one walk over all
- *  sources finds the rows of the sum, and then the sum of each row is computed. A row that a source does not have is 0.
- *  */
+ *  sources finds the rows of the sum, and then the sum of each row is computed. A row that a source does not have
+ *  is 0.
+ */
 #ifndef MUSTER_KERNEL_ROW_MERGE_H
 #define MUSTER_KERNEL_ROW_MERGE_H
 

@@ -1,4 +1,4 @@
-/** average_pooling3d: dst = the mean of src in each window
+/** average_pooling3d: dst = the mean of src in each window, over the elements that are inside src
  *
  *  src        [n, depth, height, width, channels]
  *  pool_size  of a window: one number, or slices, rows and columns; default MST_AXES(2)

@@ -165,7 +165,7 @@ static void summarize(const numbers *all, double epsilon, summary *s) {
 
 static mst_status find_boundaries(const mst_layer_discretization_options *o, const numbers *all, mst_tensor **out) {
     const size_t n = (size_t)all->n;
-    float *memory = malloc(5 * n * sizeof *memory);
+    float *memory = malloc(5 * n * sizeof *memory); /* values and weights, 2 n each, and n sums for `compress` */
     double *place = malloc(n * sizeof *place);
     summary s = {.value = memory, .weight = memory + 2 * n};
     mst_status status =

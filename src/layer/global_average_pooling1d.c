@@ -3,6 +3,8 @@
  *  src        [n, steps, channels]
  *  keep_dims  dst keeps the reduced axes, with length 1
  *  dst        [n, channels]
+ *
+ *  Masked steps are not averaged, as in Keras.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_global_average_pooling1d_options {

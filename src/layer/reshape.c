@@ -48,7 +48,7 @@ static mst_value reshape_build(const mst_layer_call *call) {
     const mst_shape src = mst_value_spec(call->src[0]).shape;
     mst_shape dst = {.ndim = target.ndim + 1, .dim = {-1}};
     int64_t elements = 1, known = 1;
-    int open = 0;
+    int open = 0; /* the dimension of dst that is -1; 0: none is; -1: several are */
     for (int i = 1; i < src.ndim; i++) {
         if (src.dim[i] < 0) return cannot(call, src, target, "only the first dimension may be open");
         elements *= src.dim[i];

@@ -51,7 +51,7 @@ static bool is_known(const mst_shape *shape) {
     return true;
 }
 
-/* Declares the weights of the inner layer, which gets its real source only in `build`. */
+/* Only checks the source. `build` declares the weights of the inner layer, when it makes the source of that layer. */
 static mst_status time_distributed_weights(mst_layer_call *call) {
     char text[MST_SHAPE_TEXT];
     const mst_shape src = mst_value_spec(call->src[0]).shape;

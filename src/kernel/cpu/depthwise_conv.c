@@ -1,5 +1,5 @@
-/* Depthwise convolutions with windows of 3x3, row by row. If the source is the output of a batch norm, each row of it
- * is computed when it is needed, so the output is never in memory as a whole. The statistics of a batch norm after the
+/* Depthwise convolutions with windows of 3x3, row by row. If the source is the output of a batch norm, each of its rows
+ * is computed when it is needed, so the source is never in memory as a whole. The statistics of a batch norm after the
  * convolution are computed while a row is in the cache. */
 #include <stdlib.h>
 

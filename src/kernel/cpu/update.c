@@ -22,6 +22,7 @@
 #include "rule/rule.h"
 #include "tensor/buffer.h"
 
+/* TILE: elements that are handled together. LANES: a sum of squares is computed as so many interleaved sums. */
 enum { TILE = 1024, LANES = 64 };
 
 /* What is prepared for one variable. */
@@ -244,6 +245,7 @@ static mst_status prepare_all(const mst_infer *c, update_state *s) {
         s->elements += out->count;
         if (v->kind == MST_GRADIENT_PRODUCT) MST_TRY(prepare_product(c, v, out, s->num_threads, &s->scratchpad));
         size_t buffer = (size_t)(out->levels + 2) * TILE * sizeof(double);
+        /* places of rows: the first and the last row of a unit may lie in it only in part */
         if (v->kind == MST_GRADIENT_SPARSE) buffer += (size_t)(out->unit / out->columns + 2) * sizeof(int32_t);
         const size_t levels = (size_t)out->levels * (v->squares ? 2 : 1);
         if (whole) buffer += levels * mst_align((size_t)out->unit * sizeof(double));

@@ -1,4 +1,5 @@
-/* merge_rows: adds up sparse gradients row by row (op/state/update.h, kernel/row_merge.h). */
+/* merge_rows: adds up sparse gradients row by row (op/state/update.h, kernel/row_merge.h). dst 0 has the rows of the
+ * sum. dst 1 has their number, and then their indices; so number[-1] below is their number. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"

@@ -2,8 +2,8 @@
  * indices with the places from which they come. It keeps rows with the same index in order. Then the rows of each run
  * with the same index are added up.
  *
- * dst 1 is the number of rows, then their indices. With `squares`, each row of dst 0 is its sums, then its sums of
- * squares. */
+ * Sources come in pairs: rows, and their indices. dst 0 has the rows of the sums; with `squares`, each row is its sums,
+ * then its sums of squares. dst 1 has their number, and then their indices; so number[-1] below is their number. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,8 +87,8 @@ typedef struct update_sum_rows_work {
     const mst_kernel_args *args;
     workspace space;
     int64_t columns, width; /* elements of a row of the sources, and of a row of dst */
-    bool squares;
-    double clip;
+    bool squares;           /* a row of dst has the sums of the elements, and then the sums of their squares */
+    double clip;            /* elements are first limited to [-clip, clip]; 0: they are not */
 } update_sum_rows_work;
 
 #define MST_TEMPLATE "kernel/cpu/update_sum_rows.inc"

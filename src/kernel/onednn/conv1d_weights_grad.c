@@ -1,7 +1,7 @@
 /* conv2d_weights_grad for windows over the columns of a single row, as conv1d has them, as a product of matrices:
  *
  *      dst[j, c, f] = sum over n, x of read[n, x, j, c] * gradient[n, x, f]
- *      read[n, x, j, c] = src[n, x s + j d - left, c]
+ *      read[n, x, j, c] = src[n, x s + j d - left, c]       s, d: stride and dilation; left: padding before src
  *
  * Without AVX-512 oneDNN's convolution reaches only half the speed of its products. The examples are cut into parts as
  * for a convolution. The products of the parts are added up in the order of the parts. */

@@ -17,6 +17,7 @@ static mst_status step_product(const mst_recurrence *r, int64_t first, int64_t c
                                const void *a, void *c) {
     const recurrent_state *s = r->args->state;
     (void)count;
+    /* B, the recurrent kernel, is source 1 of the op, and source 0 of its gradient (op/recurrent/recurrent.h) */
     return mst_product_run(s->product, first / r->chunk, thread, scratch, a, r->args->src[r->backward ? 0 : 1].data,
                            NULL, c);
 }

@@ -35,7 +35,7 @@ typedef struct mst_conv_parts {
     mst_convolution *primitive[MST_CONV_SIZES];
     mst_conv_call *calls; /* [num_threads][MST_CONV_SIZES] */
     dnnl_stream_t stream;
-    dnnl_memory_t plain, chosen; /* memory objects of the weights */
+    dnnl_memory_t plain, chosen; /* memory objects of the weights: as given, and in the primitive's layout */
     int num_threads;
     int64_t parts, chunk;
     int64_t band;               /* rows of output in a band; 0: parts are examples, not bands */

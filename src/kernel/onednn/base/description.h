@@ -29,6 +29,7 @@ static inline void mst_forget(mst_description *d) {
     if (*d) dnnl_memory_desc_destroy(*d);
 }
 
+/** D in the form in which oneDNN's functions take descriptions. */
 static inline mst_const_description mst_as_given(const mst_description *d) {
     return *d;
 }

@@ -67,8 +67,9 @@ bool mst_dnnl_has_amx(void) {
 /* Products A^T B of two matrices are computed by dnnl_sgemm, because updates compute them while variables are written.
  * The choice depends only on the shape, so that every caller gets the same bits. The primitive gives these bits too if
  * it calls the same function ("gemm") or sums in the same order. "brg" sums in this order up to ROWS rows of A and B.
- * With more rows no update computes the product of a matrix that is a single unit, because its factors would be larger
- * than the gradient. */
+ * With more rows an update computes only parts of a product: the factors of a gradient that is a single unit would be
+ * larger than the gradient, and then the plan leaves the product as a node (plan/update_gradients.c). A part has some
+ * columns of A, so its rows are further apart than they are long. */
 static bool choose_sgemm(const mst_primitive *p) {
     enum { ROWS = 384 };
     const mst_product_shape *s = &p->shape;

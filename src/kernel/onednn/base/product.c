@@ -174,7 +174,7 @@ static bool is_worth_packing(const mst_product *p) {
         if (!dnnl_memory_desc_equal(mst_primitive_description(p->primitive[WHOLE], B),
                                     mst_primitive_description(p->primitive[REST], B)))
             return false;
-        bytes /= 2;
+        bytes /= 2; /* both read the same blocks, which were counted twice */
     }
     const int last = p->shape.ndim - 1;
     const int64_t plain = factor_bytes(p, p->shape.dim[B][last] * p->shape.dim[B][last - 1]);
