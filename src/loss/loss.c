@@ -46,12 +46,14 @@ static mst_value fail(mst_loss loss, mst_value labels, mst_value predictions, co
                           mst_value_name(predictions), mst_spec_print(&b, right, sizeof right));
 }
 
+/* The mean over all axes but the first. */
 static mst_value mean_of_example(mst_value losses) {
     mst_axes axes = {.count = 0};
     for (int i = 1; i < mst_value_spec(losses).shape.ndim; i++) axes.axis[axes.count++] = i;
     return axes.count ? mst_reduce_mean(.src = losses, .axes = axes) : losses;
 }
 
+/* The losses for labels that are class numbers. They are computed as rows, [n, classes], and get their shape back. */
 static mst_value sparse(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits) {
     mst_shape p = mst_value_spec(predictions).shape, t = mst_value_spec(labels).shape;
     if (p.ndim < 2) return fail(loss, labels, predictions, "predictions must be [n, classes]");
@@ -73,6 +75,8 @@ static mst_value sparse(mst_loss loss, mst_value labels, mst_value predictions, 
                             classes);
 }
 
+/* The losses for labels with the shape of the predictions, except that an axis of length 1 at the end may be left out
+ * of either. */
 static mst_value dense(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits) {
     mst_dtype dtype = mst_value_spec(predictions).dtype;
     mst_value t = labels, p = predictions;

@@ -6,6 +6,7 @@ static mst_value safe_div(mst_value sum, mst_value divisor) {
     return mst_select(none, zero, mst_div(sum, mst_select(none, mst_loss_scalar(divisor, 1), divisor)));
 }
 
+/* The number of LOSSES, as a value: the number of examples may be known only when the graph runs. */
 static mst_value count(mst_value losses) {
     mst_value product = mst_loss_scalar(losses, 1);
     for (int i = 0; i < mst_value_spec(losses).shape.ndim; i++)

@@ -20,6 +20,7 @@ mst_value mst_regularizer_value(const mst_regularizer *regularizer, mst_value we
     mst_value penalty = MST_NONE;
     if (r->l1 != 0) penalty = mst_scale(mst_reduce_sum(.src = mst_abs(weight)), r->l1);
     if (r->l2 == 0) return penalty;
+    /* mst_l2_loss is sum w^2 / 2 */
     mst_value squares = mst_scale(mst_l2_loss(weight), r->half ? r->l2 : 2 * r->l2);
     return r->l1 != 0 ? mst_add(penalty, squares) : squares;
 }

@@ -429,6 +429,7 @@ static void hear_answer(mst_leader *leader, int32_t from, uint64_t instance, con
 
 static void hear_acknowledge(mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
     mst_member_entry *entry = &leader->entry[from];
+    /* what must be acknowledged, by phase; the number 0, which is no kind, in phases where it is nothing */
     const mst_member_kind due[REFUSED] = {
         [PROPOSING] = MST_MEMBER_BEGIN, [LEAVING] = MST_MEMBER_ALL_LEFT, [ENDING] = MST_MEMBER_VERDICT};
     /* false for a verdict, which also goes to tasks outside the generation */

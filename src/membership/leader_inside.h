@@ -30,8 +30,8 @@ typedef struct mst_member_entry {
     bool member_answered, applicant_answered; /**< PROBE */
     bool acknowledged;                        /**< the last message that all must acknowledge */
     bool takes_part;                          /**< in the generation that is under way or proposed */
-    bool left;
-    bool stops; /**< its program ends the training after state `stops_at` */
+    bool left;                                /**< its program has done its work (LEFT) */
+    bool stops;                               /**< its program ends the training after state `stops_at` */
     int64_t stops_at;
     bool has_told; /**< `started` has come from it, after a task had waited too long */
     mst_started_exchanges started;
@@ -53,10 +53,10 @@ struct mst_leader {
     mst_member_entry *entry; /**< [num_tasks] */
     mst_member_status *member_status; /**< [num_tasks] of the generation proposed last */
     int64_t state_number;             /**< of the last state committed here */
-    int64_t now, reported_at;
-    int64_t deadline;         /**< of ENDING: it ends then, even if some have not acknowledged */
-    mst_task_failure verdict; /**< of ENDING and OVER; code MST_OK: there is none */
-    mst_task_failure held;    /**< a failure held back until its cause is known; code MST_OK: there is none */
+    int64_t now, reported_at;         /**< reported_at: the next report of GATHERING comes `report` seconds later */
+    int64_t deadline;                 /**< of ENDING: it ends then, even if some have not acknowledged */
+    mst_task_failure verdict;         /**< of ENDING and OVER; code MST_OK: there is none */
+    mst_task_failure held;            /**< a failure held back until its cause is known; code MST_OK: there is none */
     int64_t held_until;
     /* a claim: a member says that it has lost its connection to another one, which the leader still sees; one of the
      * two may be cut off */
@@ -65,10 +65,10 @@ struct mst_leader {
     mst_task_failure kept_out; /**< a process that cannot join; code MST_OK: there is none */
     int64_t kept_out_until;    /**< at this time it ends the job, if the job has not run */
     int64_t stop_deadline;     /**< at this time tasks that have not stopped are told to stop; 0: no task has stopped */
-    uint64_t ignored;
+    uint64_t ignored;          /**< number of messages that changed nothing */
     /* used if workers may be fewer than all */
-    int64_t gathers_since;
-    int64_t proposed_at;
+    int64_t gathers_since;       /**< when the phase GATHERING began */
+    int64_t proposed_at;         /**< when the phase PROPOSING began */
     uint32_t first_number;       /**< number of the first generation proposed by this leader; 0: none yet */
     mst_waiting_cause cause;     /**< why no generation can begin */
     mst_known_generations known; /**< known to the tasks that were there at the last proposal */

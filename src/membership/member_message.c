@@ -43,11 +43,12 @@ static void flag(coder *c, bool *value) {
     *value = below(c, !c->reads && *value, 1, 2) != 0;
 }
 
+/* The number of a state, or -1 (MST_NO_STATE). It is sent as one more, so that it is not negative. */
 static void state_number(coder *c, int64_t *value) {
     *value = (int64_t)below(c, c->reads ? 0 : (uint64_t)(*value + 1), 8, NUMBERS + 1) - 1;
 }
 
-/* The number of a task, or -1. */
+/* The number of a task, or -1; sent as one more. */
 static void task(coder *c, int32_t *value, int32_t num_tasks) {
     *value = (int32_t)below(c, c->reads ? 0 : (uint64_t)(*value + 1), 4, (uint64_t)num_tasks + 1) - 1;
 }
@@ -187,6 +188,7 @@ static void body(coder *c, mst_member_message *m, int32_t num_tasks) {
     }
 }
 
+/* Constants of the message are coded like its other numbers. What was read is compared; what was written is equal. */
 static void message(coder *c, mst_member_message *m, int32_t num_tasks) {
     static const char magic[3] = "MST";
     for (size_t i = 0; i < sizeof magic; i++) c->wrong |= number(c, (uint8_t)magic[i], 1) != (uint8_t)magic[i];

@@ -120,7 +120,8 @@ typedef struct mst_member_message {
     mst_waited_task waited[MST_WAITING_MOST];
 } mst_member_message;
 
-/** Bytes of the longest message between NUM_TASKS tasks. */
+/** No message between NUM_TASKS tasks is longer, in bytes. The longest are HERE, with all fingerprints, and BEGIN, with
+ *  18 bytes for each task; 2048 are enough for everything else. */
 #define MST_MEMBER_MESSAGE_MOST(num_tasks) \
     (2048 + MST_FINGERPRINTS_MOST * sizeof(mst_fingerprint) + 18 * (size_t)(num_tasks))
 

@@ -42,23 +42,26 @@ struct mst_members {
     int32_t num_started;
     bool failing; /* the program has failed, and there is no verdict yet */
     mst_task_failure failure;
-    int64_t now, leader_lost_at, failed_at, reported_at, heard_at, refused_at;
-    char lost_why[320];
+    int64_t now, leader_lost_at, failed_at;
+    int64_t reported_at; /* the next report of `waiting` comes `report` seconds after this */
+    int64_t heard_at;    /* the leader has been silent since then, or was reminded then */
+    int64_t refused_at;
+    char lost_why[320]; /* why the leader is not connected, or why this process is refused */
     uint64_t ignored;
     mst_member_status *member_status, *received; /* of the generation; of a received message */
     uint32_t *connected_in; /* [num_tasks] generation in which the last connection was made; 0: between generations */
-    uint8_t *buffer;
+    uint8_t *buffer;        /* for one message */
     /* used if workers may be fewer than all */
     mst_known_generations known;
-    mst_task_set linked, ended; /* connected tasks; tasks whose processes have ended */
-    mst_known_generation proposed;
-    uint32_t leader_rank; /* the last generation that the leader knows to have begun */
-    int64_t led_at, led_heard_at;
+    mst_task_set linked, ended;    /* connected tasks; tasks whose processes have ended */
+    mst_known_generation proposed; /* the generation of the last BEGIN */
+    uint32_t leader_rank;          /* the last generation that the leader knows to have begun */
+    int64_t led_at, led_heard_at;  /* when this task has last sent LEADS, and when it has last heard it */
 };
 
-static const double LEADS_EVERY = 0.5; /* seconds */
-static const double LEADER_MAY_BE_LATE = 3;
-static const double BYE_MAY_BE_LOST = 5; /* seconds for a leader to come back after all have done their work */
+static const double LEADS_EVERY = 0.5;      /* seconds */
+static const double LEADER_MAY_BE_LATE = 3; /* seconds without LEADS until another leader is looked for */
+static const double BYE_MAY_BE_LOST = 5;    /* seconds for a leader to come back after all have done their work */
 
 static bool is_elastic(const mst_members *members) {
     return members->options.elastic_min > 0;

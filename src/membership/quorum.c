@@ -9,7 +9,7 @@ int32_t mst_num_tasks_in(mst_task_set set) {
 }
 
 bool mst_has_majority(mst_task_set last, mst_task_set there) {
-    const mst_task_set lowest = last & (~last + 1);
+    const mst_task_set lowest = last & (~last + 1); /* only the lowest bit of LAST */
     const int32_t all = mst_num_tasks_in(last), count = mst_num_tasks_in(last & there);
     return 2 * count > all || (2 * count == all && (there & lowest));
 }
@@ -38,6 +38,7 @@ bool mst_know_agreed(mst_known_generations *known, const mst_known_generation *g
     return true;
 }
 
+/* A generation's number modulo the number of tasks is the task that has proposed it (mst_next_generation). */
 void mst_know_withdrawn(mst_known_generations *known, uint32_t since, int32_t task, int32_t num_tasks) {
     int32_t kept = 0;
     for (int32_t i = 0; i < known->num_agreed; i++) {
@@ -59,6 +60,7 @@ uint32_t mst_next_generation(const mst_known_generations *known, uint32_t floor,
     uint32_t last = known->begun.number > floor ? known->begun.number : floor;
     for (int32_t i = 0; i < known->num_agreed; i++)
         if (known->agreed[i].number > last) last = known->agreed[i].number;
+    /* the smallest number above LAST that is TASK modulo N */
     const uint32_t next = last + 1 + ((uint32_t)task + n - (last + 1) % n) % n;
     return next < INT32_MAX ? next : 0;
 }

@@ -56,8 +56,8 @@ typedef struct mst_checkup_peer {
 /** The measured link between two tasks: FROM has sent pings to TO. Times are medians in nanoseconds. */
 typedef struct mst_checkup_link {
     int32_t from, to;
-    int32_t shared; /**< 1: data from FROM go through shared memory; 0: over TCP */
-    int32_t zero;
+    int32_t shared;  /**< 1: data from FROM go through shared memory; 0: over TCP */
+    int32_t zero;    /**< always 0: there is no gap before the next member, since links are sent as they are */
     int64_t latency; /**< half the round trip of a small message */
     int64_t there;   /**< time of a large message from FROM to TO */
     int64_t back;    /**< time of one from TO to FROM */

@@ -96,6 +96,7 @@ static bool is_text(const mst_protocol *protocol, int32_t kind) {
     return kind == MST_TASK_MESSAGE_CANNOT_JOIN || is_in(protocol->texts, protocol, kind);
 }
 
+/* Ranges of kinds begin at multiples of the first of them (MST_TASK_MESSAGE_CHECKUP and so on). */
 static uint64_t range_of(uint64_t kind) {
     return kind / MST_TASK_MESSAGE_CHECKUP;
 }
@@ -139,6 +140,7 @@ static mst_task_message *make_message(const mst_task_message_head *head, int32_t
     mst_task_message *message = calloc(1, sizeof *message);
     if (!message) return NULL;
     *message = (mst_task_message){.head = *head, .from = from, .instance = instance, .bytes = bytes};
+    /* a multiple of ALIGN with at least one byte more than the body, for the 0 after it */
     message->body = message->own = aligned_alloc(ALIGN, (bytes + ALIGN) / ALIGN * ALIGN);
     if (!message->body) {
         free(message);
@@ -567,12 +569,12 @@ mst_status mst_mail_open(const mst_mail_options *options, mst_mail **out) {
     mail->last = &mail->first;
     mail->last_coming = &mail->coming;
     while (!mail->instance) randombytes_buf(&mail->instance, sizeof mail->instance);
-    /* so that runs have other numbers than those of an earlier instance */
+    /* so that runs have other numbers than those of an earlier instance; half of the range is left to count on */
     randombytes_buf(&mail->last_run, sizeof mail->last_run);
     mail->last_run >>= 1;
     pthread_mutex_init(&mail->lock, NULL);
     mail->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    mail->news.event = mail->event + 1;
+    mail->news.event = mail->event + 1; /* 0 if there is none: base/timeline.h */
     const mst_status status =
         mail->event < 0 ? MST_FAIL(MST_OUT_OF_MEMORY, "cannot make an eventfd (%s): allow more open files (ulimit -n)",
                                    strerror(errno))

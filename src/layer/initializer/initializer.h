@@ -25,7 +25,8 @@ extern const mst_field mst_initializer_fields[];
 /** INITIALIZER, or OTHERWISE if it was not given. An initializer that was not given is glorot_uniform. */
 mst_initializer mst_initializer_or(mst_initializer initializer, mst_initializer otherwise);
 
-/** A random value from DISTRIBUTION with mean 0 and variance SCALE / fan. Uses the seed of INITIALIZER. */
+/** A random value from DISTRIBUTION with mean 0 and variance SCALE / n. FAN says which number n is: the inputs of a
+ *  unit, its outputs, or their average. Uses the seed of INITIALIZER. */
 mst_value mst_initializer_scaled(mst_graph *graph, const mst_initializer *initializer, mst_dtype dtype, mst_shape shape,
                                  double scale, mst_fan fan, mst_distribution distribution);
 
