@@ -160,6 +160,7 @@ static void started(coder *c, mst_started_exchanges *s) {
 
 static void acknowledge(coder *c, mst_member_message *m) {
     m->acknowledged = (mst_member_kind)below(c, m->acknowledged, 1, MST_MEMBER_VERDICT + 1);
+    c->wrong |= m->acknowledged == 0;
     m->instance = number(c, m->instance, 8);
     if (m->acknowledged == MST_MEMBER_PROBE) started(c, &m->started);
 }

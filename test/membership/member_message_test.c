@@ -117,6 +117,16 @@ static void a_message_for_another_number_of_tasks_is_refused(void **state) {
     EXPECT_ERROR(mst_member_message_decode(bytes, size, 2, read, &out), MST_CORRUPT, "no message");
 }
 
+/* A leader would take it for one of the message that is due in a phase where none is. */
+static void an_acknowledgement_of_nothing_is_refused(void **state) {
+    (void)state;
+    mst_member_message m = make_message(MST_MEMBER_ACKNOWLEDGE, NULL), out;
+    uint8_t bytes[MST_MEMBER_MESSAGE_MOST(TASKS)];
+    m.acknowledged = (mst_member_kind)0;
+    const size_t size = mst_member_message_encode(&m, TASKS, bytes);
+    EXPECT_ERROR(mst_member_message_decode(bytes, size, TASKS, NULL, &out), MST_CORRUPT, "no message");
+}
+
 static void control_characters_do_not_travel(void **state) {
     (void)state;
     mst_member_message m = make_message(MST_MEMBER_VERDICT, NULL), out;
@@ -144,6 +154,7 @@ int main(void) {
         cmocka_unit_test(every_message_is_read_as_it_was_written),
         cmocka_unit_test(a_message_that_is_not_whole_is_refused),
         cmocka_unit_test(a_message_for_another_number_of_tasks_is_refused),
+        cmocka_unit_test(an_acknowledgement_of_nothing_is_refused),
         cmocka_unit_test(control_characters_do_not_travel),
         cmocka_unit_test(a_failure_goes_to_another_task_and_becomes_its_error),
     };
