@@ -19,9 +19,10 @@
 #include "muster/op.h"
 
 struct mst_backend;
+struct mst_backend_services;
 
-/** A type of device. Its backend turns a plan's part into something that runs (run/backend.h). No pointer may be
- *  NULL. */
+/** A type of device. Its backend turns a plan's part into something that runs (run/backend.h). No pointer but the last
+ *  may be NULL. */
 typedef struct mst_device_type {
     uint32_t size;    /**< size of this struct in the header with which the type was compiled */
     const char *name; /**< "CPU" */
@@ -36,6 +37,7 @@ typedef struct mst_device_type {
     /** The domain of device INDEX of this type. */
     mst_status (*domain)(int index, mst_domain **out);
     const struct mst_backend *backend;
+    const struct mst_backend_services *services; /**< of the CPU: what backends of modules get; of others NULL */
 } mst_device_type;
 
 typedef struct mst_device {

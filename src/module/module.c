@@ -199,7 +199,9 @@ static mst_status load_file(const char *name, const char *path, const mst_module
 static mst_status load(const char *name, const char *path, known *entry) {
     entry->module = find_linked(name);
     mst_status status = MST_OK;
-    registrar.cpu = mst_device_type_find("cpu", 3)->backend;
+    const mst_device_type *cpu = mst_device_type_find("cpu", 3);
+    registrar.cpu = cpu->backend;
+    registrar.services = cpu->services;
     if (!entry->module)
         status = load_file(name, path, &entry->module);
     else if (entry->module->load)

@@ -21,7 +21,7 @@
 #include "device/device.h"
 
 /** Version of the interface between library and modules. It changes whenever one of the tables changes. */
-enum { MST_MODULE_ABI = 6 };
+enum { MST_MODULE_ABI = 7 };
 
 /** The functions that the library gives to a module. No pointer is NULL. */
 typedef struct mst_registrar {
@@ -33,6 +33,7 @@ typedef struct mst_registrar {
     const struct mst_backend *cpu; /**< the CPU's backend (run/backend.h), to build upon */
     /** The key of mst_rng_make for SEED and STREAM. */
     void (*random_key)(uint64_t seed, uint64_t stream, uint32_t key[2]);
+    const struct mst_backend_services *services; /**< what backends need (run/backend.h) */
 } mst_registrar;
 
 typedef struct mst_module {

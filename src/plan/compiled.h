@@ -17,11 +17,13 @@ typedef struct mst_compiled_argument {
     uint64_t stream;          /**< of a key: that of mst_rng_make with the seed of the step (mst_step); else 0 */
 } mst_compiled_argument;
 
-/** What can fail in a program. */
+/** What can fail in a program (run/compiled_fault.h reports it). */
 typedef struct mst_compiled_fault {
     mst_status code;
-    const char *message;
-    int32_t node; /**< the node of the plan that failed; it was replaced by the program */
+    const char *message; /**< the whole message, unless VALUE says more */
+    int32_t node;        /**< the node of the plan that failed; it was replaced by the program, or is a variable */
+    int32_t value;       /**< with check_numerics: the value of the plan, of that node, that has a NaN or Inf; -1: the
+                              op itself has failed */
 } mst_compiled_fault;
 
 /** The options of `compiled`. All memory is the plan's. The results of the program are the outputs of the node; with

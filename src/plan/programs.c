@@ -13,7 +13,10 @@
  * comes from feeds, or what the host makes of them alone, has level 0 everywhere.
  *
  * Programs write nothing. What a node writes is an output of it: the nodes that come after it read that one, and behind
- * the gate an assignment gives it to the variable (commit.c). */
+ * the gate an assignment gives it to the variable (commit.c).
+ *
+ * With check_numerics the text looks at each output of a node, and at the variables that the node reads. As on CPUs,
+ * what only an assignment behind the gate reads is not looked at before the variable is read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,12 +57,19 @@ typedef struct pass {
     int64_t num_members;
     int32_t *node_of; /* by program: its node in the plan */
     bool *is_output;  /* by value: another node than those of its program reads it */
+    bool *is_used;    /* by value: a node of a program reads it */
     int32_t *joined;  /* by value: the output of a program that replaces it; -1: none */
     /* while a program is written */
-    mst_hlo *hlo;     /* by value: as it is in the program */
-    int32_t *has_hlo; /* by value: the program for which `hlo` is set */
-    bool *written;    /* by node: it is in the text */
+    mst_hlo *hlo;        /* by value: as it is in the program */
+    int32_t *has_hlo;    /* by value: the program for which `hlo` is set */
+    int32_t *checked_in; /* by value of a variable: the program that has looked for NaN and Inf in it */
+    bool *written;       /* by node: it is in the text */
 } pass;
+
+/* Of a fault of a program: `node` and `value` of mst_compiled_fault. */
+typedef struct fault_place {
+    int32_t node, value;
+} fault_place;
 
 /* A program that is being written. */
 typedef struct writing {
@@ -70,7 +80,7 @@ typedef struct writing {
     mst_hlo_program *program;
     int32_t *source; /* values of the plan: the arguments that are not keys, steps or tensors */
     int64_t num_sources, source_capacity;
-    int32_t *fault; /* nodes, by the number of the fault less 1 */
+    fault_place *fault; /* by the number of the fault less 1 */
     int64_t num_faults, fault_capacity;
 } writing;
 
@@ -186,8 +196,9 @@ static mst_status find_outputs(pass *p) {
         if (node->op->flags & MST_OP_NO_VALUE) MST_TRY(come_after(p, node));
         for (int i = 0; i < node->num_src; i++) {
             const int32_t from = input(plan, node, i);
-            if (from >= 0 && p->program_of[from] >= 0 && p->program_of[from] != p->program_of[n])
-                p->is_output[node->src[i]] = true;
+            if (from < 0 || p->program_of[from] < 0) continue;
+            p->is_output[node->src[i]] |= p->program_of[from] != p->program_of[n];
+            p->is_used[node->src[i]] |= p->program_of[n] >= 0;
         }
     }
     return MST_OK;
@@ -233,17 +244,51 @@ static mst_status write_op(const writing *w, const mst_plan_node *node, mst_lowe
     return MST_OK;
 }
 
-static mst_status note_faults(writing *w, int32_t n) {
+/* Notes where the faults are that have been written since. */
+static mst_status note_faults(writing *w, int32_t node, int32_t value) {
     while (w->num_faults < mst_hlo_program_num_faults(w->program)) {
         MST_TRY(mst_grow(&w->fault, sizeof *w->fault, w->num_faults + 1, &w->fault_capacity));
-        w->fault[w->num_faults++] = n;
+        w->fault[w->num_faults++] = (fault_place){node, value};
     }
     return MST_OK;
+}
+
+/* Whether the text looks for NaN and Inf in what NODE reads and makes. If it writes, another node must read what it
+ * has written; output 0 of an update is something else. */
+static bool is_checked(const pass *p, const mst_plan_node *node) {
+    bool is_used = !node->writer;
+    if (!p->plan->host->options->check_numerics || mst_plan_is_silent(p->plan, node)) return false;
+    for (int i = is_update_step(node); i < node->num_dst; i++) is_used |= p->is_used[node->dst + i];
+    return is_used;
+}
+
+/* Writes the fault that X has a NaN or Inf; it is that of VALUE. All rows count (counted_by): ops write zeros to those
+ * that are not in use. */
+static mst_status check_value(writing *w, mst_lower *l, int32_t value, mst_hlo x) {
+    const mst_spec *spec = &w->p->plan->value[value].spec,
+                   bools = {.dtype = MST_BOOL, .shape = mst_hlo_spec(l, x).shape};
+    mst_hlo is_finite;
+    if (!mst_dtype_is_float(spec->dtype) || mst_shape_count(bools.shape) == 0) return MST_OK;
+    mst_hlo_call(l, "is_finite", "", 1, &x, 1, &bools, &is_finite);
+    mst_hlo_fault(l, mst_hlo_unary(l, "not", is_finite), MST_NUMERICS, "a NaN or Inf");
+    return note_faults(w, w->p->plan->value[value].node, value);
+}
+
+/* The same if X, the source VALUE of a node, is a variable or a view of one. A writer's output is its new value. */
+static mst_status check_source(writing *w, mst_lower *l, int32_t value, mst_hlo x) {
+    const mst_plan *plan = w->p->plan;
+    const mst_plan_node *maker;
+    int32_t root = value;
+    while (maker = &plan->node[plan->value[root].node], mst_plan_is_view(maker) && !maker->writer) root = maker->src[0];
+    if (!mst_plan_is_variable(plan, root) || w->p->checked_in[value] == w->number) return MST_OK;
+    w->p->checked_in[value] = w->number;
+    return check_value(w, l, root, x);
 }
 
 static mst_status write_node(writing *w, int32_t n) {
     mst_plan *plan = w->p->plan;
     const mst_plan_node *node = &plan->node[n];
+    const bool checked = is_checked(w->p, node);
     const size_t num_src = (size_t)node->num_src + 1, num_dst = (size_t)node->num_dst + 1;
     mst_hlo *src = mst_arena_alloc(&plan->memory, num_src * sizeof *src),
             *new = mst_arena_alloc(&plan->memory, num_src * sizeof *new),
@@ -266,6 +311,7 @@ static mst_status write_node(writing *w, int32_t n) {
         src[i] = new[i] = MST_NO_HLO;
         if (!reads(node, i)) continue;
         MST_TRY(find_hlo(w, &l, node->src[i], &src[i]));
+        if (checked) MST_TRY(check_source(w, &l, node->src[i], src[i]));
         if (node->again) src[i] = mst_hlo_barrier(&l, src[i]);
     }
     for (int i = 0; i < node->num_dst; i++) {
@@ -274,7 +320,9 @@ static mst_status write_node(writing *w, int32_t n) {
     }
     MST_TRY(write_op(w, node, &l, new));
     for (int i = 0; i < node->num_dst; i++) set_hlo(w, node->dst + i, dst[i]);
-    return note_faults(w, n);
+    MST_TRY(note_faults(w, n, -1));
+    for (int i = 0; i < node->num_dst && checked; i++) MST_TRY(check_value(w, &l, node->dst + i, dst[i]));
+    return MST_OK;
 }
 
 /* A place in a walk from a node back to its inputs. */
@@ -379,7 +427,8 @@ static mst_status find_faults(const writing *w, mst_compiled_options *out) {
     out->fault = fault;
     for (int32_t i = 0; i < out->num_faults; i++) {
         const char *message;
-        fault[i].node = w->fault[i];
+        fault[i].node = w->fault[i].node;
+        fault[i].value = w->fault[i].value;
         fault[i].code = mst_hlo_program_fault_at(w->program, i, &message);
         fault[i].message = mst_arena_string(&plan->memory, message);
         if (!fault[i].message) return MST_NO_MEMORY("for a plan");
@@ -504,18 +553,21 @@ mst_status mst_plan_programs(mst_plan *plan) {
     p.program_of = malloc(nodes * sizeof *p.program_of);
     p.members = calloc(nodes, sizeof *p.members);
     p.is_output = calloc(values, sizeof *p.is_output);
+    p.is_used = calloc(values, sizeof *p.is_used);
     p.joined = malloc(values * sizeof *p.joined);
     p.hlo = calloc(values, sizeof *p.hlo);
     p.has_hlo = malloc(values * sizeof *p.has_hlo);
+    p.checked_in = malloc(values * sizeof *p.checked_in);
     p.written = calloc(nodes, sizeof *p.written);
-    mst_status status = p.sites && p.level && p.is_made && p.program_of && p.members && p.is_output && p.joined &&
-                                p.hlo && p.has_hlo && p.written
+    mst_status status = p.sites && p.level && p.is_made && p.program_of && p.members && p.is_output && p.is_used &&
+                                p.joined && p.hlo && p.has_hlo && p.checked_in && p.written
                             ? MST_OK
                             : MST_NO_MEMORY("for a plan");
     if (!status) {
         memset(p.program_of, -1, nodes * sizeof *p.program_of);
         memset(p.joined, -1, values * sizeof *p.joined);
         memset(p.has_hlo, -1, values * sizeof *p.has_hlo);
+        memset(p.checked_in, -1, values * sizeof *p.checked_in);
         status = make_programs(&p);
     }
     free(p.sites);
@@ -525,9 +577,11 @@ mst_status mst_plan_programs(mst_plan *plan) {
     free(p.members);
     free(p.node_of);
     free(p.is_output);
+    free(p.is_used);
     free(p.joined);
     free(p.hlo);
     free(p.has_hlo);
+    free(p.checked_in);
     free(p.written);
     return status;
 }

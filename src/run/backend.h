@@ -65,6 +65,13 @@ typedef struct mst_backend {
     mst_status (*settle)(void *instance, struct mst_frame *frame, int64_t deadline, int32_t *node);
 } mst_backend;
 
+/** What the library does for backends of modules (mst_registrar). */
+typedef struct mst_backend_services {
+    /** As mst_compiled_fail (run/compiled_fault.h). */
+    mst_status (*compiled_fail)(struct mst_frame *frame, int device, int32_t node, int32_t word);
+} mst_backend_services;
+
+extern const mst_backend_services mst_backend_services_here;
 extern const mst_backend mst_backend_cpu;
 /** Runs calls FIRST to END - 1 of an instance of the CPU's backend without a frame. These are the calls of a body. */
 mst_status mst_cpu_run(void *instance, int32_t first, int32_t end);

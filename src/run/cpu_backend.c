@@ -9,6 +9,7 @@
 #include "run/backend.h"
 #include "run/bound_bodies.h"
 #include "run/frame.h"
+#include "run/numerics.h"
 
 typedef struct executable {
     const mst_plan *plan;
@@ -143,16 +144,6 @@ static bool all_finite(const mst_array *array) {
     return true;
 }
 
-static mst_status not_finite(const mst_kernel_args *a, const mst_array *array, const char *what, const char *name) {
-    char shape[MST_SHAPE_TEXT];
-    const int64_t number = a->step->number;
-    MST_FAIL(MST_NUMERICS, "%s '%s' %s a NaN or Inf in %s%s, the first in %s %lld",
-             strcmp(name, a->name) == 0 ? a->op->name : "variable", name, what, mst_dtype_name(array->dtype),
-             mst_shape_print(array->shape, shape, sizeof shape), number < 0 ? "run" : "step",
-             (long long)(number < 0 ? -1 - number : number));
-    return mst_error_at(name, NULL);
-}
-
 /* ARRAY, which is that of VALUE, cut to the rows that are in use. Their number is among the outputs DST of the same
  * node. */
 static mst_array counted(const mst_plan *plan, int32_t value, const mst_array *array, const mst_array *dst) {
@@ -171,15 +162,15 @@ static mst_status check_numerics(const instance *x, const call *c) {
     const mst_plan_node *node = &plan->node[c->node];
     const mst_kernel_args *a = &c->args;
     for (int i = 0; i < a->num_src; i++) {
-        const mst_plan_value *root = &plan->value[plan->value[node->src[i]].root];
-        if (mst_plan_shape_only(node, i) || root->space != MST_IN_STATE || all_finite(&a->src[i])) continue;
-        return not_finite(a, &a->src[i], "holds", plan->node[root->node].name);
+        const int32_t root = plan->value[node->src[i]].root;
+        if (mst_plan_shape_only(node, i) || plan->value[root].space != MST_IN_STATE || all_finite(&a->src[i])) continue;
+        return mst_numerics_fail(plan, root, a->step);
     }
     /* each device of a group makes a part, and other devices may not be done: later results that depend on it are
      * checked instead */
     for (int i = 0; i < a->num_dst && a->num_parts == 1; i++) {
         const mst_array made = counted(plan, node->dst + i, &a->dst[i], a->dst);
-        if (!all_finite(&made)) return not_finite(a, &a->dst[i], "made", a->name);
+        if (!all_finite(&made)) return mst_numerics_fail(plan, node->dst + i, a->step);
     }
     return MST_OK;
 }

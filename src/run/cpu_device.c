@@ -22,4 +22,5 @@ const mst_device_type mst_device_type_cpu = {
     .supports = supports,
     .domain = domain,
     .backend = &mst_backend_cpu,
+    .services = &mst_backend_services_here,
 };

@@ -429,17 +429,6 @@ static mst_status execute(void *context, int32_t first, int32_t end, struct mst_
     return MST_OK;
 }
 
-/* The error of a program that has found it itself. */
-static mst_status report_fault(const instance *x, const mst_frame *frame, const late_error *error, int32_t *node) {
-    const mst_plan_node *program = &frame->plan->node[error->node];
-    const mst_compiled_options *o = program->options;
-    if (error->word < 0 || error->word > o->num_faults)
-        return FAIL(MST_INTERNAL, "lagoon: node '%s' on device %d: the word of faults is %d, of %d", program->name,
-                    x->device, error->word, o->num_faults);
-    *node = o->fault[error->word - 1].node;
-    return FAIL(o->fault[error->word - 1].code, "%s", o->fault[error->word - 1].message);
-}
-
 static mst_status settle(void *context, mst_frame *frame, int64_t deadline, int32_t *node) {
     instance *x = context;
     late_error error;
@@ -448,7 +437,10 @@ static mst_status settle(void *context, mst_frame *frame, int64_t deadline, int3
     MST_TRY(late_wait(&x->jobs, deadline, &error));
     *node = error.node;
     if (!error.status) return MST_OK;
-    return error.word ? report_fault(x, frame, &error, node) : FAIL(error.status, "%s", error.message);
+    if (!error.word) return FAIL(error.status, "%s", error.message);
+    const mst_status status = host->services->compiled_fail(frame, x->device, error.node, error.word);
+    *node = atomic_load_explicit(&frame->at[x->device], memory_order_relaxed);
+    return status;
 }
 
 static const mst_backend backend = {.size = sizeof(mst_backend),

@@ -124,7 +124,8 @@ static mst_status run(one_node *x) {
         x->binding = (mst_binding){.plan = &x->plan, .step = &x->step, .fill = fill, .context = x};
         EXPECT_OK(backend_of(x)->bind(x->executable, &x->binding, &x->bound));
     }
-    x->frame = (mst_frame){.devices = &x->devices, .plan = &x->plan, .binding = &x->binding, .at = x->at};
+    x->frame =
+        (mst_frame){.devices = &x->devices, .plan = &x->plan, .binding = &x->binding, .step = x->step, .at = x->at};
     for (int d = 0; d < x->devices.count; d++) atomic_store(&x->at[d], -1);
     runs += x->node[NUMBER].op == &mst_op_compiled;
     return backend_of(x)->execute(x->bound, 0, 1, &x->frame);
@@ -311,16 +312,18 @@ static void key_and_step_are_those_of_the_run(void **state) {
 
 static void word_of_faults_names_error_and_node(void **state) {
     (void)state;
-    static const mst_compiled_fault fault[] = {{MST_INVALID, "an index is out of range", 20},
-                                               {MST_NUMERICS, "100% of it is NaN", 30}};
+    static const mst_compiled_fault fault[] = {{MST_INVALID, "an index is out of range", 20, -1},
+                                               {MST_NUMERICS, "100% of it is NaN", 30, -1},
+                                               {MST_NUMERICS, "", NUMBER, 2}};
     static const float before[] = {7, 7, 7};
     one_node x;
     float got[3];
     begin(&x);
     put(&x, add_source(&x, MST_F32, MST_SHAPE(3)), left, sizeof left);
     const int32_t word = add_source(&x, MST_I32, mst_shape_make(0, NULL)), out = add_output(&x, MST_F32, MST_SHAPE(3));
-    x.options.num_faults = 2;
+    x.options.num_faults = 3;
     x.options.fault = fault;
+    x.step.number = 7;
     put(&x, out, before, sizeof before);
     EXPECT_OK(compile(&x, faulty));
     put(&x, word, &(int32_t){1}, sizeof(int32_t));
@@ -329,7 +332,9 @@ static void word_of_faults_names_error_and_node(void **state) {
     put(&x, word, &(int32_t){2}, sizeof(int32_t));
     EXPECT_ERROR(run(&x), MST_NUMERICS, "100% of it is NaN");
     assert_int_equal(atomic_load(&x.at[0]), 30);
-    for (int32_t wrong = -1; wrong <= 3; wrong += 4) {
+    put(&x, word, &(int32_t){3}, sizeof(int32_t));
+    EXPECT_ERROR(run(&x), MST_NUMERICS, "'tried' made a NaN or Inf in f32[3], the first in step 7");
+    for (int32_t wrong = -1; wrong <= 4; wrong += 5) {
         put(&x, word, &wrong, sizeof wrong);
         EXPECT_ERROR(run(&x), MST_INTERNAL, "the word of faults is");
     }

@@ -1,6 +1,7 @@
 /* Steps over several devices: the same bits as on one, readers and writers in their order, errors of one device that
  * end the step and not the session, denormal numbers that are 0 on all of them, and the first values of variables.
  * Steps are repeated many times, so that what depends on time shows. */
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -255,6 +256,60 @@ static void check_numerics_sees_what_is_written_to_variables(void **state) {
     engine_end(g, session);
 }
 
+/* A session on two devices that checks numerics, with first values. */
+static mst_session *checking_session(mst_graph *g) {
+    mst_session *session;
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:2/1", .check_numerics = true}, &session));
+    EXPECT_OK(mst_session_init_variables(session));
+    return session;
+}
+
+static void check_numerics_looks_through_views(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value fed = engine_input(g, "x", MST_SHAPE(2, 2)), v = MST_NONE, read = MST_NONE, view = MST_NONE;
+    mst_with_device (g, "/cpu:1") {
+        v = mst_variable(g, "v", mst_values(g, MST_BF16, MST_SHAPE(2, 2), (double[]){1, 2, INFINITY, 4}));
+        read = mst_cast(mst_reshape(v, MST_SHAPE(4)), MST_F64);
+        view = mst_reshape(fed, MST_SHAPE(4));
+    }
+    mst_value made = mst_rename(mst_square(view), "made");
+    mst_session *session = checking_session(g);
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &read, 1, NULL), MST_NUMERICS,
+                 "variable 'v' holds a NaN or Inf in bf16[2, 2], the first in run ");
+    assert_string_equal(mst_error()->node, "v");
+    assert_string_equal(mst_error()->device, mst_session_device(session, 1));
+    mst_feed feed = {.value = fed, .tensor = engine_tensor(MST_F32, MST_SHAPE(2, 2), (double[]){1, NAN, 3, 4})};
+    EXPECT_ERROR(mst_session_run(session, &feed, 1, &made, 1, NULL), MST_NUMERICS, "square 'made' made a NaN or Inf");
+    assert_string_equal(mst_error()->device, mst_session_device(session, 0));
+    mst_tensor *got = engine_fetch(session, &feed, 1, view); /* nothing has made it */
+    assert_true(isnan(mst_tensor_get(got, 1)));
+    mst_tensor_release(got);
+    mst_tensor_release(feed.tensor);
+    engine_end(g, session);
+}
+
+/* An op that may fail comes after the write, so the write is seen before the gate. */
+static void check_numerics_names_a_write_that_the_same_step_reads(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value v = mst_variable(g, "v", mst_values(g, MST_F32, MST_SHAPE(2), (double[]){1, 3e38}));
+    mst_value write = mst_rename(mst_assign_add(v, mst_fill(g, MST_F32, MST_SHAPE(2), 3e38)), "write");
+    mst_value index = mst_placeholder(g, MST_I32, MST_SHAPE(1), "index"), row = MST_NONE;
+    mst_with_control (g, write) row = mst_gather(v, index, 0);
+    mst_session *session = checking_session(g);
+    mst_feed feed = {.value = index, .tensor = engine_tensor(MST_I32, MST_SHAPE(1), (double[]){0})};
+    EXPECT_ERROR(mst_session_run(session, &feed, 1, &row, 1, NULL), MST_NUMERICS,
+                 "assign_add 'write' made a NaN or Inf");
+    assert_string_equal(mst_error()->node, "write");
+    mst_tensor *got;
+    EXPECT_OK(mst_session_get_variable(session, v, &got));
+    assert_true(mst_tensor_get(got, 0) == 1);
+    mst_tensor_release(got);
+    mst_tensor_release(feed.tensor);
+    engine_end(g, session);
+}
+
 static mst_status stuck(const mst_kernel_args *a) {
     struct timespec second = {.tv_nsec = 400000000};
     nanosleep(&second, NULL);
@@ -492,6 +547,8 @@ int main(void) {
         cmocka_unit_test(step_that_fails_changes_no_variable),
         cmocka_unit_test(check_numerics_names_the_first_node_that_made_a_nan),
         cmocka_unit_test(check_numerics_sees_what_is_written_to_variables),
+        cmocka_unit_test(check_numerics_looks_through_views),
+        cmocka_unit_test(check_numerics_names_a_write_that_the_same_step_reads),
         cmocka_unit_test(device_that_waits_too_long_is_an_error_that_names_the_value),
         cmocka_unit_test(kernel_that_never_returns_does_not_keep_the_caller),
         cmocka_unit_test(denormal_numbers_are_0_on_each_device_and_not_for_the_caller),
