@@ -12,6 +12,7 @@
 #include "plan/plan.h"
 
 struct mst_frame;
+struct mst_run_notes;
 
 /** An exchange of a plan with its memory. There are two kinds; the member for the other kind is NULL. */
 typedef struct mst_bound_exchange {
@@ -67,6 +68,9 @@ typedef struct mst_backend {
 
 /** What the library does for backends of modules (mst_registrar). */
 typedef struct mst_backend_services {
+    int64_t (*clock_now)(void); /**< as mst_clock_now (base/clock.h) */
+    /** As mst_note_call (run/trace.h): for each call of a frame with `notes`. */
+    void (*note_call)(struct mst_run_notes *notes, int device, int32_t node, int64_t begin);
     /** As mst_compiled_fail (run/compiled_fault.h). */
     mst_status (*compiled_fail)(struct mst_frame *frame, int device, int32_t node, int32_t word);
 } mst_backend_services;

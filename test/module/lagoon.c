@@ -423,8 +423,10 @@ static mst_status execute(void *context, int32_t first, int32_t end, struct mst_
     }
     for (int32_t k = first; k < end; k++) {
         const call *c = &x->calls[k];
+        const int64_t begin = frame->notes ? host->services->clock_now() : 0;
         atomic_store_explicit(&frame->at[x->device], c->number, memory_order_relaxed);
         MST_TRY(c->program ? start_program(x, c) : assign(x, c));
+        if (frame->notes) host->services->note_call(frame->notes, x->device, c->number, begin);
     }
     return MST_OK;
 }

@@ -363,6 +363,42 @@ static void assignment_behind_the_gate_copies(void **state) {
     end(&x);
 }
 
+/* The name of call I of DEVICE in a run of a trace; "": there is none. */
+static const char *traced_call(const mst_trace *trace, int device, int i) {
+    const mst_traced_device *traced = &trace->run[0].device[device];
+    for (int64_t k = 0; k < traced->num_did; k++)
+        if (traced->did[k].kind == MST_DO_RUN && i-- == 0) return traced->did[k].name;
+    return "";
+}
+
+static void programs_of_a_traced_run_are_noted(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value v = MST_NONE, x = MST_NONE, y = MST_NONE;
+    mst_session *session;
+    mst_trace *trace;
+    mst_with_device (g, "/device:LAGOON:0") {
+        v = mst_variable(g, "v", mst_fill(g, MST_F32, MST_SHAPE(3), 2));
+        x = mst_square(mst_neg(v));
+    }
+    mst_with_device (g, "/device:LAGOON:1") y = mst_sqrt(mst_scale(x, 4));
+    const mst_value fetches[] = {y, mst_assign(v, x)};
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "lagoon:2"}, &session));
+    EXPECT_OK(mst_session_init_variables(session));
+    EXPECT_OK(mst_trace_create(&trace));
+    mst_session_trace(session, trace);
+    EXPECT_OK(mst_session_run(session, NULL, 0, fetches, 2, NULL));
+    runs += 3; /* the first value is written by a program too */
+    assert_int_equal(mst_trace_num_runs(trace), 1);
+    assert_string_equal(traced_call(trace, 0, 0), "program_0");
+    assert_string_equal(traced_call(trace, 0, 1), "v/commit");
+    assert_string_equal(traced_call(trace, 0, 2), "");
+    assert_string_equal(traced_call(trace, 1, 0), "program_1");
+    assert_string_equal(traced_call(trace, 1, 1), "");
+    engine_end(g, session);
+    mst_trace_destroy(trace);
+}
+
 /* ---- what is refused ---- */
 
 static void value_in_other_memory_is_an_error(void **state) {
@@ -497,6 +533,7 @@ int main(void) {
         cmocka_unit_test(key_and_step_are_those_of_the_run),
         cmocka_unit_test(word_of_faults_names_error_and_node),
         cmocka_unit_test(assignment_behind_the_gate_copies),
+        cmocka_unit_test(programs_of_a_traced_run_are_noted),
         cmocka_unit_test(value_in_other_memory_is_an_error),
         cmocka_unit_test(program_that_is_not_that_of_its_node_is_refused),
         cmocka_unit_test(node_that_is_no_program_is_refused),

@@ -35,6 +35,8 @@ void engine_run(mst_session *session, mst_value fetch);
 /** TEXT with the type of device that the tests run on in place of "cpu" or "CPU" (support/other_device.c); one of the
  *  last four is valid. */
 const char *engine_here(const char *text);
+/** Whether that type of device compiles. Then there is a CPU beside the devices that a test asks for. */
+bool engine_compiles(void);
 /** The number of the next run, which random ops see: runs that make no step are counted from 0. */
 void engine_set_run(mst_session *session, int64_t number);
 

@@ -9,7 +9,9 @@
 #include <strings.h>
 
 #include "device/device.h"
+#include "module/module.h"
 #include "support/engine.h"
+#include "support/test.h"
 
 mst_status __real_mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out);
 mst_status __wrap_mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out);
@@ -36,6 +38,13 @@ const char *engine_here(const char *text) {
     }
     buffer[used] = '\0';
     return buffer;
+}
+
+bool engine_compiles(void) {
+    const char *name = engine_here("cpu");
+    const mst_device_type *type = mst_device_type_find(name, strlen(name));
+    if (!type) EXPECT_OK(mst_module_for_device_type(name, strlen(name), &type));
+    return type->compiles;
 }
 
 mst_status __wrap_mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out) {
