@@ -55,7 +55,7 @@ static inline mst_shards mst_shards_parent(mst_shards s, int32_t num_shards) {
     return (mst_shards){s.first, s.count + (rest < s.count ? rest : s.count)};
 }
 
-/** The largest node that begins at FIRST and ends at or before END. */
+/** The largest node in the shards FIRST to END - 1 that begins at FIRST. */
 static inline mst_shards mst_shards_within(int32_t first, int32_t end, int32_t num_shards) {
     mst_shards s = {first, 1};
     while (s.first + s.count < num_shards && !mst_shards_is_right(s, num_shards)) {

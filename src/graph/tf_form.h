@@ -11,9 +11,9 @@
  *      CONDITION  LEFT==RIGHT, LEFT!=RIGHT or LEFT>RIGHT. The sides are OPTION, n, rank0, t0, float0 (source 0 is a
  *                 float), known (the shape of output 0 is known), numbers and dtypes.
  *
- *  A graph is written by the first form without '<' whose conditions hold. A node of another program is read by the
- *  forms without '>', which are one node each. If the attribute T is not given, it is the dtype of the first argument,
- *  or of the second for SelectV2.
+ *  A node is written by the first form without '<' whose conditions hold. To read a node from a file, the first form
+ *  without '>' is taken that has its Op and its number of inputs, and whose conditions hold. Such forms have no NODE as
+ *  an argument. If the attribute T is not given, it is the dtype of the first argument, or of the second for SelectV2.
  *
  *  The constants @MADE:
  *

@@ -127,6 +127,7 @@ static mst_status read_number(const char *key, const json_t *value, const mst_fi
         return mst_keras_not_taken(key, value);
     if (whole && number == 0) return mst_keras_not_taken(key, value); /* 0 in the options means the default */
     set_number(field, options, number);
+    /* Keeps a 0 from the file as -0, since 0 would mean "not given" (graph/field.h). */
     if (number == 0) return mst_field_given(field, (char *)options + field->offset);
     return MST_OK;
 }
@@ -332,8 +333,8 @@ static mst_status check_copy(const mst_layer_type *type, const json_t *value, co
     return status;
 }
 
-/* Reads the inner layer of a TimeDistributed. mst_keras_class_free frees its options. *AXIS also counts the axis of the
- * steps. */
+/* Reads the inner layer of a TimeDistributed. mst_keras_class_free frees its options. *AXIS is an axis of the
+ * TimeDistributed's source, which has the axis of steps before those of the inner layer. */
 static mst_status read_inner(const json_t *value, mst_option_memory *memory, mst_inner_layer *inner, int64_t *axis) {
     const char *name = json_string_value(json_object_get(value, "class_name"));
     const json_t *config = json_object_get(value, "config");
@@ -406,6 +407,7 @@ static double number_of(const mst_field *field, const void *options) {
     }
 }
 
+/* The number as JSON. A 0 that was given is kept as -0 (graph/field.h), and `+ 0.0` makes it 0 again. */
 static json_t *json_of(const mst_field *field, const void *options) {
     const double number = number_of(field, options);
     const bool whole = field->type == MST_FIELD_TYPE_I32 || field->type == MST_FIELD_TYPE_I64;
@@ -441,7 +443,8 @@ static void write_padding(const mst_layer_type *type, const void *options, json_
     json_object_set_new(config, "padding", json_string(before ? "causal" : same ? "same" : "valid"));
 }
 
-/* Writes two numbers for each axis. If the layer has one number for all of them, it is the member with Keras' key. */
+/* Writes two numbers for each axis. A layer that was given one number for all sides has it in the member named like
+ * Keras' key. */
 static json_t *sides_json(const mst_layer_type *type, const member *m, const mst_axes *sides, const void *options) {
     const int all = (int)number_of(field_of(type, m->key), options), num_axes = num_sided(m);
     json_t *list = json_array();

@@ -173,8 +173,8 @@ static bool is_frozen(const json_t *config) {
     return json_is_false(json_object_get(config, "trainable")) || json_is_false(json_object_get(inside, "trainable"));
 }
 
-/* Notes on the model if layer I acts in training in a way that Muster does not support. Such a model predicts as in
- * Keras but cannot be trained. */
+/* If layer I acts in training in a way that Muster does not support, notes that in the model. Such a model predicts as
+ * in Keras but cannot be trained. */
 static mst_status note_training(const network_reader *r, int64_t i, const json_t *call) {
     const mst_keras_layer *l = &r->network->layer[i];
     const json_t *layer = json_array_get(r->layers, (size_t)i);
