@@ -1,9 +1,9 @@
-/** auc: area under the ROC curve, by the trapezoid rule over 200 thresholds, as Keras' AUC()
+/** auc: area under the ROC curve, by the trapezoid rule over .num_thresholds, 200 by default, as Keras' AUC()
  *
  *  The curve is the recall over the fraction of the negative elements that are predicted positive. Each class is a
- *  column with labels of 0 or 1, and all columns count together. With .positive, which names a
- *  class, each example counts once: as positive if it is of that class, else as negative. There are 4000 thresholds
- *  then. So the area is exact, except that examples whose odds differ by less than 1 percent may count as equal.
+ *  column with labels of 0 or 1, and all columns count together. With .positive, which names a class, each example
+ *  counts once: as positive if it is of that class, else as negative. The default is 4000 thresholds then. With these
+ *  the area is exact, except that examples whose odds differ by less than 1 percent may count as equal.
  *  0 if all elements are positive, or if all are negative */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_AUC = 10 };
@@ -14,6 +14,7 @@ static double part(double count, double all) {
     return all > 0 ? count / all : 0;
 }
 
+/* POSITIVES[i] and NEGATIVES[i] are how many elements count at threshold i of N (metric/thresholds.h). */
 static double auc_result(const double *positives, const double *negatives, int64_t n) {
     double all_positives = 0, all_negatives = 0, above = 0, false_above = 0, area = 0;
     for (int64_t i = 0; i < n; i++) all_positives += positives[i], all_negatives += negatives[i];

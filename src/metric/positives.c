@@ -63,7 +63,7 @@ static mst_value odds_of_rows(const mst_metric_options *o, mst_value rows, int64
 
 bool mst_metric_odds(const mst_metric_options *o, mst_value *labels, mst_value *odds) {
     const mst_shape t = mst_value_spec(o->labels).shape, p = mst_value_spec(o->predictions).shape;
-    const int64_t columns = columns_of(p), class = o->positive - 1;
+    const int64_t columns = columns_of(p), class = o->positive - 1; /* .positive is MST_CLASS(class) */
     const int64_t classes = columns == 1 ? 2 : columns;
     if (class < 0 || class >= classes) {
         char what[128];

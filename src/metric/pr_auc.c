@@ -1,4 +1,4 @@
-/** pr_auc: area under the curve of precision over recall, with 200 thresholds, as Keras' AUC(curve="PR")
+/** pr_auc: area under the curve of precision over recall, with .num_thresholds as for auc, as Keras' AUC(curve="PR")
  *
  *  Between two thresholds, true positives are taken to grow in proportion to all that is predicted positive (Davis and
  *  Goadrich, 2006). Each class is a column with labels of 0 or 1, and all columns count together. With .positive, the
@@ -20,6 +20,7 @@ static double pr_auc_part(double true_above, double above, double more_true, dou
     return slope * (more_true + (above > 0 ? intercept * log((above + more) / above) : 0));
 }
 
+/* POSITIVES[i] and NEGATIVES[i] are how many elements count at threshold i of N (metric/thresholds.h). */
 static double pr_auc_result(const double *positives, const double *negatives, int64_t n) {
     double true_above = 0, above = 0, area = 0;
     for (int64_t i = n - 1; i >= 0; i--) { /* from the largest threshold down */

@@ -5,8 +5,8 @@
 /* Log odds are clipped to +-LIMIT: f32 has no probability between 1 - exp(-LIMIT) and 1. */
 static const double LIMIT = 20;
 
-/* The number of the last of N thresholds that UNIT, from 0 to 1, is above. Threshold i is at i / (n - 1), so that it is
- * ceil(unit * (n - 1)) - 1. Every UNIT is above threshold 0, even NaN. */
+/* The number of the last of N thresholds that UNIT, from 0 to 1, is above: ceil(unit * (n - 1)) - 1, since threshold i
+ * is at i / (n - 1). Every UNIT is above threshold 0, even NaN. */
 static mst_value last_threshold(mst_value unit, int32_t n) {
     const mst_value up = mst_ceil(mst_scale(unit, n - 1));
     const mst_value last = mst_sub(up, mst_scalar(mst_value_graph(up), mst_value_spec(up).dtype, 1));

@@ -16,6 +16,7 @@ mst_status mst_parallel(const mst_kernel_args *a, int64_t n, int64_t grain, mst_
     if (n <= 0) return MST_OK;
     const int64_t threads = mst_team_size(a->team);
     if (threads == 1 || n <= grain) return body(context, 0, n, 0);
+    /* a run has FEW grains, or one more if the busiest thread then gets no more than before */
     const int64_t grains = (n + grain - 1) / grain, few = grains / (threads * RUNS_PER_THREAD);
     const bool one_more = few == 0 || most_of(grains, few + 1, threads) <= most_of(grains, few, threads);
     return mst_team_run(a->team, n, (few + one_more) * grain, body, context);

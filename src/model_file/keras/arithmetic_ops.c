@@ -148,7 +148,7 @@ static equivalent power(double exponent, double factor) {
 /* The layer for an op of a tensor and a constant. */
 static equivalent of_constant(const op_kind *kind, const operand *a, const operand *b) {
     const json_t *constant = a->tensor ? b->constant : a->constant;
-    const bool is_number = json_is_number(constant), behind = a->tensor != NULL;
+    const bool is_number = json_is_number(constant), behind = a->tensor != NULL; /* behind: x op constant */
     const double number = json_number_value(constant);
     switch (kind->sort) {
         case ADD: return rescaling(json_real(1), each(constant, same));
@@ -260,6 +260,7 @@ const char *mst_keras_op_name(const mst_model_layer *layer) {
     return divides ? "Divide" : NULL;
 }
 
+/* A number that was given as 0 is kept as -0 (graph/field.h), and `+ 0.0` makes it 0 again. */
 json_t *mst_keras_op_arguments(const mst_model_layer *layer, json_t *tensors) {
     if (is_layer(layer, "take")) {
         json_array_append_new(tensors, mst_keras_take_indices(layer->options));

@@ -1,5 +1,6 @@
 /** Ops in the list of a functional model's layers. Keras makes them from Python's operators and from some functions:
  *
+ *      in Python        op in the file                           layer that is read
  *      x / 127.5 - 1    TrueDivide(x, 127.5), Subtract(.., 1)    Rescaling; also for several numbers
  *      x + y            Add(x, y)                                Add; likewise Subtract, Multiply; TrueDivide: Divide
  *      x ** 3, 2 / x    Power(x, 3), TrueDivide(2, x)            Power

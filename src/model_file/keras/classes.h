@@ -32,9 +32,9 @@ void mst_keras_class_free(const mst_keras_class *class, void *options);
 /** The name of the class of the inner layer of a TimeDistributed with these OPTIONS; "" if Keras has no such layer.
  *  NULL: CLASS has no inner layer. */
 const char *mst_keras_class_inside(const mst_keras_class *class, const void *options);
+enum { MST_KERAS_PARTS = 4 }; /**< most inner layers of a class */
 /** The folders of the inner layers of a class, ended by NULL. All inner layers have the same number of weights. NULL:
  *  the layer has its weights itself. */
-enum { MST_KERAS_PARTS = 4 };
 const char *const *mst_keras_class_parts(const char *name);
 /** The folders of the I-th such class; NULL: there are no more. */
 const char *const *mst_keras_parts_at(int i);

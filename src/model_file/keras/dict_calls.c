@@ -41,6 +41,7 @@ static mst_status other_members(const dict_call *c, const char *key) {
                     c->file, c->model, key);
 }
 
+/* ENDS are the inputs of the called model, as its config lists them, or a part of that list. NULL: one input. */
 static mst_status order(const dict_call *c, const json_t *ends, const json_t *value, int depth);
 
 /* Adds the member KEY of the dict VALUE to the list. */

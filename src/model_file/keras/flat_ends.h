@@ -1,4 +1,5 @@
-/** Inputs and outputs of Keras' functional models: nested dicts and lists of them are turned into one list. */
+/** The ends of Keras' functional models, which are their inputs and outputs: nested dicts and lists of them are turned
+ *  into one list. */
 #ifndef MUSTER_MODEL_FILE_KERAS_FLAT_ENDS_H
 #define MUSTER_MODEL_FILE_KERAS_FLAT_ENDS_H
 

@@ -68,7 +68,7 @@ static int find_part(const json_t *key, int ndim, const json_t **part) {
     const json_t *value;
     json_array_foreach(key, i, value) {
         if (has_class(value, "__ellipsis__")) {
-            axis = ndim - (int)(json_array_size(key) - i - 1);
+            axis = ndim - (int)(json_array_size(key) - i - 1); /* what follows is for the last axes */
             continue;
         }
         if (!is_whole(value) && (found || axis == 0)) return 0;

@@ -57,7 +57,7 @@ static mst_status read_numbers(int i, const json_t *config, mst_initializer *out
         double *member = member_of(out, initializers[i].member[k]);
         if (!json_is_number(number) || !member) continue;
         *member = json_number_value(number);
-        if (*member == 0) *member = MST_ZERO;
+        if (*member == 0) *member = MST_ZERO; /* 0 would mean "not given" (graph/field.h) */
     }
     if (out->kind != MST_INITIALIZER_VARIANCE_SCALING) return MST_OK;
     out->fan = (mst_fan)word_of(json_object_get(config, "mode"), modes, 3, MST_FAN_IN);

@@ -212,6 +212,7 @@ static mst_status read_if_archive(const char *path, bool *is_one, mst_keras_file
 
 /* ---- .h5 ---- */
 
+/* The texts of an attribute as one text. A long list is split (mst_keras_tree_each_text). */
 typedef struct joined {
     char *text;  /* NULL: there is none */
     size_t size; /* without the 0 byte at its end */

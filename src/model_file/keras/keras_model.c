@@ -35,6 +35,8 @@ static void keep_name(const char *name, char out[MST_OTHER_NAME]) {
     snprintf(out, MST_OTHER_NAME, "%s", name ? name : "");
 }
 
+/* In Muster, the loss of a model with one output has no weight. If it has one in the file, OUT names it among the
+ * losses that Muster does not have. */
 static void read_losses(const json_t *made, const json_t *keys, const mst_model *model, mst_model_compiled *out) {
     const json_t *losses = json_object_get(made, "loss"), *weights = json_object_get(made, "loss_weights");
     const int outputs = mst_model_num_outputs(model);
@@ -204,6 +206,7 @@ static void add_output_losses(const mst_model *model, const mst_model_descriptio
                               json_t *compile) {
     json_t *loss = json_array(), *weights = json_array();
     for (int i = 0; i < mst_model_num_outputs(model); i++) {
+        /* 0 stands for the default, 1; a weight that was given as 0 is -0 (graph/field.h) */
         const double weight = losses[i].weight == 0 ? !signbit(losses[i].weight) : losses[i].weight;
         json_t *printed = losses[i].has_loss ? print_loss(model, d, i, &losses[i]) : NULL;
         json_array_append_new(loss, printed ? printed : json_null());

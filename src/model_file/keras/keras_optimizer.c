@@ -159,7 +159,8 @@ static void write_more(const mst_optimizer *o, json_t *config) {
         json_object_set_new(config, "gradient_accumulation_steps", json_integer(o->gradient_accumulation_steps));
 }
 
-/* Reads an optimizer. If Muster does not have it, or not with its settings, returns false, and WHY tells the reason. */
+/* Reads an optimizer. If Muster does not have it, or not with its settings, returns false, and WHY tells the reason.
+ * Else WHY is "", or tells what is computed in another way. */
 static bool read_optimizer(const char *class_name, const json_t *object, mst_optimizer *read,
                            char why[MST_OPTIMIZER_NOTE]) {
     const json_t *config = json_object_get(object, "config");
@@ -201,7 +202,8 @@ static bool is_more(const mst_optimizer *o) {
     return (o->ema_decay > 0 && o->ema_num_updates) || o->epsilon_kind != MST_EPSILON_HAT;
 }
 
-/* Settings that are not given are omitted, since Keras has the same defaults. */
+/* Settings that are not given are omitted, since Keras has the same defaults. A setting that was given as 0 is -0
+ * (graph/field.h), and `+ 0.0` makes it 0. */
 mst_status mst_keras_optimizer_write(const mst_optimizer *optimizer, json_t **object) {
     mst_optimizer full = *optimizer;
     *object = NULL;

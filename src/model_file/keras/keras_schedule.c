@@ -97,7 +97,7 @@ static json_t *write_pieces(const mst_schedule *s) {
     return json_pack("{s:o, s:o}", "boundaries", boundaries, "values", values);
 }
 
-/* The value of a member: OTHERWISE, the default, if it is 0; and 0 if it is MST_ZERO. */
+/* The value of a member: OTHERWISE, the default, if it is 0; and 0 if it is MST_ZERO, since -0 + 0.0 is 0. */
 static double member(double number, double otherwise) {
     return mst_number_given(number) ? number + 0.0 : otherwise;
 }

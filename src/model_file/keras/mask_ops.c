@@ -34,8 +34,8 @@ static const json_t *argument(const json_t *layer, size_t i) {
     return json_array_get(json_object_get(call, "args"), i);
 }
 
-/* Whether LAYER is applied to SRC and masks the steps of NUMBER. It must be a Masking if IS_MASKING is true, else an
- * Embedding. */
+/* Whether LAYER is applied to SRC and masks the steps whose value is NUMBER. It must be a Masking if IS_MASKING is
+ * true, else an Embedding. */
 static bool makes_mask(const json_t *layer, bool is_masking, const json_t *src, double number) {
     const json_t *config = json_object_get(layer, "config");
     if (!has_class(layer, is_masking ? "Masking" : "Embedding")) return false;

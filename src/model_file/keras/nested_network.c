@@ -33,8 +33,8 @@ typedef struct outer_model {
     json_t *layers;    /* of the file, or made from the layers of a stack */
     json_t *index;     /* for each name of a layer, its index */
     flat_model *inner; /* [layers]: for layers that are models, these models */
-    int64_t *base;     /* [layers]: for inner models, the number of their first call in references by calls */
-    int64_t *end_base; /* [layers]: the same in references by the outputs of the model */
+    int64_t *base;     /* [layers]: for inner models, the number that their first call has where calls refer to it */
+    int64_t *end_base; /* [layers]: the same where the outputs of the model refer to it */
     bool frozen;
 } outer_model;
 
@@ -309,7 +309,8 @@ static const json_t *mask_for(const flat_model *inner, const json_t *call, const
     return json_is_array(masks) ? json_array_get(masks, (size_t)input) : masks;
 }
 
-/* For one call OUTER of LAYER's model: adds the masks that OUTER has for its inputs to COPIES of LAYER's calls. */
+/* For one call OUTER of LAYER's model: adds the masks that OUTER has for its inputs to the copies of LAYER's calls,
+ * which begin at index FIRST of COPIES. */
 static mst_status give_masks(const name_space *n, const json_t *outer, const json_t *layer, size_t first,
                              const json_t *copies) {
     const name_space own = {.m = n->m, .layer = -1};
@@ -399,7 +400,7 @@ static json_t *layers_of_stack(const json_t *object) {
     return layers;
 }
 
-/* Sets BASE of an inner model to 1 if one of REFERENCES refers to its last call, counted from 1. */
+/* Sets BASE of an inner model to 1 if one of REFERENCES has the number of its calls as the number of a call. */
 static void find_base(const outer_model *m, const json_t *references, int64_t *base) {
     const json_t *reference;
     size_t i;
@@ -412,8 +413,8 @@ static void find_base(const outer_model *m, const json_t *references, int64_t *b
 }
 
 /* Finds the number of the first call of each inner model. It is 0, or 1 if Keras counts the call in which the model was
- * made. Keras 2 counts the same way in all references, so one of them refers to the last call. Keras 3 counts that call
- * only in the outputs of the outer model, and only for functional models. */
+ * made. Keras 2 counts the same way in all references, and the one that refers to the last call shows which. Keras 3
+ * counts that call only in the outputs of the outer model, and only for functional models. */
 static void find_bases(const outer_model *m, const json_t *outputs) {
     json_t *all = references_in(outputs), *reference;
     size_t i;
@@ -440,7 +441,8 @@ static void find_bases(const outer_model *m, const json_t *outputs) {
 static mst_status make_flat(flattening *f, const json_t *object, const char *path, bool frozen, int depth,
                             flat_model *out);
 
-/* Makes the layers of M flat. Layers that are not models stay unchanged. */
+/* Makes the layers of M flat. Layers that are not models stay unchanged. The first turn makes the inner models flat,
+ * and the second adds all layers, whose references may lead through any inner model. */
 static mst_status flatten_layers(outer_model *m, const char *path, int depth, flat_model *out) {
     json_t *before = json_object(), *layer; /* for each class, the number of layers so far */
     size_t i;

@@ -42,7 +42,8 @@ static json_t *tensor(const network_writer *w, int64_t node) {
                      history(w, node));
 }
 
-/* The calls of a layer: {"args": [T], "kwargs": {}}. Layers that take several sources as a list have args [[T, T]]. */
+/* The calls of a layer: {"args": [T], "kwargs": {}}, where T is an object that `tensor` makes. Layers that take several
+ * sources as a list have args [[T, T]]. */
 static json_t *calls(const network_writer *w, int64_t layer, const mst_keras_class *class) {
     const mst_model_layer *l = &w->model->layer[layer];
     const bool is_op = mst_keras_op_name(l) != NULL;

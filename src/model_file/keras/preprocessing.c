@@ -289,7 +289,8 @@ static mst_status integers_in_places(const char *name, const mst_tensor *keys, c
     return MST_OK;
 }
 
-/* The learnt vocabulary, if the model has been built. */
+/* The learnt vocabulary: the weights of the layer, or their initial values if the model has not been built. With a mask
+ * the weights have one element more than the vocabulary. */
 static mst_status learnt_integers(mst_model *model, const char *name, const integer_lookup_options *o,
                                   mst_tensor **out) {
     mst_tensor *keys = NULL, *places = NULL;
@@ -340,6 +341,7 @@ static mst_status read_rescaling(const json_t *config, mst_option_memory *memory
     return read_factor(config, "offset", memory, &o->offset, &o->offsets);
 }
 
+/* A number that was given as 0 is -0 (graph/field.h), and `+ 0.0` makes it 0 again. */
 static mst_status write_factor(const char *name, const char *key, float number, const mst_tensor *tensor,
                                json_t *config) {
     json_t *value = tensor ? mst_keras_numbers_write(tensor) : json_real((double)number + 0.0);

@@ -10,14 +10,15 @@ typedef struct mst_keras_array {
     mst_tensor *tensor;
 } mst_keras_array;
 
+/** The attribute NAME of the group or array at PATH. */
 typedef struct mst_keras_text {
     const char *path, *name;
-    const char *const *text;
+    const char *const *text; /**< [count] */
     int64_t count;
-    bool list;
+    bool list; /**< true: an array of texts; false: one text, and `count` is 1 */
 } mst_keras_text;
 
-/** Zero-initialised is empty. */
+/** A tree in which all members are 0 is empty. */
 typedef struct mst_keras_tree {
     mst_arena arena;
     mst_keras_array *array;

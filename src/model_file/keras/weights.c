@@ -385,7 +385,8 @@ bool mst_keras_has_state(const mst_keras_tree *tree) {
     return state_of(tree, RATE_AT + 1) != NULL;
 }
 
-/* Calls USE for each slot of each trained weight, in the order of NETWORK's layers. */
+/* Calls USE for each slot of each trained weight, in the order of NETWORK's layers. PLACE is the slot's index in Keras'
+ * list. *TOTAL becomes the index after the last slot. */
 typedef mst_status (*slot_use)(void *context, int64_t place, const char *entry, mst_spec spec);
 static mst_status each_slot(mst_model *model, const mst_keras_network *network, const keras_slots *slots, slot_use use,
                             void *context, int64_t *total) {

@@ -153,8 +153,9 @@ typedef struct transfer {
     file_layers file;
     const mst_weight *weights; /* of the model */
     int64_t num_weights;
-    mst_snapshot *chosen;
-    name_list missing, left_over;
+    mst_snapshot *chosen; /* the new values of weights */
+    name_list missing;    /* layers of the model that get none */
+    name_list left_over;  /* layers of the file that are not used */
 } transfer;
 
 static bool same_shapes(const file_layers *f, const file_layer *layer, const mst_weight *weights, int64_t count) {

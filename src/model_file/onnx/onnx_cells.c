@@ -6,7 +6,7 @@
 #include "muster/ops.h"
 
 enum { LSTM_GATES = 4, GRU_GATES = 3, MOST_DIRECTIONS = 2, MOST_FUNCTIONS = 3 * MOST_DIRECTIONS };
-enum { KERNEL = 1, RECURRENT, BIAS, LENGTHS, FIRST_STATE, FIRST_MEMORY, PEEPHOLES };
+enum { KERNEL = 1, RECURRENT, BIAS, LENGTHS, FIRST_STATE, FIRST_MEMORY, PEEPHOLES }; /* the inputs after the source */
 
 typedef struct cell {
     int gates, functions, directions; /* functions: the number of activations per direction */
@@ -140,7 +140,8 @@ static mst_status bias_of(mst_onnx_call *c, const cell *v, int direction, bool b
 
 /* ---- cells ---- */
 
-/* Makes the cell of one direction. X is [n, steps, features]; *OUT is [n, steps, units]. */
+/* Makes the cell of one direction. X is [n, steps, features]; *OUT is [n, steps, units]. The biases can be added up
+ * before the steps, except in a GRU, whose reset gate multiplies the recurrent one. */
 static mst_status one_direction(mst_onnx_call *c, const cell *v, mst_value x, int direction, mst_value *out) {
     mst_value kernel, recurrent, bias, behind;
     const bool reverse = direction == 1 || v->backwards;
@@ -174,7 +175,7 @@ static mst_status one_direction(mst_onnx_call *c, const cell *v, mst_value x, in
     return mst_graph_check(c->reader->graph);
 }
 
-/* The steps that were computed last: [directions, n, units]. */
+/* The steps that were computed last: [directions, n, units], or [n, directions, units] if rows_first. */
 static mst_value last_steps(const cell *v, const mst_value *h) {
     mst_value last[MOST_DIRECTIONS];
     for (int i = 0; i < v->directions; i++)

@@ -114,7 +114,8 @@ static int axis_of_constant(const trace *t, int ndim) {
     return axis < 0 ? 0 : axis;
 }
 
-/* Combines the operands of NODE: the operand with the most dimensions, with what the others tell about its axes. */
+/* Combines the operands of NODE: the operand with the most dimensions, with what the others tell about its axes. Of
+ * several such operands, it takes one whose channels are known; else one that comes from an input. */
 static trace join_operands(finder *f, const Muster__OnnxNode *node) {
     trace all = {.input = -1};
     for (size_t i = 0; i < node->n_input; i++) {
@@ -258,6 +259,7 @@ static int ndim_of(const Muster__OnnxValue *value) {
     return mst_onnx_is_picture(ndim) ? ndim : 0;
 }
 
+/* Adds what is known before the first node: the constants and the inputs. */
 static mst_status add_ends(finder *f) {
     const Muster__OnnxGraph *graph = f->file->graph;
     for (size_t i = 0; i < graph->n_initializer; i++)
@@ -280,6 +282,8 @@ static int choose_input(const finder *f, size_t i) {
     return writes_channels_last(f->file->model) ? ndim - 1 : 1;
 }
 
+/* The axis of the channels of OUTPUT: as the nodes tell, else as the sizes tell, else as in the first input that is a
+ * picture. */
 static int choose_output(const finder *f, const Muster__OnnxValue *output, const bool *first) {
     const int64_t at = mst_names_get(&f->names, output->name);
     const trace t = at < 0 || !f->value ? (trace){.input = -1} : f->value[at];

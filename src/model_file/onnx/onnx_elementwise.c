@@ -184,11 +184,13 @@ static mst_status read_gelu(mst_onnx_call *c) {
 
 /* ---- others ---- */
 
+/* The number in input I; OTHERWISE if there is no such input. */
 static mst_status bound(const mst_onnx_call *c, size_t i, double otherwise, double *out) {
     *out = otherwise;
     return mst_onnx_has(c, i) ? mst_onnx_number(c, i, out) : MST_OK;
 }
 
+/* Whether input I is missing, or is a constant without open sizes. */
 static bool is_number(const mst_onnx_call *c, size_t i) {
     return !mst_onnx_has(c, i) || (mst_onnx_value_of(c, i)->tensor && !mst_onnx_value_of(c, i)->open);
 }

@@ -173,7 +173,7 @@ mst_status mst_onnx_spec(const Muster__OnnxValue *value, mst_dtype *dtype, mst_s
 /* ---- files ---- */
 
 /* A protobuf message has no magic number. An ONNX message begins with its version (field 1, a small number). Then comes
- * a producer (field 2), a graph (7) or an opset (8). */
+ * a producer (field 2), its version (3), a domain (4), a graph (7) or an opset (8). */
 bool mst_onnx_begins(const void *data, size_t size) {
     const uint8_t *byte = data;
     return size >= 4 && byte[0] == 0x08 && byte[1] >= 3 && byte[1] < 128 &&

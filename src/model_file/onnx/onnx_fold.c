@@ -198,7 +198,7 @@ static bool compute(const char *name, int64_t a, int64_t b, int64_t *out) {
     if (strcmp(name, "Sub") == 0) return !__builtin_sub_overflow(a, b, out);
     if (strcmp(name, "Mul") == 0) return !__builtin_mul_overflow(a, b, out);
     if (strcmp(name, "Div") == 0 || strcmp(name, "Mod") == 0) {
-        if (b == 0 || b == -1) return false;
+        if (b == 0 || b == -1) return false; /* -1: INT64_MIN / -1 does not fit */
         *out = strcmp(name, "Div") == 0 ? a / b : a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
         return true;
     }
@@ -233,7 +233,7 @@ static bool compute_open(mst_onnx_reader *r, const char *name, int64_t a, int64_
     if (!x && commutes) return compute_open(r, name, b, a, out);
     const int64_t number = x ? b : a;
     mst_onnx_open open = x ? *x : *y;
-    if (compares(name)) {
+    if (compares(name)) { /* a number below 0 is less than every size */
         *out = strcmp(name, "Equal") == 0 ? 0 : (strncmp(name, "Greater", 7) == 0) == (x != NULL);
         return number < 0 && open.axis >= 0 && strcmp(name, "And") != 0 && strcmp(name, "Or") != 0;
     }
@@ -368,6 +368,7 @@ static mst_status fold_slice(mst_onnx_call *c, const list *x, list *out, bool *d
         const int64_t axis = k.axis[i], size = shape.dim[axis];
         if (size < 1) return MST_OK;
         mst_onnx_settle_cut(&k, i, size, &from, &to);
+        /* no list is longer than MOST, so a step of MOST takes one element, as each larger step does */
         const int64_t most = MST_ONNX_MOST_LIST, step = k.step[i];
         const int64_t each = step > most ? most : step < -most ? -most : step, way = each > 0 ? to - from : from - to;
         shape.dim[axis] = way > 0 ? (way - 1) / (each > 0 ? each : -each) + 1 : 0;
@@ -487,7 +488,7 @@ static mst_status fold_constant_of_shape(mst_onnx_call *c, const list *x, list *
     return MST_OK;
 }
 
-/* Reduces all elements of X, which has one dimension. */
+/* Reduces all elements of X, which has one dimension. The node is a ReduceProd, which begins with 1, or a ReduceSum. */
 static mst_status fold_reduction(mst_onnx_call *c, const list *x, list *out, bool *done) {
     int64_t axes[MST_ONNX_MOST_LIST], all = c->op->name[6] == 'P', number;
     int count;

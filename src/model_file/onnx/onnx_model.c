@@ -188,7 +188,7 @@ static mst_status build_graph(const mst_onnx_file *file, mst_graph *graph) {
     const size_t inputs = mst_onnx_num_inputs(file), outputs = file->graph->n_output;
     mst_onnx_reader reader = {.file = file, .graph = graph};
     mst_value *input = calloc(inputs + 1, sizeof *input), *output = calloc(outputs + 1, sizeof *output);
-    bool *last = calloc(inputs + outputs + 1, sizeof *last);
+    bool *last = calloc(inputs + outputs + 1, sizeof *last); /* all false: inputs and outputs are in ONNX's order */
     mst_status status = input && output && last ? make_inputs(file, graph, input) : MST_NO_MEMORY("for a graph");
     if (!status) mst_name_scope_push(graph, "onnx");
     if (!status) {

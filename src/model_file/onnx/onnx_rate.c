@@ -68,7 +68,9 @@ static mst_onnx_rate common_rate(const mst_onnx_call *c) {
     return rate;
 }
 
-/* ---- operators: of an output of the sizes DST, of which that of the axis AT is open ---- */
+/* ---- operators ---- */
+
+/* Sets *OUT to the rate of an output of the sizes DST. Its only open size is that of axis AT. */
 
 typedef mst_status (*rate_function)(mst_onnx_call *c, const mst_shape *dst, int at, mst_onnx_rate *out);
 

@@ -53,7 +53,8 @@ typedef struct mst_onnx_reader {
     bool not_trainable;     /**< variables made next are not trained */
     mst_snapshot *snapshot; /**< gets the values of variables; NULL: not needed */
     mst_arena arena;
-    mst_names names, variables;
+    mst_names names;     /**< of values, with their indices in VALUE */
+    mst_names variables; /**< the names that variables have */
     mst_onnx_value *value;
     int64_t num_values, capacity;
     mst_tensor **made; /**< tensors of constants that are not from the file */
@@ -111,8 +112,8 @@ MST_CHECKED mst_status mst_onnx_plain(const mst_onnx_call *c, size_t i, mst_valu
 MST_CHECKED mst_status mst_onnx_last(const mst_onnx_call *c, size_t i, mst_value *out);
 /** Input I transposed by PERM. A constant is transposed before it becomes a variable. */
 MST_CHECKED mst_status mst_onnx_turned(const mst_onnx_call *c, size_t i, mst_axes perm, mst_value *out);
-/** The first COUNT inputs, at most four, for an operator of elements. *LAST becomes whether all have channels last; if
- *  not, all have ONNX's order. */
+/** The first COUNT inputs, for an operator of elements. *LAST becomes whether all have channels last; if not, all have
+ *  ONNX's order. */
 MST_CHECKED mst_status mst_onnx_operands(const mst_onnx_call *c, size_t count, mst_value *out, bool *last);
 /** Sets output 0 to VALUE. LAST tells whether its channels are last. */
 MST_CHECKED mst_status mst_onnx_put_as(mst_onnx_call *c, mst_value value, bool last);
@@ -126,9 +127,11 @@ mst_dtype mst_onnx_dtype_of(const mst_onnx_call *c, size_t i);
 MST_CHECKED mst_status mst_onnx_sizes(const mst_onnx_call *c, size_t i, bool open, int64_t *list, int *count);
 /** The same, but all numbers must be known. */
 MST_CHECKED mst_status mst_onnx_numbers(const mst_onnx_call *c, size_t i, int64_t *list, int *count);
+/** The number that input I, a constant of one element, has. */
 MST_CHECKED mst_status mst_onnx_number(const mst_onnx_call *c, size_t i, double *out);
 
-/** The value of the attribute NAME; OTHERWISE if it is missing. */
+/** The value of the attribute NAME; OTHERWISE if it is missing. A node that has an attribute which its operator never
+ *  asks for is refused. So operators also ask for attributes that change nothing. */
 int64_t mst_onnx_int(mst_onnx_call *c, const char *name, int64_t otherwise);
 float mst_onnx_float(mst_onnx_call *c, const char *name, float otherwise);
 /** Whether the attribute NAME is TEXT. If it is missing, its value is OTHERWISE. */
@@ -169,7 +172,9 @@ int mst_onnx_num_open(const mst_shape *shape);
 int64_t mst_onnx_known(const mst_shape *shape);
 /** The open size that ITEM stands for; NULL if ITEM is a number. */
 const mst_onnx_open *mst_onnx_open_of(const mst_onnx_reader *r, int64_t item);
+/** Adds the open size OPEN; *ITEM will stand for it. */
 MST_CHECKED mst_status mst_onnx_add_open(mst_onnx_reader *r, mst_onnx_open open, int64_t *item);
+/** Sets *OUT to the product of the sizes A and B. Both may be open. */
 MST_CHECKED mst_status mst_onnx_multiply(mst_onnx_reader *r, int64_t a, int64_t b, int64_t *out);
 /** The size ITEM as a scalar value of the graph. */
 mst_value mst_onnx_size_value(const mst_onnx_reader *r, int64_t item, mst_dtype dtype);

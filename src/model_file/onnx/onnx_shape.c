@@ -56,6 +56,7 @@ static mst_status size_of(mst_onnx_call *c, const mst_shape *shape, int axis, in
     const bool last = mst_onnx_is_last(c, 0);
     *out = shape->dim[axis];
     if (*out >= 0) return MST_OK;
+    /* where AXIS is in the order with channels last */
     const int at = !last || !axis ? axis : axis == 1 ? shape->ndim - 1 : axis - 1;
     return mst_onnx_add_open(c->reader, (mst_onnx_open){last ? v->last : v->plain, at, 1, v->rate}, out);
 }
@@ -84,7 +85,10 @@ static mst_status read_size(mst_onnx_call *c) {
 }
 
 /* The size that -1 stands for when input 0, with the sizes SRC, is reshaped. The other sizes are OPEN, and known sizes
- * whose product is KNOWN. Returns -1 if the size is not known. */
+ * whose product is KNOWN. Returns -1 if the size is not known.
+ *
+ * If their common origin has o rows, input 0 has known(SRC) * HAVE * o elements. The result has as many, and they are
+ * the size sought * KNOWN * open->times * WANT * o, where HAVE and WANT are the fractions times / parts. */
 static int64_t rest_of(const mst_onnx_call *c, const mst_shape *src, int64_t known, const mst_onnx_open *open) {
     const mst_onnx_rate have = mst_onnx_value_of(c, 0)->rate, want = open->rate;
     int64_t all = mst_onnx_known(src), each = known;
@@ -247,7 +251,7 @@ static mst_status read_concat(mst_onnx_call *c) {
         last &= mst_onnx_ndim(c, i) == ndim && mst_onnx_is_last(c, i);
     }
     for (size_t i = 0; i < count; i++) MST_TRY((last ? mst_onnx_last : mst_onnx_plain)(c, i, &x[i]));
-    const int at = !last || !axis ? axis : axis == 1 ? ndim - 1 : axis - 1;
+    const int at = !last || !axis ? axis : axis == 1 ? ndim - 1 : axis - 1; /* where AXIS is among those of X */
     return mst_onnx_put_as(c, mst_concat(x, (int)count, at), last);
 }
 
@@ -475,7 +479,8 @@ static mst_status read_tile(mst_onnx_call *c) {
     return mst_onnx_put(c, 0, mst_tile(x, mst_shape_make(count, list)));
 }
 
-/* COUNT elements of X along AXIS, beginning at BEGIN with a step of STEP. */
+/* COUNT elements of X along AXIS, beginning at BEGIN with a step of STEP. An end before the first element cannot be
+ * given as a number, since negative ones count from the end: it is left out by end_mask. */
 static mst_value cut_strip(mst_value x, int64_t axis, int64_t begin, int64_t count, int step) {
     const int ndim = mst_value_spec(x).shape.ndim;
     const int64_t end = begin + step * count;

@@ -2,7 +2,7 @@
 #include "model_file/onnx/onnx_read.h"
 #include "muster/ops.h"
 
-enum { TWO = 2, MOST = 3, MOST_GROUPS = 64 };
+enum { TWO = 2 /* rows and columns */, MOST = 3 /* spatial dimensions */, MOST_GROUPS = 64 };
 
 /* ---- windows ---- */
 
@@ -13,6 +13,7 @@ typedef struct window {
     bool has_pads;
 } window;
 
+/* Reads the attribute NAME, WANT numbers of at least LEAST. If it is missing, each number is OTHERWISE. */
 static mst_status window_list(mst_onnx_call *c, const char *name, int64_t least, int want, int64_t otherwise,
                               int64_t *out) {
     int64_t list[MST_ONNX_MOST_LIST];
@@ -204,8 +205,8 @@ static mst_status read_conv(mst_onnx_call *c) {
     return put_with_bias(c, of_row(&w, w.ndim == MOST ? mst_conv3d_with(options) : mst_conv2d_with(options)));
 }
 
-/* The sizes of the output, from output_shape, auto_pad or the pads. The transposed convolution gives more elements, of
- * which BEFORE elements at the start are cut off. */
+/* The sizes of the output, from output_shape, auto_pad or the pads. If the transposed convolution gives more elements,
+ * BEFORE of them are cut off at the start. */
 static mst_status sizes_of_transposed(mst_onnx_call *c, const window *w, int64_t before[MOST], int64_t size[MOST]) {
     int64_t extra[MOST], given[MOST];
     const bool upper = mst_onnx_is(c, "auto_pad", "SAME_UPPER", "NOTSET");

@@ -52,7 +52,7 @@ Muster__OnnxNode *mst_onnx_node(mst_onnx_writer *w, const char *op_type, const c
 }
 
 static Muster__OnnxAttribute *add_attribute(mst_onnx_writer *w, Muster__OnnxNode *node, const char *name, int type) {
-    static Muster__OnnxAttribute unused;
+    static Muster__OnnxAttribute unused; /* takes the value if memory is out */
     Muster__OnnxAttribute *a = taken(w, mst_arena_alloc(&w->arena, sizeof *a));
     if (!a || !node) return &unused;
     muster__onnx_attribute__init(a);

@@ -17,10 +17,10 @@ typedef struct mst_onnx_out {
 
 typedef struct mst_onnx_writer {
     mst_arena arena;
-    mst_names names;
-    const int64_t *offset; /**< for each node id, the index in `out` of its first output */
+    mst_names names;       /**< of values and initializers in the file */
+    const int64_t *offset; /**< for each node id of the graph, the index in `out` of its first output */
     mst_onnx_out *out;
-    Muster__OnnxNode **node;
+    Muster__OnnxNode **node; /**< of the file */
     int64_t num_nodes, node_capacity;
     Muster__OnnxTensor **initializer;
     int64_t num_initializers, initializer_capacity;
@@ -45,6 +45,7 @@ MST_CHECKED mst_status mst_onnx_write_node(mst_onnx_writer *w, const mst_node *f
 
 /** A unique name of a value, made from TEXT. */
 const char *mst_onnx_name(mst_onnx_writer *w, const char *text);
+/** What VALUE is in the file. */
 mst_onnx_out *mst_onnx_out_of(mst_onnx_writer *w, mst_value value);
 /** The name of VALUE; writes it if it has not been written yet. */
 const char *mst_onnx_plain_name(mst_onnx_writer *w, mst_value value);
@@ -53,6 +54,7 @@ const char *mst_onnx_first_name(mst_onnx_writer *w, mst_value value);
 /** A new initializer: TENSOR reshaped to RESHAPED, then transposed by PERM. */
 const char *mst_onnx_constant(mst_onnx_writer *w, const char *name, mst_tensor *tensor, mst_shape reshaped,
                               mst_axes perm);
+/** A new initializer: COUNT numbers of i64; or one number, without dimensions. */
 const char *mst_onnx_constant_list(mst_onnx_writer *w, const char *name, const int64_t *list, int count);
 const char *mst_onnx_constant_number(mst_onnx_writer *w, const char *name, mst_dtype dtype, double value);
 

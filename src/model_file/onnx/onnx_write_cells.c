@@ -44,7 +44,8 @@ bool mst_onnx_gates_of(const mst_node *node, mst_onnx_gates *out) {
 
 enum { MOST_GATES = 4 };
 
-/* The order in which gates are written. ONNX has i, o, f, c for LSTM and z, r, h for GRU. */
+/* ORDER[i] is the gate of Muster that is gate I of ONNX. For LSTM Muster has i, f, c, o and ONNX i, o, f, c. For GRU
+ * both have z, r, h. */
 static void order_of_gates(int gates, int *order) {
     static const int lstm[] = {0, 3, 1, 2};
     for (int i = 0; i < gates; i++) order[i] = gates == MOST_GATES ? lstm[i] : i;
@@ -129,7 +130,8 @@ static mst_status check_cell(mst_onnx_writer *w, const mst_node *node, bool has_
     return MST_FAIL(MST_UNIMPLEMENTED, "%s '%s': its weights depend on an input", node->op->name, node->name);
 }
 
-/* Writes a cell. In ONNX its source is [steps, n, features], and its result is [steps, directions, n, units]. */
+/* Writes a cell. In ONNX its source is [steps, n, features], and its result is [steps, directions, n, units]: a Squeeze
+ * removes the axis of the directions, which is 1. */
 static mst_status write_cell(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const int gates = strcmp(op->name, "lstm") == 0 ? MOST_GATES : strcmp(op->name, "gru") == 0 ? 3 : 1;
     const bool has_bias = gates == 3;

@@ -17,6 +17,7 @@ typedef struct mst_onnx_written {
 extern const mst_onnx_written mst_onnx_written_elements[], mst_onnx_written_windows[], mst_onnx_written_rows[],
     mst_onnx_written_shapes[], mst_onnx_written_indices[], mst_onnx_written_cells[];
 
+/** The option NAME of NODE, which must have this type. */
 int32_t mst_onnx_option_int(const mst_node *node, const char *name);
 double mst_onnx_option_double(const mst_node *node, const char *name);
 float mst_onnx_option_float(const mst_node *node, const char *name);
@@ -33,8 +34,9 @@ bool mst_onnx_is_first(mst_onnx_writer *w, mst_value value);
 const char *mst_onnx_output_name(mst_onnx_writer *w, const mst_node *node, bool first);
 /** The same for output I, in the graph's order. */
 const char *mst_onnx_output_name_of(mst_onnx_writer *w, const mst_node *node, int i);
-/** A new name for an intermediate value. */
+/** A new name for an intermediate value: the node's name, '/' and WHAT. */
 const char *mst_onnx_between(mst_onnx_writer *w, const mst_node *node, const char *what);
+/** The name of source I in the graph's order. */
 const char *mst_onnx_plain_source(mst_onnx_writer *w, const mst_node *node, int i);
 /** The names of all sources in one order of channels, which is that of a source that has been written. Returns true if
  *  channels are second, false if the order is the graph's. */

@@ -272,6 +272,7 @@ static mst_status write_floored(mst_onnx_writer *w, const mst_node *node, const 
     return MST_OK;
 }
 
+/* Writes log1p as log(x + 1), and expm1 as exp(x) - 1. */
 static mst_status write_beside_one(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const char *name[MST_ONNX_MOST_SOURCES];
     const bool first = mst_onnx_operand_names(w, node, name);
@@ -317,6 +318,7 @@ static mst_status write_cast(mst_onnx_writer *w, const mst_node *node, const mst
 
 /* ---- matrices ---- */
 
+/* The name of source I of NODE with its last two axes exchanged. */
 static const char *swapped(mst_onnx_writer *w, const mst_node *node, int i) {
     mst_axes perm = {.count = mst_onnx_source_ndim(node, i)};
     for (int k = 0; k < perm.count; k++) perm.axis[k] = k < perm.count - 2 ? k : 2 * perm.count - 3 - k;

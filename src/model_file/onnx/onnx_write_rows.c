@@ -90,6 +90,7 @@ static const char *channel_numbers(mst_onnx_writer *w, mst_value value, int dims
     return mst_onnx_constant(w, mst_value_name(value), tensor, shape, perm);
 }
 
+/* Writes a constant of COUNT elements, all of which are NUMBER. */
 static const char *same_numbers(mst_onnx_writer *w, const char *name, mst_dtype dtype, int64_t count, double number) {
     mst_tensor *tensor;
     if (mst_tensor_create(dtype, MST_SHAPE(count), &tensor)) {

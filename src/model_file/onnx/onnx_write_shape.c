@@ -110,7 +110,9 @@ static mst_status write_slice(mst_onnx_writer *w, const mst_node *node, const ms
     return MST_OK;
 }
 
-/* Writes a Slice along each dimension that the options name. Dimensions that are indexed are removed by a Squeeze. */
+/* Writes a Slice along all dimensions. LIST has its begins, ends, axes and steps. Without a begin, the slice begins at
+ * the first element, or with a negative stride at the last; without an end, it ends at the other one. Dimensions that
+ * are indexed are removed by a Squeeze. */
 static mst_status write_strided_slice(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const mst_axes begin = mst_onnx_option_axes(node, "begin"), end = mst_onnx_option_axes(node, "end");
     const mst_axes strides = mst_onnx_option_axes(node, "strides");

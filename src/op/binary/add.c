@@ -19,6 +19,7 @@ static mst_value add_grad(mst_grad *c, int i) {
 #define FORMULA (x + y)
 #include "op/binary/binary_numbers.inc"
 
+/* the expected results of the examples in broadcast_examples.inc */
 #define LAST_AXIS 7, 9, 11, 10, 12, 15
 #define OUTER 8, 9, 11, 10, 11, 13
 #define SCALAR 7, 8, 11

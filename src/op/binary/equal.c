@@ -26,6 +26,7 @@ static mst_status equal_reference(const mst_kernel_args *a) {
     return MST_OK;
 }
 
+/* the expected results of the examples in comparison_examples.inc */
 enum { LESS = 0, EQUAL = 1, GREATER = 0, UNORDERED = 0 };
 #define OF_BOOL MST_OK
 #include "op/binary/comparison_examples.inc"

@@ -38,6 +38,7 @@ static mst_status floor_div_reference(const mst_kernel_args *a) {
     return mst_divide(a, floor_div_unchecked_reference);
 }
 
+/* the expected results of the examples in broadcast_examples.inc */
 #define LAST_AXIS 6, 3, 2, 9, 5, 4
 #define OUTER 7, 3, 1, 9, 4, 2
 #define SCALAR 2, 3, 4

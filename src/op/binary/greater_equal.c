@@ -19,6 +19,7 @@ static void greater_equal_lower(mst_lower *l) {
 #define FORMULA (x >= y)
 #include "op/binary/binary_numbers.inc"
 
+/* the expected results of the examples in comparison_examples.inc */
 enum { LESS = 0, EQUAL = 1, GREATER = 1, UNORDERED = 0 };
 #define OF_BOOL MST_INVALID
 #include "op/binary/comparison_examples.inc"

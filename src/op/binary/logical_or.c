@@ -12,6 +12,7 @@ MST_API mst_value mst_logical_or(mst_value a, mst_value b);
 #define FORMULA (x || y)
 #include "op/binary/binary_bools.inc"
 
+/* the expected results of the examples in logical_examples.inc */
 enum { NEITHER = 0, ONE = 1, BOTH = 1 };
 #include "op/binary/logical_examples.inc"
 

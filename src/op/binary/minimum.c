@@ -22,6 +22,7 @@ static mst_value minimum_grad(mst_grad *c, int i) {
 #define FORMULA (x < y || IS_NAN(x) ? x : y)
 #include "op/binary/binary_numbers.inc"
 
+/* the expected results of the examples in extreme_examples.inc */
 #define ONE_AXIS 0, 4, 2
 #define LAST_AXIS 0, 4, 2, 3, 1, 6
 #define OUTER 1, 3, 3, 1, 4, 6

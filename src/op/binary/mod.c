@@ -46,6 +46,7 @@ static mst_status mod_reference(const mst_kernel_args *a) {
     return mst_divide(a, mod_unchecked_reference);
 }
 
+/* the expected results of the examples in broadcast_examples.inc */
 #define LAST_AXIS 0, 1, 2, 0, 0, 0
 #define OUTER 0, 1, 3, 0, 1, 1
 #define SCALAR 1, 0, 1

@@ -19,6 +19,7 @@ static mst_value mul_grad(mst_grad *c, int i) {
 #define FORMULA (x * y)
 #include "op/binary/binary_numbers.inc"
 
+/* the expected results of the examples in broadcast_examples.inc */
 #define LAST_AXIS 6, 14, 24, 9, 20, 36
 #define OUTER 7, 14, 28, 9, 18, 36
 #define SCALAR 10, 12, 18

@@ -26,6 +26,7 @@ static mst_status not_equal_reference(const mst_kernel_args *a) {
     return MST_OK;
 }
 
+/* the expected results of the examples in comparison_examples.inc */
 enum { LESS = 1, EQUAL = 0, GREATER = 1, UNORDERED = 1 };
 #define OF_BOOL MST_OK
 #include "op/binary/comparison_examples.inc"

@@ -25,6 +25,7 @@ static void squared_difference_lower(mst_lower *l) {
 #define FORMULA ((x - y) * (x - y))
 #include "op/binary/binary_numbers.inc"
 
+/* the expected results of the examples in broadcast_examples.inc */
 #define LAST_AXIS 25, 25, 25, 64, 64, 81
 #define OUTER 36, 25, 9, 64, 49, 25
 #define SCALAR 9, 16, 49

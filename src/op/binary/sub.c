@@ -19,6 +19,7 @@ static mst_value sub_grad(mst_grad *c, int i) {
 #define FORMULA (x - y)
 #include "op/binary/binary_numbers.inc"
 
+/* the expected results of the examples in broadcast_examples.inc */
 #define LAST_AXIS 5, 5, 5, 8, 8, 9
 #define OUTER 6, 5, 3, 8, 7, 5
 #define SCALAR 3, 4, 7

@@ -24,8 +24,10 @@ typedef struct scan_derivative {
     int num_carry, num_x, num_dst;
     mst_graph *graph; /* the body of the gradient */
     mst_arena memory;
-    mst_value *src; /* of the node */
-    mst_value *input, *sum, *target, *gradient, *dinput;
+    mst_value *src;               /* [num_src] of the node of the gradient */
+    mst_value *input, *dinput;    /* for each source of the scan: its input of the body, and the gradient of that */
+    mst_value *sum;               /* for each float captured: the input of the body with the sum of its dcaptured */
+    mst_value *target, *gradient; /* [num_targets] float outputs of a step, and the gradients with respect to them */
     int num_src, num_new_carry, num_targets;
 } scan_derivative;
 
@@ -146,6 +148,7 @@ static mst_value scan_differentiate(const mst_grad *c) {
     return out;
 }
 
+/* The outputs of the node are dcarry, the sums of dcaptured, and dx (scan_derive), each for floats alone. */
 mst_value mst_scan_grad(mst_grad *c, int i) {
     const mst_scan_node_options *o = c->options;
     const int num_kept = o->num_carry + o->num_x;

@@ -52,6 +52,7 @@ void mst_conv_weights_grad_lower(mst_lower *l);
 mst_value mst_conv_grad(mst_grad *c, int i);
 /** Infers a gradient from sources 0 to 2: source, weights and the gradient of the output. */
 MST_CHECKED mst_status mst_conv_infer_grad(mst_infer *c);
+/** The convolution of arrays of these shapes, in which all lengths are known. */
 mst_conv mst_conv_make(const mst_conv2d_options *o, const mst_shape *src, const mst_shape *weights,
                        const mst_shape *dst);
 

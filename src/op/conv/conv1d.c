@@ -1,5 +1,6 @@
 /** conv1d: dst[n, x, f] = sum over j, c of src[n, x stride - before + j dilation, c] * weights[j, c, f]
  *
+ *  before     elements of padding before src
  *  src        f32 or f64, [n, steps, channels]
  *  weights    src's dtype, [window, channels / groups, filters]
  *  stride     default 1

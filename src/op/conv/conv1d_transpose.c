@@ -1,6 +1,7 @@
 /** conv1d_transpose: the transpose of conv1d: dst[n, i, c] = sum of src[n, x, f] * weights[j, c, f] over all x, j and f
  *  with x stride - before + j dilation = i
  *
+ *  before    as in conv1d
  *  src       f32 or f64, [n, steps, channels]
  *  weights   src's dtype, [window, filters, channels]
  *  stride    default 1

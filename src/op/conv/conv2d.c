@@ -1,5 +1,6 @@
 /** conv2d: dst[n, y, x, f] = sum over i, j, c of src[n, y s - top + i d, x s - left + j d, c] * weights[i, j, c, f]
  *
+ *  top, left  rows and columns of padding before src
  *  src        f32 or f64, [n, height, width, channels]
  *  weights    src's dtype, [window height, window width, channels / groups, filters]
  *  strides    s: one number, or those of rows and columns; default 1

@@ -1,6 +1,7 @@
 /** conv2d_transpose: the transpose of conv2d: dst[n, p, q, c] = sum of src[n, y, x, f] * weights[i, j, c, f] over all
  *  y, x, i, j and f with y s - top + i d = p and x s - left + j d = q
  *
+ *  top, left  as in conv2d
  *  src        f32 or f64, [n, height, width, channels]
  *  weights    src's dtype, [window height, window width, filters, channels], as tf.nn.conv2d_transpose and Keras have
  *             them

@@ -1,6 +1,7 @@
 /** conv3d: conv2d over three axes: dst[n, z, y, x, f] = sum over h, i, j, c of src[n, z s - front + h d,
  *  y s - top + i d, x s - left + j d, c] * weights[h, i, j, c, f]
  *
+ *  front      slices of padding before src; top and left are rows and columns
  *  src        f32 or f64, [n, depth, height, width, channels]
  *  weights    src's dtype, [window depth, window height, window width, channels / groups, filters]
  *  strides    s: one number, or one for each of the three axes; default 1

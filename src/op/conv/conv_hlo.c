@@ -28,11 +28,12 @@ static windows axes_of(const mst_conv2d_options *o, const mst_shape *src, const 
     return w;
 }
 
-/* How many elements windows cover along an axis, and the outputs, STRIDE apart. */
+/* How many elements one window covers along an axis. */
 static int64_t reach_of(const mst_window *w) {
     return (w->size - 1) * w->dilation + 1;
 }
 
+/* How many elements all outputs cover along an axis if they lie STRIDE apart. */
 static int64_t span_of(const mst_window *w) {
     return (w->out - 1) * w->stride + 1;
 }

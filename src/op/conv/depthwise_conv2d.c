@@ -1,6 +1,7 @@
 /** depthwise_conv2d: dst[n, y, x, c m + k] = sum over i, j of src[n, y s - top + i d, x s - left + j d, c] *
  *  weights[i, j, c, k]
  *
+ *  top, left  rows and columns of padding before src
  *  src        f32 or f64, [n, height, width, channels]
  *  weights    src's dtype, [window height, window width, channels, m]: each channel has m filters of its own
  *  strides    s: one number, or those of rows and columns; default 1

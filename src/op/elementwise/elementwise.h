@@ -7,11 +7,13 @@
  *      #include "op/unary/unary_floats.inc"
  *
  *  defines reciprocal_reference for f32 and f64, out of plain loops over contiguous memory, one for each dtype.
- *  op/unary/unary.inc and op/binary/binary.inc are the loops. Beside them are the files that include them for some
- *  dtypes: ..._floats.inc, ..._numbers.inc, and ..._math.inc for formulas that call functions of base/simd_math.h.
- *  Functions of <math.h> are those of <tgmath.h> here: exp(x) of a float is computed as a float. Broadcasting goes by
- *  rows of the output. In each row, a source either has an element for each element of the output, or has one for
- *  all. */
+ *  op/unary/unary.inc and op/binary/binary.inc are the loops, and tell which other macros may be defined, such as WORK.
+ *  Beside them are the files that include them for some dtypes: ..._floats.inc, ..._numbers.inc, and ..._math.inc for
+ *  formulas that call functions of base/simd_math.h. A formula may use the macros of op/numbers.inc, such as IS_NAN.
+ *  Functions of <math.h> are those of <tgmath.h> here: exp(x) of a float is computed as a float.
+ *
+ *  Broadcasting goes by rows of the output. In each row, a source either has an element for each element of the output,
+ *  or has one for all. */
 #ifndef MUSTER_OP_ELEMENTWISE_H
 #define MUSTER_OP_ELEMENTWISE_H
 
@@ -50,16 +52,17 @@ static inline mst_value mst_number(mst_value like, double number) {
 
 /* ---- rows of broadcast arrays --------------------------------------------------------------------- */
 
-enum { MST_BROADCAST_SRC = 3 };
+enum { MST_BROADCAST_SRC = 3 }; /**< most sources that broadcast */
 
 /** A walk over output 0 in rows. Neighbouring dimensions along which the same sources vary are merged into one. */
 typedef struct mst_broadcast {
     int num_src;
-    int64_t inner;                     /**< elements of a row */
-    bool varies[MST_BROADCAST_SRC];    /**< along the row; else the source stays at one element */
-    int64_t offset[MST_BROADCAST_SRC]; /**< of the row in each source, in elements */
-    int ndim;                          /**< dimensions outside the row */
-    int64_t dim[MST_MAX_NDIM], index[MST_MAX_NDIM], stride[MST_BROADCAST_SRC][MST_MAX_NDIM];
+    int64_t inner;                                   /**< elements of a row */
+    bool varies[MST_BROADCAST_SRC];                  /**< along the row; else the source stays at one element */
+    int64_t offset[MST_BROADCAST_SRC];               /**< of the row in each source, in elements */
+    int ndim;                                        /**< dimensions outside the row */
+    int64_t dim[MST_MAX_NDIM], index[MST_MAX_NDIM];  /**< their lengths, and the place of the row in them */
+    int64_t stride[MST_BROADCAST_SRC][MST_MAX_NDIM]; /**< elements of a source from one index to the next */
 } mst_broadcast;
 
 /** The first row. Output 0 must not be empty. */
