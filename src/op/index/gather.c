@@ -47,6 +47,7 @@ mst_gather_sizes mst_gather_loops(const mst_kernel_args *a, const mst_array *par
     return s;
 }
 
+/* INT32_MIN is what Embedding makes of NaN, and a cast of -inf. */
 mst_status mst_gather_check(const mst_kernel_args *a, const mst_array *indices, int64_t size, int64_t begin,
                             int64_t end) {
     for (int64_t i = begin; i < end; i++) {
@@ -222,7 +223,7 @@ static mst_value gather_grad_grad(mst_grad *c, int i) {
     return mst_gather(c->ddst[0], c->src[1], ((const mst_gather_options *)c->options)->axis);
 }
 
-/* Rows of the sum are the columns of all outer parts side by side. */
+/* The rows of all outer parts are laid side by side, so that one sum by number makes them all. */
 static void gather_grad_lower(mst_lower *l) {
     const mst_shape params = l->dst_spec[0].shape;
     const int axis = axis_of(l, &params);

@@ -6,8 +6,8 @@
 
 /** i32 if it holds all numbers below COUNT, else i64: accelerators are slow with i64. */
 mst_dtype mst_index_dtype(int64_t count);
-/** Indices are numbers of rows, [n], of a value [rows, columns]; parts are [n, columns]. The promises are those of
- *  mst_hlo_indexing. */
+/** Indices are numbers of rows, [n], of a value [rows, columns]; parts are [n, columns]. SORTED and UNIQUE are the
+ *  promises of these names in mst_hlo_indexing. */
 mst_hlo_indexing mst_hlo_by_row(bool sorted, bool unique);
 /** Numbers of classes, u8, i32 or i64: u8 becomes i32. */
 mst_hlo mst_hlo_classes(mst_lower *l, mst_hlo x);

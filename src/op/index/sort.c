@@ -57,7 +57,9 @@ static void sort_lower(mst_lower *l) {
 
 /* ---- keys: unsigned numbers in the order of the elements; those of 0 and -0 are equal ---- */
 
-enum { MOST_INSERTED = 40, BYTE_VALUES = 256, BYTE_MASK = 255 };
+enum { MOST_INSERTED = 40, BYTE_VALUES = 256, BYTE_MASK = 255 }; /* rows up to MOST_INSERTED are sorted by insertion */
+
+/* f32, i32 and u8 have keys of 32 bits, f64 and i64 of 64 bits. */
 
 #define K uint32_t
 #define MST_NAME(name) name##_32
@@ -83,6 +85,7 @@ typedef pair_64 pairs_f64, pairs_i64;
 #define SIGN_32 (UINT32_C(1) << 31)
 #define SIGN_64 (UINT64_C(1) << 63)
 
+/* The bits of floats above 0 rise with them, and those of floats below 0 fall. */
 static uint32_t key_f32(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);

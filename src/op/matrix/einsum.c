@@ -413,6 +413,7 @@ mst_value mst_einsum(const char *equation, const mst_value *values, int n) {
         return mst_value_fail(e.graph, MST_INVALID, "einsum '%s': more than %d sources", e.text, MOST_VALUES);
     for (int label = 0; label < NUM_LABELS; label++) e.dim[label] = -1;
     for (int i = 0; i < n; i++) e.src[i].value = values[i];
+    /* The graph keeps its first error, which says more than this one. */
     return read_equation(&e) && build(&e, &out) ? out.value
                                                 : mst_value_fail(e.graph, MST_INVALID, "einsum '%s'", e.text);
 }

@@ -67,6 +67,7 @@ static mst_status project(void *context, int64_t begin, int64_t end, int thread)
     return MST_OK;
 }
 
+/* Makes the rows of the panel orthogonal to one another, and of length 1. */
 static void finish_panel(const panel *p) {
     for (int64_t i = p->first; i < p->end; i++) {
         double *row = p->rows + i * p->n;

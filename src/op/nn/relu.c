@@ -25,6 +25,7 @@ static void relu_lower(mst_lower *l) {
 #define FORMULA (IS_NEGATIVE(x) ? 0 : x)
 #include "op/unary/unary_numbers.inc"
 
+/* For the examples: the result for x above 6, and the slope at 6. */
 #define LIMITED(x) (x)
 enum { SLOPE_AT_6 = 1 };
 #include "op/nn/relu_examples.inc"

@@ -26,6 +26,7 @@ static void relu6_lower(mst_lower *l) {
 #define FORMULA (IS_NEGATIVE(x) ? 0 : x > 6 ? 6 : x)
 #include "op/unary/unary_numbers.inc"
 
+/* For the examples: the result for x above 6, and the slope at 6. */
 #define LIMITED(x) 6
 enum { SLOPE_AT_6 = 0 };
 #include "op/nn/relu_examples.inc"

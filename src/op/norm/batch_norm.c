@@ -118,7 +118,8 @@ mst_value mst_batch_count(mst_value src) {
     return spec.dtype == MST_F64 ? count : mst_cast(count, spec.dtype);
 }
 
-/* d mean / d src = 1 / n, and d variance / d src = 2 (src - mean) / n */
+/* SUM (or MST_NONE), plus what flows through mean and variance: d mean / d src = 1 / n, and
+ * d variance / d src = 2 (src - mean) / n. */
 static mst_value by_statistics(const mst_grad *c, mst_value sum) {
     const mst_value n = mst_batch_count(c->src[0]);
     if (!mst_value_is_none(c->ddst[1])) {

@@ -19,6 +19,7 @@ typedef struct mst_batch_rows {
     int64_t rows, channels, rows_of_part, parts;
 } mst_batch_rows;
 mst_batch_rows mst_batch_rows_of(const mst_shape *src);
+/** How many rows part PART has. */
 static inline int64_t mst_batch_rows_in(const mst_batch_rows *b, int64_t part) {
     const int64_t left = b->rows - part * b->rows_of_part;
     return left < b->rows_of_part ? left : b->rows_of_part;
@@ -123,6 +124,7 @@ typedef struct mst_batch_sums {
     void *sums;                   /**< [parts][2][channels] */
     void *terms, *dgamma, *dbeta; /**< outputs */
 } mst_batch_sums;
+/** How many elements the sums of a batch norm have, or those of its gradient. */
 static inline int64_t mst_batch_sums_count(const mst_batch_rows *rows) {
     return rows->parts * 2 * rows->channels;
 }

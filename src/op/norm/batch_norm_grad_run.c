@@ -9,6 +9,7 @@
 #include "op/norm/channel_blocks.h"
 #include "op/op.h"
 
+/* S is the type of the source and the gradient, T that of all else; MST_LOAD makes a T of an S. */
 #define S T
 #define MST_LOAD(x) (x)
 #define MST_DROP MST_NAME(mst_drop)
@@ -38,6 +39,7 @@ const mst_batch_limits *mst_batch_grad_limits(int activation, mst_batch_limits *
     return activation == MST_BATCH_LINEAR ? NULL : limits;
 }
 
+/* The last three sources are mean, variance and gradient. */
 mst_status mst_batch_norm_grad_run(const mst_kernel_args *a, double epsilon, int activation) {
     mst_batch_limits storage;
     const mst_batch_limits *limits = mst_batch_grad_limits(activation, &storage);

@@ -21,6 +21,7 @@ static mst_batch_statistics statistics_of(const mst_kernel_args *a, double epsil
                                   .variance = a->dst[2].data};
 }
 
+/* S is the type of the source, T that of all else; MST_LOAD makes a T of an S. */
 #define S T
 #define MST_LOAD(x) (x)
 #define MST_TEMPLATE "op/norm/batch_norm_rows.inc"

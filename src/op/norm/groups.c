@@ -75,6 +75,8 @@ static form form_of(const mst_grad *c, int32_t groups) {
     return f;
 }
 
+/* For group_norm: VALUE as [outer, rows, groups, inner]; a statistic, [outer, groups], and a weight, [channels], in a
+ * shape that broadcasts to it. */
 static mst_value viewed(const form *f, mst_value value) {
     return f->groups ? mst_group_view(value, f->groups) : value;
 }

@@ -15,11 +15,13 @@ typedef struct mst_norm_groups {
 
 /** The kernel of an op with sources src, gamma, beta and outputs dst, mean, variance. */
 MST_CHECKED mst_status mst_norm_groups_run(const mst_kernel_args *a, const mst_norm_groups *view, double epsilon);
+/** Bytes of workspace. */
 size_t mst_norm_groups_workspace(const mst_norm_groups *view, int num_threads);
 
 /** The kernel of its gradient, with sources src, gamma, mean, variance, gradient. Outputs are the gradients of src,
  *  gamma and beta. */
 MST_CHECKED mst_status mst_norm_groups_grad_run(const mst_kernel_args *a, const mst_norm_groups *view, double epsilon);
+/** Bytes of workspace. */
 size_t mst_norm_groups_grad_workspace(const mst_norm_groups *view, mst_dtype dtype, int num_threads);
 
 /** The same two as StableHLO. */

@@ -66,7 +66,7 @@ static size_t block_bytes(int64_t channels) {
     return mst_align((size_t)elements_together(channels) * sizeof(float));
 }
 
-enum { MADE, SRC, GRADIENT, BLOCKS };
+enum { MADE, SRC, GRADIENT, BLOCKS }; /* blocks of f32: for the result, and for the two arrays that are read */
 
 size_t mst_kept_blocks_bytes(int64_t channels) {
     return BLOCKS * block_bytes(channels);
@@ -106,13 +106,13 @@ void mst_kept_differentiate(const float *terms, const mst_batch_limits *limits, 
     const int64_t step = src.bf16 || gradient.bf16 || dst.bf16 ? elements_together(channels) : count;
     for (int64_t i = 0; i < count; i += step) {
         const int64_t here = count - i < step ? count - i : step, rows = here / channels;
-        const mst_kept_array from = mst_kept_array_from(src, i), behind = mst_kept_array_from(gradient, i);
+        const mst_kept_array from = mst_kept_array_from(src, i), grad = mst_kept_array_from(gradient, i);
         float *made = place_made(dst, i, blocks, channels);
-        if (from.bf16 && behind.bf16)
-            mst_batch_differentiate_bf16(terms, limits, from.data, behind.data, rows, channels, made);
+        if (from.bf16 && grad.bf16)
+            mst_batch_differentiate_bf16(terms, limits, from.data, grad.data, rows, channels, made);
         else
             mst_batch_differentiate_f32(terms, limits, widened(from, 0, here, block_of(blocks, SRC, channels)),
-                                        widened(behind, 0, here, block_of(blocks, GRADIENT, channels)), rows, channels,
+                                        widened(grad, 0, here, block_of(blocks, GRADIENT, channels)), rows, channels,
                                         made);
         put(made, dst, i, here);
     }
@@ -137,6 +137,7 @@ void mst_kept_measure(const mst_batch_statistics *statistics, bool bf16, int64_t
             mst_batch_measure_part_f32(statistics, part, (const float *)statistics->src + part * step);
 }
 
+/* If both arrays are bf16, neither is widened; so PARTS has room for one. */
 void mst_kept_add_up(const mst_batch_sums *sums, bool src_bf16, bool gradient_bf16, int64_t begin, int64_t end,
                      float *parts) {
     const int64_t step = sums->rows.rows_of_part * sums->rows.channels;

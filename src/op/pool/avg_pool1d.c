@@ -5,6 +5,7 @@
  *  stride   default size
  *  padding  as in avg_pool2d
  *  pads     elements of padding before and after src, instead of the option padding
+ *  before   the elements of padding before src
  *  dst      src's dtype, [n, outputs, channels]
  *
  *  Made of avg_pool2d, on one row.

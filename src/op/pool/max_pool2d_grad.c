@@ -26,6 +26,7 @@ static mst_status max_pool2d_grad_reference(const mst_kernel_args *a) {
     (const double[]) {                                                                                         \
         1, 2, 2, -INFINITY, -INFINITY, 2, 2, 1, -INFINITY, -INFINITY, 0, NAN, 2, -INFINITY, 3, 2, NAN, 3, 3, 3 \
     }
+/* what the examples that both gradients have give */
 #define OVERLAPPING 3, 0, 0, 0, 0, 5, 0, 7, 9
 #define NO_WINDOW 4, 0, 0
 #define THREE_AXES 0, 10, 0

@@ -83,7 +83,8 @@ mst_value mst_pool_with_gradient(const mst_op *op, const mst_pool2d_options *opt
 /** Node of the pooling OP on one row. */
 mst_value mst_pool_row(const mst_op *op, const mst_pool1d_options *options);
 
-/** Computes DST of one example from its SRC and GRADIENT. */
+/** Computes DST of one example from its SRC and, for a gradient, from GRADIENT, else NULL. mst_max_pool_pick is
+ *  max_pool2d_grad_grad. */
 typedef void (*mst_pool_function)(const mst_pool *pool, const void *src, const void *gradient, void *dst);
 void mst_max_pool_f32(const mst_pool *pool, const void *src, const void *gradient, void *dst);
 void mst_max_pool_f64(const mst_pool *pool, const void *src, const void *gradient, void *dst);

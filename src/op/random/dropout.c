@@ -63,8 +63,8 @@ enum { CHUNK = 1024 };
 #define MST_TEMPLATE "op/random/dropout_loop.inc"
 #include "base/floats.inc"
 
-/* Computes elements BEGIN to END - 1; BEGIN is a multiple of 4. Each element has 32 random bits, and is dropped if they
- * are less than rate * 2^32. */
+/* Computes elements BEGIN to END - 1; BEGIN is a multiple of 4, as many as a block has words. Each element has one word
+ * of random bits, and is dropped if it is less than rate * 2^32. */
 static mst_status drop(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_dropout_options *o = a->options;

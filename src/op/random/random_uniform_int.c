@@ -70,6 +70,7 @@ static void draw_again(mst_lower *l, void *context, const mst_hlo *argument, mst
 static void random_uniform_int_lower(mst_lower *l) {
     const mst_random_uniform_int_options *o = l->options;
     const uint64_t range = (uint64_t)o->high - (uint64_t)o->low;
+    /* 2^64 modulo the range */
     integers draws = {.sequence = mst_random_hlo_make(l, o->seed), .num_refused = (UINT64_MAX - range + 1) % range};
     mst_hlo bits = mst_random_hlo_long_words(l, &draws.sequence, mst_hlo_number(l, MST_HLO_U32, 0));
     if (draws.num_refused) {

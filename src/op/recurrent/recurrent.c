@@ -100,13 +100,13 @@ mst_status mst_recurrent_grad_infer(mst_infer *c, const mst_cell *cell) {
     MST_TRY(check_source(c, 0, 2));
     units = c->src[0].shape.dim[1];
     MST_TRY(unify_units(c, c->src[0].shape.dim[0], cell->gates, "units of the recurrent kernel", &units));
-    const int num_arrays = c->num_src - (c->src[c->num_src - 1].shape.ndim == 2);
+    const int num_arrays = c->num_src - (c->src[c->num_src - 1].shape.ndim == 2); /* without a mask */
     for (int i = 1; i < num_arrays; i++) {
         MST_TRY(check_source(c, i, 3));
         const int64_t *dim = c->src[i].shape.dim;
         MST_TRY(mst_infer_same_dim(c, rows, dim[0], "rows", &rows));
         MST_TRY(mst_infer_same_dim(c, steps, dim[1], "steps", &steps));
-        MST_TRY(unify_units(c, dim[2], i % 2 ? 1 : cell->memory, "units", &units));
+        MST_TRY(unify_units(c, dim[2], i % 2 ? 1 : cell->memory, "units", &units)); /* h, memory, dh, dmemory */
     }
     if (num_arrays < c->num_src) MST_TRY(check_mask(c, num_arrays, &rows, &steps));
     const mst_spec wide = {c->src[0].dtype, MST_SHAPE(rows, steps, times(units, cell->gates))};
@@ -135,7 +135,7 @@ static mst_status plain_product(const mst_recurrence *r, int64_t first, int64_t 
 }
 
 mst_recurrence mst_recurrence_make(const mst_cell *cell, bool backward, const mst_shape *src, mst_dtype dtype) {
-    enum { MOST_PARTS = 16, LEAST_ROWS = 8 };
+    enum { MOST_PARTS = 16, LEAST_ROWS = 8 }; /* chunks, and rows of one */
     const mst_shape *rows = &src[backward ? 1 : 0];
     const int64_t even = (rows->dim[0] + MOST_PARTS - 1) / MOST_PARTS;
     return (mst_recurrence){.cell = cell,
@@ -317,7 +317,7 @@ static mst_status run_rows(const mst_recurrence *r, int64_t first, int64_t count
 static mst_status run_chunks(void *context, int64_t begin, int64_t end, int thread) {
     const mst_recurrence *r = context;
     parts p;
-    const size_t bytes = lay_out_steps(r, r->args->workspace, &p);
+    const size_t bytes = lay_out_steps(r, r->args->workspace, &p); /* of one thread */
     lay_out_steps(r, (char *)r->args->workspace + bytes * (size_t)thread, &p);
     for (int64_t chunk = begin; chunk < end; chunk++) {
         const int64_t first = chunk * r->chunk, left = r->rows - first;

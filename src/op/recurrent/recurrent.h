@@ -66,6 +66,7 @@ extern const mst_cell mst_cell_lstm, mst_cell_gru, mst_cell_simple_rnn;
 /** The cell of the op of this name, and in *BACKWARD whether the op is its gradient. NULL: the op has no cell. */
 const mst_cell *mst_cell_of(const char *op, bool *backward);
 
+/** The `infer` of an op with this cell, and of its gradient. */
 MST_CHECKED mst_status mst_recurrent_infer(mst_infer *c, const mst_cell *cell);
 MST_CHECKED mst_status mst_recurrent_grad_infer(mst_infer *c, const mst_cell *cell);
 

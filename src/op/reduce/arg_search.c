@@ -103,7 +103,8 @@ static mst_status search_rows(void *context, int64_t begin, int64_t end, int thr
     return MST_OK;
 }
 
-/* Searches blocks. Item i is block i % blocks of segment i / blocks % segments of outer index i / blocks / segments. */
+/* Searches blocks; neighbouring ones together, if they fit in AT. Item i is block i % blocks of segment
+ * i / blocks % segments of outer index i / blocks / segments. */
 static mst_status search_blocks(void *context, int64_t begin, int64_t end, int thread) {
     const arg_search_work *w = context;
     const mst_arg_search_sizes *s = &w->size;

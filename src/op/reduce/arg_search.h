@@ -10,7 +10,10 @@ extern const mst_field mst_arg_search_fields[];
 MST_CHECKED mst_status mst_arg_search_infer(mst_infer *c);
 size_t mst_arg_search_workspace(const mst_infer *c, int num_threads);
 
-enum { MST_ARG_SEARCH_LANES = 32, MST_ARG_SEARCH_WIDTH = 64 /* columns searched at a time */ };
+enum {
+    MST_ARG_SEARCH_LANES = 32, /**< parts of a row that are searched side by side */
+    MST_ARG_SEARCH_WIDTH = 64  /**< outputs made at a time */
+};
 
 /** src as [outer, size, inner]: the search goes along size. */
 typedef struct mst_arg_search_sizes {

@@ -30,7 +30,7 @@ mst_reduce_loops mst_reduce_loops_make(int ndim, const int64_t *dim, const bool 
     mst_reduce_loops r = {.inner = 1, .inner_reduced = true, .count = 1, .outputs = 1};
     int num = 0;
     int64_t group[MST_MAX_REDUCED], stride[MST_MAX_REDUCED];
-    bool goes[MST_MAX_REDUCED];
+    bool goes[MST_MAX_REDUCED]; /* whether the group is reduced */
     for (int k = 0; k < ndim; k++) {
         *(reduced[k] ? &r.count : &r.outputs) *= dim[k];
         if (dim[k] == 1) continue;
@@ -73,8 +73,8 @@ void mst_reduce_loops_groups(const mst_reduce_loops *r, mst_loops *kept, mst_loo
 
 /* ---- segments ---- */
 
-/* The number of segments, of equal length but for the last, into which the elements of one output are cut. It depends
- * on the shape alone. */
+/* The number of segments, of *LENGTH elements but for the last, into which the elements of one output are cut. It
+ * depends on the shape and the dtype alone. */
 static int64_t count_segments(const mst_reduce_loops *r, size_t element, int64_t *length) {
     const int64_t segment = element == 1 ? BYTES * SEGMENT : SEGMENT;
     int64_t most = r->inner_reduced ? segment : segment / r->inner;
@@ -154,7 +154,8 @@ static void run_columns(const reduce_work *w, int64_t kept, int64_t offset, int6
     }
 }
 
-/* Folds blocks of columns. Item i is block i % blocks of segment i / blocks % segments of the kept index. */
+/* Folds blocks of columns. Item i is block i % blocks of segment i / blocks % segments of kept index
+ * i / blocks / segments. */
 static mst_status run_blocks(void *context, int64_t begin, int64_t end, int thread) {
     const reduce_work *w = context;
     const mst_reduce_loops *r = w->reduction;

@@ -15,7 +15,7 @@
 #include "muster/hlo.h"
 #include "muster/op.h"
 
-enum { MST_MAX_REDUCED = 2 * MST_MAX_NDIM };
+enum { MST_MAX_REDUCED = 2 * MST_MAX_NDIM }; /**< the most dimensions of a source: tile's gradient cuts each in two */
 
 typedef struct mst_loops {
     int num;

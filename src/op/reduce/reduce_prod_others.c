@@ -32,7 +32,7 @@ static mst_value reduce_prod_others_grad(mst_grad *c, int i) {
     return mst_reduce_prod_others_grad(c->ddst[0], c->src[0], ((const prod_others_options *)c->options)->axes);
 }
 
-/* SRC as [elements that are multiplied, the others], f64. */
+/* SRC as [elements that are multiplied, the others], f64. *PERM is the order of its axes there. */
 static mst_hlo columns_of(mst_lower *l, mst_hlo src, mst_axes *perm) {
     const mst_spec spec = mst_hlo_spec(l, src);
     const mst_axes axes = mst_reduce_axes(&((const prod_others_options *)l->options)->axes, spec.shape.ndim);
@@ -66,9 +66,9 @@ static mst_hlo shifted(mst_lower *l, mst_hlo x, int64_t distance, double value) 
     return mst_hlo_pad(l, x, mst_hlo_number(l, MST_F64, value), low, high, NULL);
 }
 
-/* For each row the product *P of those before it (after it, if DIRECTION is -1). If Q is not NULL, it is the gradient
- * of the rows, and becomes the sum of each row's times the product of the others: see multiply_others_grad. After the
- * step of a distance d a row knows up to 2 d rows. */
+/* *P are the rows; each becomes the product of those before it (after it, if DIRECTION is -1). If Q is not NULL, *Q are
+ * the gradients of the rows, and each becomes the sum over the same rows of their gradients times the product of the
+ * others of them: q_j of multiply_others_grad. After the step of a distance d a row knows up to 2 d rows. */
 static void fold_rows(mst_lower *l, int direction, mst_hlo *p, mst_hlo *q) {
     const int64_t n = mst_hlo_spec(l, *p).shape.dim[0];
     if (n == 0) return;

@@ -25,7 +25,8 @@ static inline double mst_resize_weight(const mst_resize_place *place, int64_t i)
 mst_resize_place mst_resize_find(const mst_resize2d_options *o, int64_t i, int64_t in, int64_t out);
 /** Checks source 0, pictures, and sets *DST to the shape of the output, of the size that the options say. */
 MST_CHECKED mst_status mst_resize_infer(mst_infer *c, mst_shape *dst);
-/** Bytes for the places of all rows, then of all columns of the output; mst_resize_find_all fills them in. */
+/** Bytes for the places of all rows, then of all columns of the output; mst_resize_find_all fills them in. IN are the
+ *  rows and columns of the source, OUT those of the output. */
 size_t mst_resize_workspace(int64_t rows, int64_t columns);
 void mst_resize_find_all(const mst_resize2d_options *o, const int64_t *in, const int64_t *out, mst_resize_place *place);
 

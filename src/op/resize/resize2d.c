@@ -46,6 +46,7 @@ const mst_field mst_resize_fields[] = {
     MST_FIELD_END,
 };
 
+/* PLACE as an element of an axis of IN elements. */
 static int64_t within(float place, int64_t in) {
     return place <= 0 ? 0 : place >= (float)(in - 1) ? in - 1 : (int64_t)place;
 }
@@ -66,6 +67,7 @@ static mst_resize_place find_area(int64_t i, float scale, int64_t in) {
     return place;
 }
 
+/* With aligned corners a single element is at 0, and its area is the whole axis. */
 mst_resize_place mst_resize_find(const mst_resize2d_options *o, int64_t i, int64_t in, int64_t out) {
     const bool corners = o->align_corners && out > 1;
     const float scale = corners ? (float)(in - 1) / (float)(out - 1) : (float)in / (float)out;

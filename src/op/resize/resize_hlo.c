@@ -71,7 +71,8 @@ static bool sums_of(mst_lower *l, const line *a, sums *s) {
     return true;
 }
 
-/* The transpose of these sums: those of an axis of the source's gradient. */
+/* The transpose of these sums: those of an axis of the source's gradient. The second pass goes backwards, and so leaves
+ * the terms of a sum in the order of the output. */
 static bool transposed_of(mst_lower *l, const line *a, sums *s) {
     mst_resize_place place;
     double weight;
@@ -111,6 +112,7 @@ static mst_hlo elements_along(mst_lower *l, mst_hlo x, int axis, int64_t count, 
     return mst_hlo_gather(l, x, mst_hlo_list(l, MST_I32, (int)count, index), &indexing, size, dst);
 }
 
+/* The sums S of elements of X along AXIS. */
 static mst_hlo sum_along(mst_lower *l, mst_hlo x, int axis, const sums *s) {
     const mst_dtype dtype = mst_hlo_spec(l, x).dtype;
     bool has_gaps = false, has_weights = false;
