@@ -179,8 +179,10 @@ static mst_status place_device(layout *l, mst_program *program) {
         if (instance->part == 0) MST_TRY(place_node(l, (int32_t)k, node));
         const bool takes = node->op == &mst_op_receive || (node->op == &mst_op_feed && !host);
         if (takes && node->num_dst && plan->value[node->dst].spec.dtype == MST_STRING) program->receives_strings = true;
-        if (node->op == &mst_op_feed && !host && mst_plan_bytes(&plan->value[node->dst]) > program->staging_bytes)
-            program->staging_bytes = mst_plan_bytes(&plan->value[node->dst]);
+        if (node->op == &mst_op_feed && !host) {
+            l->plan->node[instance->node].staging = program->staging_bytes;
+            program->staging_bytes += mst_plan_bytes(&plan->value[node->dst]);
+        }
     }
     program->workspace_bytes = (int64_t)mst_align((size_t)program->workspace_bytes);
     MST_TRY(mst_plan_place_blocks(l->blocks, l->num_blocks, &program->arena_bytes));

@@ -82,6 +82,7 @@ typedef struct mst_plan_node {
                            exchange */
     int32_t stream;   /**< of a send to, or a receive from, another task: number of the message, from 1 on; else 0 */
     int32_t peer;     /**< likewise: the other task */
+    int64_t staging;  /**< of a feed by a function: place of its value in the staging of its device */
     mst_region region;
     bool writer;   /**< changes a variable */
     bool fallible; /**< may fail, so it must come before the gate */

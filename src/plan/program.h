@@ -44,8 +44,8 @@ typedef struct mst_program {
     int64_t constant_bytes;  /**< bytes of constants, if the device's memory is not the host's */
     bool receives_strings;   /**< it receives strings. Their bytes are in no arena, because their number is known only
                                   in the step */
-    int64_t staging_bytes;   /**< bytes of host memory for the largest value that a function feeds, if the device's
-                                  memory is not the host's */
+    int64_t staging_bytes;   /**< bytes of host memory for all values that functions feed, if the device's memory is not
+                                  the host's */
 } mst_program;
 
 /** Before an instance of a node runs, its device waits until instance `from` has run on another device. */

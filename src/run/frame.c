@@ -91,7 +91,7 @@ static mst_status feed(mst_frame *frame, int32_t n, const mst_device *device, ms
     const bool host = device->domain->type->host;
     filling f = {.from = &frame->feeds[node->port],
                  .spec = {.dtype = array.dtype, .shape = array.shape},
-                 .dst = host ? array.data : staging};
+                 .dst = host ? array.data : staging + node->staging};
     const uint64_t errors = mst_error_count();
     mst_status status = mst_error_complete(fill_all(&f, team), errors);
     if (status) {
@@ -102,12 +102,12 @@ static mst_status feed(mst_frame *frame, int32_t n, const mst_device *device, ms
     if (array.dtype == MST_STRING) {
         int64_t copied;
         MST_TRY(mst_strings_receive(&frame->strings[device - frame->devices->device], device->domain, array.data,
-                                    &mst_domain_host, staging, array.count, &copied));
+                                    &mst_domain_host, f.dst, array.count, &copied));
         atomic_fetch_add(frame->copied, copied);
         return MST_OK;
     }
     mst_array filled = array;
-    filled.data = staging;
+    filled.data = f.dst;
     atomic_fetch_add(frame->copied, array.count * (int64_t)mst_dtype_size(array.dtype));
     return mst_domain_copy_array(device->domain, &array, &mst_domain_host, &filled, frame->deadline);
 }

@@ -24,7 +24,7 @@ enum { MST_RUNNING, MST_ALL_LEFT, MST_GIVEN_UP };
 typedef struct mst_arena_memory {
     char *data;
     _Atomic int64_t bytes;
-    char *staging; /**< host memory for fed values, if the device's memory is another */
+    char *staging; /**< host memory for all fed values of the device, if its own memory is another */
     int64_t staging_bytes;
 } mst_arena_memory;
 

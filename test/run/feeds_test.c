@@ -147,6 +147,40 @@ static void rows_of_a_feed_with_a_grain_are_shared_by_the_threads(void **state) 
     engine_end(g, session);
 }
 
+/* A fill function's memory, and what it wrote there. */
+typedef struct filled {
+    const float *at; /* NULL: it was not called yet */
+    float value;
+} filled;
+
+/* Fills a value that is one of two. If the other one is filled already, it must still be there. */
+static mst_status fill_one_of_two(void *context, const mst_spec *spec, int64_t first_row, void *dst) {
+    filled *own = ((filled **)context)[0], *other = ((filled **)context)[1];
+    const int64_t count = mst_shape_count(spec->shape);
+    (void)first_row;
+    for (int64_t i = 0; i < count; i++) ((float *)dst)[i] = own->value;
+    for (int64_t i = 0; i < count && other->at; i++)
+        if (other->at[i] != other->value) return MST_FAIL(MST_INTERNAL, "the other fed value was written over");
+    own->at = dst;
+    return MST_OK;
+}
+
+static void fed_values_of_a_device_are_filled_in_memory_of_their_own(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SHAPE(-1)), y = engine_input(g, "y", MST_SHAPE(-1));
+    mst_session *session = engine_session(g, NULL);
+    filled a = {.value = 2}, b = {.value = 3};
+    mst_feed feed[] = {
+        {.value = x, .fill = fill_one_of_two, .context = (filled *[]){&a, &b}, .spec = {MST_F32, MST_SHAPE(33)}},
+        {.value = y, .fill = fill_one_of_two, .context = (filled *[]){&b, &a}, .spec = {MST_F32, MST_SHAPE(33)}}};
+    mst_tensor *got = engine_fetch(session, feed, 2, mst_sub(x, y));
+    assert_true(a.at && b.at);
+    for (int64_t i = 0; i < 33; i++) assert_true(mst_tensor_get(got, i) == -1);
+    mst_tensor_release(got);
+    engine_end(g, session);
+}
+
 static void error_of_a_fill_function_ends_the_run_and_names_the_placeholder(void **state) {
     (void)state;
     fixture f = begin();
@@ -250,6 +284,7 @@ int main(void) {
         cmocka_unit_test(values_of_other_graphs_are_refused),
         cmocka_unit_test(fill_functions_write_the_rows_of_each_run),
         cmocka_unit_test(rows_of_a_feed_with_a_grain_are_shared_by_the_threads),
+        cmocka_unit_test(fed_values_of_a_device_are_filled_in_memory_of_their_own),
         cmocka_unit_test(error_of_a_fill_function_ends_the_run_and_names_the_placeholder),
         cmocka_unit_test(batch_without_rows_is_a_batch),
         cmocka_unit_test(outputs_that_fit_are_written_in_place),
