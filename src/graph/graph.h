@@ -28,6 +28,7 @@ struct mst_node {
     int num_dst;
     mst_spec *dst;
     const char *device;
+    bool soft;           /**< its device was chosen by mst_soft_device_push */
     bool of_gradient;    /**< made by mst_gradients */
     int32_t shard;       /**< the shard to which it belongs, among those of all tasks; -1: none, or the only one */
     int64_t walk, place; /**< the last walk over the graph that met the node, and the node's number in it */
@@ -58,6 +59,7 @@ typedef struct mst_scope {
     const char *name_prefix;
     const char *variable_prefix;
     const char *device;              /**< device of new nodes */
+    bool soft;                       /**< mst_soft_device_push has chosen it */
     const mst_device_setter *setter; /**< places new variables; NULL: variables get `device` like other nodes */
     const char *setter_inner;        /**< the device scopes inside the setter's, merged */
     int first_control, num_control;  /**< the control nodes that are open: in graph->control, from index first_control
@@ -171,6 +173,12 @@ const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const ch
  *  mst_device_pop closes it. */
 int mst_host_push(mst_graph *graph, bool host);
 #define mst_with_host(g, host) MST_SCOPE_BLOCK_(mst_host_push((g), (host)), mst_device_pop(g))
+
+/** As mst_device_push, for a device that the library chooses and not the user. If the device compiles and cannot run a
+ *  node, the node goes to the CPU of the same task, also without soft placement. An inner scope that names a type or a
+ *  number of a device ends this. */
+int mst_soft_device_push(mst_graph *graph, const char *device);
+#define mst_with_soft_device(g, device) MST_SCOPE_BLOCK_(mst_soft_device_push((g), (device)), mst_device_pop(g))
 
 /** Opens a device scope. Variables go to VARIABLES ("/job:ps"), each on the task that CHOOSE gives, and other nodes go
  *  to OTHERS. CONTEXT, of SIZE bytes, is copied; CHOOSE gets the copy. Fields of inner device scopes take precedence

@@ -91,6 +91,7 @@ mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts *parts, mst
                        .num_dst = num_dst,
                        .dst = dst,
                        .device = parts->device,
+                       .soft = graph->current.soft,
                        .of_gradient = graph->differentiates,
                        .shard = place && place->num_shards > 1 ? place->shard : -1};
     MST_TRY(infer(node));

@@ -192,7 +192,13 @@ const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const ch
     return merged;
 }
 
-static int open_device(mst_graph *graph, const char *device) {
+/* Whether DEVICE says which device of a task it means, at least in part. */
+static bool names_device(const char *device) {
+    mst_device_name name;
+    return !mst_device_name_parse(device, &name) && (*name.type || name.index >= 0);
+}
+
+static int open_device(mst_graph *graph, const char *device, bool soft) {
     const char *merged = device ? mst_graph_merge_device(graph, graph->current.device, device) : "", *inner = "";
     if (merged && device && graph->current.setter)
         inner = mst_graph_merge_device(graph, graph->current.setter_inner, device);
@@ -201,16 +207,24 @@ static int open_device(mst_graph *graph, const char *device) {
     if (!merged || !inner) return 1;
     graph->current.device = merged;
     graph->current.setter_inner = inner;
+    graph->current.soft = soft || (graph->current.soft && device && !names_device(device));
     if (!device) graph->current.setter = NULL;
     return 1;
 }
 
-int mst_device_push(mst_graph *graph, const char *device) {
-    if (MST_IS_NULL(graph)) return 0;
+static int push_device(mst_graph *graph, const char *device, bool soft) {
     const mst_claim claim = mst_graph_claim(graph);
-    const int open = claim ? open_device(graph, device) : 0;
+    const int open = claim ? open_device(graph, device, soft) : 0;
     mst_graph_yield(graph, claim);
     return open;
+}
+
+int mst_device_push(mst_graph *graph, const char *device) {
+    return MST_IS_NULL(graph) ? 0 : push_device(graph, device, false);
+}
+
+int mst_soft_device_push(mst_graph *graph, const char *device) {
+    return push_device(graph, device, true);
 }
 
 int mst_host_push(mst_graph *graph, bool host) {

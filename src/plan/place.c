@@ -8,7 +8,8 @@
  *
  * Beside devices that compile there is a CPU, the host. On it are, whatever device is asked for: the numbers of a step,
  * such as global_step; and first values of variables with what is computed only for them, so that they have the bits of
- * CPUs. A node that asks for no device, and that such a device cannot run, goes there too. */
+ * CPUs. A node that such a device cannot run goes there too, if its user has asked for no device: a strategy may have
+ * chosen it (mst_soft_device_push). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,8 +79,10 @@ static bool supports(const mst_plan *plan, const mst_plan_node *node, int device
     if (!type->compiles) return type->supports(op_of(node), count, spec);
     for (int i = 0; i < node->num_src; i++)
         if (has_strings(&plan->value[node->src[i]].spec, 1)) return false;
-    if (has_strings(&plan->value[node->dst].spec, node->num_dst)) return false;
+    for (int i = 0; i < node->num_dst; i++)
+        if (has_strings(&plan->value[node->dst + i].spec, 1)) return false;
     if (node->op == &mst_op_feed || needs_no_program(node->op)) return true;
+    if (node->writer && !(node->op->flags & MST_OP_VIEW)) return false; /* no output is the variable's new value */
     return type->supports(node->op, count, spec) && can_compile_bodies(type, node->op, node->options);
 }
 
@@ -185,7 +188,8 @@ static mst_status place_on_another_device(const mst_plan *plan, mst_plan_node *n
     MST_TRY(mst_device_name_parse(asked, &given));
     MST_TRY(find_device(plan, asked, &name, &device));
     const int fallback = mst_devices_fallback(plan->host->devices, &name, op_of(node), count, spec);
-    const bool is_asked = *given.type || given.index >= 0 || !compiles(plan, device);
+    const bool is_chosen = node->origin && node->origin->soft; /* by the library, not by the user */
+    const bool is_asked = ((*given.type || given.index >= 0) && !is_chosen) || !compiles(plan, device);
     const bool may_move =
         (plan->host->options->allow_soft_placement || !is_asked) && mst_devices_have_task(plan->host->devices, &name);
     if (!may_move || fallback < 0) return fail_placement(plan, node, &name, device);

@@ -54,7 +54,7 @@ static void build_replica(builder *b, int i, mst_replica_function replica, void 
     const int shard = b->first + i;
     char device[64], scope[64];
     snprintf(scope, sizeof scope, "%s_%d", b->form->scope, shard);
-    mst_with_device (graph, mst_strategy_device(b->strategy, shard, device, sizeof device))
+    mst_with_soft_device (graph, mst_strategy_device(b->strategy, shard, device, sizeof device))
         mst_with_name (graph, scope) {
             graph->current.reuse = MST_REUSE_AUTO;  /* restored with the scope */
             mst_seed_scope(graph, (uint64_t)shard); /* a shard draws the same under each strategy */
@@ -229,7 +229,7 @@ static void differentiate(builder *b, mst_value num_examples, const mst_value *v
         snprintf(scope, sizeof scope, "%s_%d", b->form->scope, shard);
         mst_name_scope_enter(b->graph, scope);
         b->graph->current.replica = &b->places[i];
-        mst_with_device (b->graph, mst_strategy_device(b->strategy, shard, device, sizeof device))
+        mst_with_soft_device (b->graph, mst_strategy_device(b->strategy, shard, device, sizeof device))
             mst_gradients_from(b->loss_sums[i], mst_div(one, num_examples), variables, n, &gradients[i * n]);
         mst_name_scope_pop(b->graph);
     }
@@ -450,7 +450,7 @@ void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, const ms
         for (int i = 0; i < b.count; i++) build_replica(&b, i, replica, context);
         if (b.form->mirrored) mirror_variables(&b, before);
         mst_value penalty = MST_NONE;
-        mst_with_device (graph, mst_strategy_device_name(&resolved, 0, first, sizeof first)) {
+        mst_with_soft_device (graph, mst_strategy_device_name(&resolved, 0, first, sizeof first)) {
             mst_with_host (graph, b.on_host) {
                 out->num_examples = count_examples(&b);
                 if (b.form->apart) out->divisor = mst_identity(out->num_examples);

@@ -126,7 +126,7 @@ mst_status mst_trainer_build_predict(mst_trainer *trainer) {
     const int num_inputs = trainer->num_inputs;
     mst_value *predict = calloc((size_t)(num_inputs + trainer->num_outputs), sizeof *predict);
     if (!predict) return MST_NO_MEMORY("to predict");
-    mst_with_device (graph, trainer->devices[0]) {
+    mst_with_soft_device (graph, trainer->devices[0]) {
         /* shares the variables of training; makes them if they do not exist */
         mst_with_name (graph, "predict") {
             graph->current.reuse = MST_REUSE_AUTO; /* restored with the scope */

@@ -161,7 +161,7 @@ static mst_value position_build(mst_trainer *trainer, mst_sharded_step *step) {
 
 mst_value mst_position_build(mst_trainer *trainer, mst_sharded_step *step) {
     mst_value counted = MST_NONE;
-    mst_with_device (trainer->graph, trainer->devices[0])
+    mst_with_soft_device (trainer->graph, trainer->devices[0])
         mst_with_host (trainer->graph, mst_strategy_compiles(&trainer->strategy))
             mst_with_name (trainer->graph, "fit") counted = position_build(trainer, step);
     return counted;

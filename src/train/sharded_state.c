@@ -40,7 +40,7 @@ void mst_sharded_build(mst_trainer *trainer, mst_sharded_step *step) {
         MST_VALUE_NO_MEMORY(graph, "for a step");
         return;
     }
-    mst_with_device (graph, trainer->devices[0]) {
+    mst_with_soft_device (graph, trainer->devices[0]) {
         wants[0] = trainer->sharded.wants = mst_placeholder(graph, MST_F32, MST_SCALAR, "fit/wants");
         for (int s = 1; s < count; s++) wants[s] = mst_scalar(graph, MST_F32, 0);
         trainer->sharded.fetch = step->num_fetches;

@@ -273,7 +273,7 @@ static void add_fetches(mst_trainer *trainer, mst_sharded_step *step) {
         const mst_value *confusion = step->confusion + o * mst_strategy_window(&step->strategy).count;
         if (mst_value_is_none(*confusion)) continue;
         step->confusion_at[o] = step->num_fetches + step->num_confusions++;
-        mst_with_device (trainer->graph, trainer->devices[0])
+        mst_with_soft_device (trainer->graph, trainer->devices[0])
             mst_with_host (trainer->graph, mst_strategy_compiles(&trainer->strategy))
                 step->fetch[step->confusion_at[o]] = mst_strategy_sum(&step->strategy, confusion);
     }

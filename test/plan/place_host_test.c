@@ -1,6 +1,8 @@
 /* What is placed on the CPU beside devices that compile: what they cannot run, numbers of the step, first values. */
 #include "support/test.h"
 
+#include "graph/graph.h"
+#include "muster/hlo.h"
 #include "support/compiling.h"
 
 #define ACCEL0 "/device:ACCEL:0"
@@ -96,6 +98,50 @@ static void nodes_without_text_that_ask_for_the_device_need_soft_placement(void 
         "placement");
     assert_null(log);
     EXPECT_ERROR(compiling_place(g, "cpu:2/1", false, NULL, y, &log), MST_INVALID, "ACCEL:0, which is not there");
+    mst_graph_destroy(g);
+}
+
+/* As a strategy chooses the devices of its replicas. A scope of the user inside counts before it. */
+static void nodes_without_text_on_a_device_that_the_library_chose_go_to_the_cpu(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = MST_NONE, y = MST_NONE, z = MST_NONE, asked = MST_NONE;
+    char *log;
+    mst_with_soft_device (g, "/device:ACCEL:1") {
+        x = mst_rename(mst_random_uniform(g, MST_SHAPE(3)), "x");
+        y = mst_rename(mst_call(g, &twice, 1, &x, NULL), "y");
+        mst_with_device (g, "/task:0") z = mst_rename(mst_call(g, &twice, 1, &y, NULL), "z");
+        mst_with_device (g, ACCEL0) asked = mst_rename(mst_call(g, &twice, 1, &y, NULL), "asked");
+    }
+    log = placed(g, "accel:2", false, z);
+    compiling_expect(log, "x", ACCEL1);
+    compiling_expect(log, "y", CPU0);
+    compiling_expect(log, "z", CPU0);
+    free(log);
+    EXPECT_ERROR(compiling_place(g, "accel:2", false, NULL, asked, &log), MST_INVALID, "node 'asked' (test_twice)");
+    mst_graph_destroy(g);
+}
+
+/* Whatever the numbers of their values are. */
+static void nodes_with_several_outputs_are_compiled(void **state) {
+    (void)state;
+    enum { NODES = 20 };
+    mst_graph *g = engine_graph();
+    const mst_value x = mst_random_uniform(g, MST_SHAPE(4, 2));
+    const mst_value gamma = mst_random_uniform(g, MST_SHAPE(2)), beta = mst_random_uniform(g, MST_SHAPE(2));
+    mst_value norm[NODES];
+    char name[16];
+    mst_with_device (g, ACCEL1)
+        for (int i = 0; i < NODES; i++) {
+            snprintf(name, sizeof name, "norm_%d", i);
+            norm[i] = mst_rename(mst_batch_norm(i ? norm[i - 1] : x, gamma, beta), name);
+        }
+    char *log = placed(g, "accel:2", false, norm[NODES - 1]);
+    for (int i = 0; i < NODES; i++) {
+        snprintf(name, sizeof name, "norm_%d", i);
+        compiling_expect(log, name, ACCEL1);
+    }
+    free(log);
     mst_graph_destroy(g);
 }
 
@@ -222,6 +268,20 @@ static const mst_op double_it = {.name = "test_double_it",
                                  .writes = writes_first,
                                  .reference = twice_kernel};
 
+/* With text, but its output is not the variable: a program could not say what the new value is. */
+static void double_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_binary(l, "add", l->src[0], l->src[0]);
+}
+static const mst_op double_beside = {.name = "test_double_beside",
+                                     .num_src = 1,
+                                     .num_dst = 1,
+                                     .dtypes = MST_DTYPE_BIT(MST_F32),
+                                     .flags = MST_OP_STATEFUL,
+                                     .infer = twice_infer,
+                                     .writes = writes_first,
+                                     .reference = twice_kernel,
+                                     .lower = double_lower};
+
 static void writer_without_text_needs_its_variable_on_the_cpu(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
@@ -234,6 +294,9 @@ static void writer_without_text_needs_its_variable_on_the_cpu(void **state) {
     EXPECT_ERROR(compiling_place(g, "accel", true, NULL, wrong, &log), MST_INVALID,
                  "node 'wrong' (test_double_it) writes a variable on /job:localhost/replica:0/task:0/device:ACCEL:0, "
                  "which cannot run it: put the variable on a CPU");
+    EXPECT_ERROR(compiling_place(g, "accel", true, NULL, mst_call(g, &double_beside, 1, &v, NULL), &log), MST_INVALID,
+                 "(test_double_beside) writes a variable on /job:localhost/replica:0/task:0/device:ACCEL:0, which "
+                 "cannot run it");
     log = placed(g, "accel", true, right);
     compiling_expect(log, "right", CPU0);
     free(log);
@@ -313,6 +376,8 @@ int main(void) {
         cmocka_unit_test(feeds_variables_and_groups_need_no_program),
         cmocka_unit_test(nodes_without_text_that_ask_for_no_device_go_to_the_cpu),
         cmocka_unit_test(nodes_without_text_that_ask_for_the_device_need_soft_placement),
+        cmocka_unit_test(nodes_without_text_on_a_device_that_the_library_chose_go_to_the_cpu),
+        cmocka_unit_test(nodes_with_several_outputs_are_compiled),
         cmocka_unit_test(strings_and_their_look_ups_go_to_the_cpu),
         cmocka_unit_test(loop_whose_body_has_a_node_without_text_goes_to_the_cpu),
         cmocka_unit_test(numbers_of_the_step_are_on_the_cpu),
