@@ -56,7 +56,10 @@ typedef struct mst_session_options {
     /** Gets each plan after each pass, when the plan is made; NULL: no log. With a target, it is the plan of that task,
      *  and of every other task the part that differs. */
     FILE *plan_log;
-    const char *plan_pass; /**< with plan_log: only after this pass, such as "memory"; NULL: after each */
+    /** With plan_log: only after this pass, such as "memory"; NULL: after each. "stablehlo": in place of plans the
+     *  programs of devices that compile, each text once. Comments name the nodes of the plan that have it, their
+     *  devices, and how many nodes of the graph each replaces. */
+    const char *plan_pass;
     /** Bytes that each device may use; 0: no limit. Checked before a plan runs. Bytes of strings that come from another
      *  memory domain are checked when they come. */
     int64_t memory_limit;

@@ -42,6 +42,8 @@ static mst_status set_host(const mst_plan *plan, const mst_plan_node *node, mst_
     body->options = *plan->host->options;
     body->options.allow_soft_placement = true;
     body->options.placement_log = NULL;
+    if (mst_plan_logs_texts(&body->options))
+        body->options.plan_log = NULL; /* kernels run the bodies that are planned */
     body->host = (mst_plan_host){.devices = &body->devices, .options = &body->options};
     return MST_OK;
 }
@@ -61,7 +63,7 @@ static mst_status plan_body(mst_plan *plan, const mst_plan_node *node, const mst
         fetch[num_fetches++] = mst_body_output_at(graph, i);
     }
     MST_TRY(set_host(plan, node, body));
-    if (plan->host->options->plan_log) fprintf(plan->host->options->plan_log, "a body of '%s':\n", node->name);
+    if (body->options.plan_log) fprintf(body->options.plan_log, "a body of '%s':\n", node->name);
     return mst_plan_make(graph, &body->host, feed, num_inputs, fetch, num_fetches, &body->plan);
 }
 

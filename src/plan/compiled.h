@@ -31,6 +31,7 @@ typedef struct mst_compiled_fault {
 typedef struct mst_compiled_options {
     int zero_;
     const char *text;
+    int32_t num_nodes; /**< nodes of the plan that the program replaces */
     int32_t num_arguments, num_faults;
     const mst_compiled_argument *argument;
     const mst_compiled_fault *fault; /**< number n is fault[n - 1] */

@@ -310,11 +310,18 @@ static const struct {
 #undef PASS
 };
 
+/* What `plan_pass` may be besides the name of a pass. */
+static const char texts[] = "stablehlo";
+
+bool mst_plan_logs_texts(const mst_session_options *options) {
+    return options->plan_log && options->plan_pass && strcmp(options->plan_pass, texts) == 0;
+}
+
 mst_status mst_plan_check_pass(const char *name) {
     enum { NUM_PASSES = sizeof passes / sizeof *passes };
-    const char *names[NUM_PASSES + 1] = {NULL};
-    for (int i = 0; i < NUM_PASSES; i++) {
-        names[i] = passes[i].name;
+    const char *names[NUM_PASSES + 2] = {NULL};
+    for (int i = 0; i <= NUM_PASSES; i++) {
+        names[i] = i < NUM_PASSES ? passes[i].name : texts;
         if (strcmp(names[i], name) == 0) return MST_OK;
     }
     const char *nearest = mst_nearest(name, names);
@@ -343,6 +350,7 @@ mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, cons
         if (!status && host->options->plan_log && (!wanted || strcmp(wanted, passes[i].name) == 0))
             mst_plan_print(plan, host->options->plan_log, passes[i].name);
     }
+    if (!status && mst_plan_logs_texts(host->options)) status = mst_plan_print_programs(plan, host->options->plan_log);
     plan->feed = NULL;
     plan->fetch = NULL;
     plan->seconds = (double)(mst_clock_now() - began) * 1e-9;

@@ -183,11 +183,16 @@ MST_CHECKED mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host
                                      int num_feeds, const mst_value *fetches, int num_fetches, mst_plan **out);
 /** NULL is allowed. */
 void mst_plan_destroy(mst_plan *plan);
-/** MST_INVALID if there is no pass of this name. */
+/** MST_INVALID if `plan_pass` of the session's options cannot be NAME. */
 MST_CHECKED mst_status mst_plan_check_pass(const char *name);
+/** Whether the log of plans gets the texts of programs in place of plans: `plan_pass` is "stablehlo". */
+bool mst_plan_logs_texts(const mst_session_options *options);
 mst_plan_info mst_plan_describe(const mst_plan *plan);
 /** Writes one line per live node to FILE, under "after TITLE". */
 void mst_plan_print(const mst_plan *plan, FILE *file, const char *title);
+/** Writes the text of each program of a finished plan on the devices of this task, once for all nodes with this text.
+ *  Comments before it name these nodes. */
+MST_CHECKED mst_status mst_plan_print_programs(const mst_plan *plan, FILE *file);
 
 /* ---- passes ---- */
 #define MST_PASS(name) MST_CHECKED mst_status mst_plan_##name(mst_plan *plan);

@@ -1,9 +1,14 @@
-/* Prints a plan (--dump-plan), one line per live node, and adds up its sizes. */
+/* Prints a plan (--dump-plan), one line per live node, or the texts of its programs, and adds up its sizes. */
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/no_memory.h"
 #include "graph/graph.h"
+#include "graph/names.h"
 #include "graph/options.h"
 #include "graph/spec.h"
+#include "plan/compiled.h"
 #include "plan/plan.h"
 
 /* Whether the pass memory has run. */
@@ -54,7 +59,6 @@ static void print_fetches(const mst_plan *plan, FILE *file) {
     for (int i = 0; i < plan->num_fetches && i < FEW; i++)
         fprintf(file, "%s%s", i ? ", " : " for ", mst_value_name(plan->fetch[i]));
     if (plan->num_fetches > FEW) fprintf(file, " and %d more", plan->num_fetches - FEW);
-    fprintf(file, "\n");
 }
 
 void mst_plan_print(const mst_plan *plan, FILE *file, const char *title) {
@@ -62,10 +66,11 @@ void mst_plan_print(const mst_plan *plan, FILE *file, const char *title) {
     for (int64_t i = 0; i < plan->num_nodes; i++) live += !plan->node[i].dead;
     fprintf(file, "after %s: %" PRId64 " nodes", title, live);
     print_fetches(plan, file);
+    fprintf(file, "\n");
     if (plan->program) {
         for (int d = 0; d < plan->host->devices->count; d++) {
             const mst_program *program = &plan->program[d];
-            if (plan->host->devices->device[d].task != plan->host->devices->self) continue;
+            if (!mst_device_is_here(plan->host->devices, d)) continue;
             fprintf(file, " %s:", plan->host->devices->device[d].text);
             if (memory_is_known(plan))
                 fprintf(file, " %" PRId64 " bytes, workspace %" PRId64 ", %" PRId64 " calls", program->arena_bytes,
@@ -81,6 +86,94 @@ void mst_plan_print(const mst_plan *plan, FILE *file, const char *title) {
         if (!node->dead) print_node(plan, file, node);
     }
 }
+
+/* ---- texts of programs ---- */
+
+/* A compiled node of this task. */
+typedef struct compiled_node {
+    const mst_plan_node *node;
+    const mst_compiled_options *options;
+    int64_t place; /* in the order of devices and calls */
+    int64_t first; /* place of the first of those with the same text */
+} compiled_node;
+
+/* Fills NODES with the compiled nodes of this task. They are *COUNT, with *NUM_TEXTS texts. */
+static mst_status list_compiled(const mst_plan *plan, mst_names *by_text, compiled_node *nodes, int64_t *count,
+                                int64_t *num_texts) {
+    for (int d = 0; d < plan->host->devices->count; d++) {
+        const mst_program *program = &plan->program[d];
+        if (!mst_device_is_here(plan->host->devices, d)) continue;
+        for (int64_t k = 0; k < program->num_calls; k++) {
+            const mst_plan_node *node = &plan->node[plan->instance[program->call[k]].node];
+            if (node->op != &mst_op_compiled) continue;
+            const mst_compiled_options *o = node->options;
+            int64_t first = mst_names_get(by_text, o->text);
+            if (first < 0) {
+                first = *count;
+                MST_TRY(mst_names_set(by_text, o->text, first));
+                ++*num_texts;
+            }
+            nodes[*count] = (compiled_node){node, o, *count, first};
+            ++*count;
+        }
+    }
+    return MST_OK;
+}
+
+static int by_text_and_place(const void *a, const void *b) {
+    const compiled_node *x = a, *y = b;
+    if (x->first != y->first) return x->first < y->first ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+static bool share_a_line(const compiled_node *a, const compiled_node *b) {
+    return a->first == b->first && a->node->device == b->node->device && strcmp(a->node->name, b->node->name) == 0;
+}
+
+/* Prints the comment for NODES[I] and those after it that have the same text, name and device, as sums over shards do.
+ * Returns the place after them. */
+static int64_t print_comment(const mst_plan *plan, FILE *file, const compiled_node *nodes, int64_t count, int64_t i) {
+    const compiled_node *x = &nodes[i];
+    int64_t end = i + 1;
+    while (end < count && share_a_line(x, &nodes[end])) end++;
+    fprintf(file, "// %s on %s: %" PRId32 " node%s", x->node->name, plan->host->devices->device[x->node->device].text,
+            x->options->num_nodes, x->options->num_nodes == 1 ? "" : "s");
+    if (end - i > 1) fprintf(file, ", %" PRId64 " times", end - i);
+    fprintf(file, "\n");
+    return end;
+}
+
+static void print_texts(const mst_plan *plan, FILE *file, const compiled_node *nodes, int64_t count,
+                        int64_t num_texts) {
+    fprintf(file, "// plan");
+    print_fetches(plan, file);
+    if (mst_plan_has_compilers(plan))
+        fprintf(file, ": programs: %" PRId64 ", texts: %" PRId64 "\n", count, num_texts);
+    else
+        fprintf(file, ": no programs, as no device compiles\n");
+    for (int64_t i = 0, end; i < count; i = end) {
+        for (end = i; end < count && nodes[end].first == nodes[i].first;)
+            end = print_comment(plan, file, nodes, count, end);
+        fprintf(file, "%s", nodes[i].options->text);
+    }
+}
+
+mst_status mst_plan_print_programs(const mst_plan *plan, FILE *file) {
+    mst_names by_text = {0};
+    int64_t count = 0, num_texts = 0;
+    compiled_node *nodes = calloc((size_t)plan->num_instances + 1, sizeof *nodes);
+    if (!nodes) return MST_NO_MEMORY("for a plan");
+    const mst_status status = list_compiled(plan, &by_text, nodes, &count, &num_texts);
+    if (!status) {
+        qsort(nodes, (size_t)count, sizeof *nodes, by_text_and_place);
+        print_texts(plan, file, nodes, count, num_texts);
+    }
+    mst_names_free(&by_text);
+    free(nodes);
+    return status;
+}
+
+/* ---- sizes ---- */
 
 static int64_t bytes_of(const mst_plan *plan) {
     int64_t bytes = (int64_t)mst_arena_bytes(&plan->memory);

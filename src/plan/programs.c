@@ -457,7 +457,8 @@ static mst_status add_node(const writing *w, const char *text) {
     for (int64_t k = 0; k < w->num_members; k++) most += plan->node[w->members[k].node].num_dst;
     mst_spec *dst = mst_arena_alloc(&plan->memory, ((size_t)most + 1) * sizeof *dst);
     if (!src || !options || !dst) return MST_NO_MEMORY("for a plan");
-    *options = (mst_compiled_options){.text = mst_arena_string(&plan->memory, text)};
+    *options =
+        (mst_compiled_options){.text = mst_arena_string(&plan->memory, text), .num_nodes = (int32_t)w->num_members};
     MST_TRY(find_arguments(w, device, options, src, &num_src));
     MST_TRY(find_faults(w, options));
     for (int64_t k = 0; k < w->num_members; k++) {

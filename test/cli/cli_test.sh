@@ -252,6 +252,8 @@ run train $small --steps 1 --json --log-device-placement --dump-plan all
 check json_is_pure_with_placement_and_plan json_lines out
 run train $small --steps 1 --dump-plan memory
 check one_pass_of_the_plan_is_printed sh -c 'grep -q "^after memory: .* nodes for " err && ! grep -q "^after prune" err'
+run train $small --steps 1 --dump-plan stablehlo
+check plans_of_cpus_have_no_programs sh -c 'grep -q "^// plan for .*: no programs, as no device compiles" err && ! grep -q "^after\|^module" err'
 run train $small --steps 1 --dump-plan memori
 check unknown_pass_is_an_error sh -c 'grep -q "did you mean .memory" err'
 run train $small --steps 1 --json --log-device-placement --dump-plan all

@@ -34,6 +34,7 @@ in_bash bash_completes_a_command inspect muster insp
 in_bash bash_completes_a_value mirrored muster train --strategy mi
 in_bash bash_completes_a_value_behind_an_equals_sign mirrored muster train --strategy = mi
 in_bash bash_completes_a_precision mixed_bfloat16 muster predict --precision mi
+in_bash bash_completes_a_pass stablehlo muster train --dump-plan stab
 in_bash bash_completes_an_option --strategy muster train --strat
 in_bash bash_completes_a_kind_of_data images: muster train --data im
 in_bash bash_completes_a_kind_without_a_path fashion-mnist muster train --data f

@@ -8,6 +8,7 @@
 #include "run/backend.h"
 #include "run/frame.h"
 #include "support/folder.h"
+#include "support/hlo_interpreter.h"
 #include "support/test.h"
 
 /* ---- a plan of one node ---- */
@@ -399,6 +400,61 @@ static void programs_of_a_traced_run_are_noted(void **state) {
     mst_trace_destroy(trace);
 }
 
+/* The number of texts in LOG, each of which is parsed. A line of a text that is no comment begins it. */
+static int num_parsed(const char *log) {
+    static const char begin[] = "\nmodule @main", end[] = "\n}\n";
+    int count = 0;
+    for (const char *at = log, *after; (at = strstr(at, begin)); at = after) {
+        char error[256], text[1 << 16];
+        after = strstr(at, end);
+        assert_non_null(after);
+        if (!after) return -1;
+        const size_t length = (size_t)(after - at) + sizeof end - 1;
+        assert_in_range(length, 1, sizeof text - 1);
+        memcpy(text, at, length);
+        text[length] = '\0';
+        hlo_program *program = hlo_parse(text, error, sizeof error);
+        if (!program) fail_msg("%s", error);
+        hlo_program_free(program);
+        count++;
+    }
+    return count;
+}
+
+static void texts_of_a_plan_are_printed_once(void **state) {
+    (void)state;
+    static const char twice[] =
+        "\n// program_0 on /job:localhost/replica:0/task:0/device:LAGOON:0: 2 nodes\n"
+        "// program_0 on /job:localhost/replica:0/task:0/device:LAGOON:1: 2 nodes\n"
+        "module @main {\n";
+    mst_graph *g = engine_graph();
+    mst_value y[2] = {MST_NONE, MST_NONE}, sum = MST_NONE;
+    mst_feed feed[2];
+    for (int d = 0; d < 2; d++) {
+        const mst_value x = engine_input(g, d ? "x1" : "x0", MST_SHAPE(3));
+        feed[d] = (mst_feed){.value = x, .tensor = engine_tensor(MST_F32, MST_SHAPE(3), NULL)};
+        mst_with_device (g, d ? "/device:LAGOON:1" : "/device:LAGOON:0") y[d] = mst_square(mst_neg(x));
+    }
+    mst_with_device (g, "/device:LAGOON:0") sum = mst_add(y[0], y[1]);
+    char *log = NULL;
+    size_t size;
+    FILE *file = open_memstream(&log, &size);
+    mst_session *session;
+    EXPECT_OK(mst_session_create(
+        g, &(mst_session_options){.devices = "lagoon:2", .plan_log = file, .plan_pass = "stablehlo"}, &session));
+    EXPECT_OK(mst_session_run(session, feed, 2, &sum, 1, NULL));
+    runs += 3;
+    fflush(file);
+    assert_int_equal(strncmp(log, "// plan for add: programs: 3, texts: 2\n", 39), 0);
+    assert_non_null(strstr(log, twice));
+    assert_non_null(strstr(log, "\n// program_1 on /job:localhost/replica:0/task:0/device:LAGOON:0: 1 node\n"));
+    assert_int_equal(num_parsed(log), 2);
+    for (int d = 0; d < 2; d++) mst_tensor_release(feed[d].tensor);
+    engine_end(g, session);
+    fclose(file);
+    free(log);
+}
+
 /* ---- what is refused ---- */
 
 static void value_in_other_memory_is_an_error(void **state) {
@@ -534,6 +590,7 @@ int main(void) {
         cmocka_unit_test(word_of_faults_names_error_and_node),
         cmocka_unit_test(assignment_behind_the_gate_copies),
         cmocka_unit_test(programs_of_a_traced_run_are_noted),
+        cmocka_unit_test(texts_of_a_plan_are_printed_once),
         cmocka_unit_test(value_in_other_memory_is_an_error),
         cmocka_unit_test(program_that_is_not_that_of_its_node_is_refused),
         cmocka_unit_test(node_that_is_no_program_is_refused),

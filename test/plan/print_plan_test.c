@@ -62,8 +62,35 @@ static void plan_is_printed_after_the_pass_that_is_asked_for(void **state) {
     free(log);
 }
 
+static void negate(mst_loop_step *s) {
+    s->next[0] = mst_neg(s->carry[0]);
+}
+
+/* A body of a kernel is a plan too, but never a program. */
+static void texts_are_of_devices_that_compile(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    const mst_value one = mst_scalar(g, MST_F32, 1), last = mst_scan(negate, .carry = {one}, .num_steps = 2);
+    const mst_value y = mst_rename(mst_neg(last), "y");
+    char *log = NULL;
+    size_t size;
+    FILE *file = open_memstream(&log, &size);
+    mst_session *session;
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.plan_log = file, .plan_pass = "stablehlo"}, &session));
+    assert_true(engine_number(session, y) == -1);
+    fflush(file);
+    assert_string_equal(log, "// plan for y: no programs, as no device compiles\n");
+    mst_session_destroy(session);
+    EXPECT_ERROR(mst_session_create(g, &(mst_session_options){.plan_log = file, .plan_pass = "stablhlo"}, &session),
+                 MST_INVALID, "did you mean 'stablehlo'");
+    mst_graph_destroy(g);
+    fclose(file);
+    free(log);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(plan_is_printed_after_each_pass),
-                                       cmocka_unit_test(plan_is_printed_after_the_pass_that_is_asked_for)};
+                                       cmocka_unit_test(plan_is_printed_after_the_pass_that_is_asked_for),
+                                       cmocka_unit_test(texts_are_of_devices_that_compile)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

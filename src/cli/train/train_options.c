@@ -13,6 +13,7 @@
 #include "cli/model/objective.h"
 #include "cli/model/objective_metrics.h"
 #include "cli/precision.h"
+#include "plan/passes.h"
 
 #define AT(member) offsetof(train_options, member)
 /* With cosine decay over 5 epochs of Fashion-MNIST, a rate of 0.003 gives an accuracy of 0.885 on the test part; 0.002
@@ -23,6 +24,9 @@ static const char *const progress_kinds[] = {"auto", "bar", "lines", "none", NUL
 static const char *const validation_rows[] = {"random", "last", NULL};              /* 1 is VALIDATION_ROWS_LAST */
 static const char *const pad_sides[] = {"back", "front", NULL};                     /* 1 is PAD_FRONT */
 static const char *const ps_placements[] = {"round-robin", "greedy", NULL};         /* 1 is PS_PLACEMENT_GREEDY */
+#define PASS(name) #name,
+static const char *const plan_passes[] = {"all", MST_PASSES(PASS) "stablehlo", NULL};
+#undef PASS
 
 static const option model_options[] = {
     {"model", OPTION_FORM, AT(model), "NAME", "mlp", .choice = application_form, .choice_help = application_help,
@@ -182,8 +186,9 @@ static const option strategy_options[] = {
     {"allow-soft-placement", OPTION_FLAG, AT(allow_soft_placement),
      .help = "what cannot run on its device runs on CPU:0"},
     {"log-device-placement", OPTION_FLAG, AT(log_device_placement), .help = "each node's device, on standard error"},
-    {"dump-plan", OPTION_TEXT, AT(dump_plan), "PASS",
-     .help = "each plan as it is after a pass, such as memory, or after all of them (all), on standard error"},
+    {"dump-plan", OPTION_TEXT, AT(dump_plan), "PASS", .choices = plan_passes,
+     .help = "each plan as it is after a pass, such as memory, or after each (all), or the programs of devices that "
+             "compile (stablehlo), on standard error"},
     {"check-numerics", OPTION_FLAG, AT(check_numerics), .help = "names the first node that makes a NaN or Inf"},
     {"check-replicas", OPTION_INTEGER, AT(check_replicas), "N", "0", -1, 1e15,
      .help =
