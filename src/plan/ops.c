@@ -38,7 +38,9 @@ static const mst_field piece_fields[] = {
 static void piece_lower(mst_lower *l) {
     const mst_piece_options *o = l->options;
     const mst_hlo vector = mst_hlo_reshape(l, l->src[0], MST_SHAPE(mst_shape_count(l->src_spec[0].shape)));
-    l->dst[0] = mst_hlo_slice_axis(l, vector, 0, o->offset, o->offset + mst_shape_count(l->dst_spec[0].shape));
+    const mst_shape shape = l->dst_spec[0].shape;
+    l->dst[0] =
+        mst_hlo_reshape(l, mst_hlo_slice_axis(l, vector, 0, o->offset, o->offset + mst_shape_count(shape)), shape);
 }
 
 const mst_op mst_op_piece = {.name = "piece",

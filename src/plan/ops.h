@@ -4,7 +4,7 @@
 
 #include "muster/op.h"
 
-/** piece: the elements from OFFSET on, as a vector of the output's length; a view. */
+/** piece: the elements from OFFSET on, as many as the output has; a view. The output is a vector on CPUs. */
 typedef struct mst_piece_options {
     int zero_;
     int64_t offset;

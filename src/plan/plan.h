@@ -52,7 +52,7 @@ typedef struct mst_plan_value {
 typedef enum mst_region { MST_BODY = 0, MST_COMMIT } mst_region;
 
 /** The part of a step to which a node belongs. Devices that compile make programs of the nodes of one part. A shard S
- *  is part S + 1. */
+ *  is part S + 1. A part below MST_PART_ALONE has the few nodes that got its number. */
 enum {
     MST_PART_ALONE = -1, /**< a node that is a program of its own: a sum over shards */
     MST_PART_REST = 0    /**< what belongs to no shard, such as the update */
@@ -72,7 +72,7 @@ typedef struct mst_plan_node {
     int32_t dst;      /**< first of its values: value dst to value dst + num_dst - 1 */
     int32_t device;   /**< device that runs it; of a group: the first */
     int32_t group;    /**< the devices that run it together, each a part; -1: only `device` */
-    int32_t part;     /**< MST_PART_REST, MST_PART_ALONE, or 1 + its shard */
+    int32_t part;     /**< MST_PART_REST, MST_PART_ALONE, or another */
     int64_t made;     /**< number of its node in the graph: writers of one phase write in this order */
     int32_t phase;    /**< largest number of writers on any path to it, see commit.c */
     int32_t earliest; /**< least phase that it may have: a node that a pass made in place of another has the other's

@@ -99,6 +99,7 @@ static bool is_member(const mst_plan *plan, const mst_plan_node *node) {
 
 /* Whether NODE reads its source I. It does not if only the shape matters, or if it overwrites the source. */
 static bool reads(const mst_plan_node *node, int i) {
+    if (node->op == &mst_op_update && !mst_update_reads(node->options, i)) return false;
     return !mst_plan_shape_only(node, i) && !(mst_plan_writes(node, i) && (node->op->flags & MST_OP_OVERWRITES));
 }
 
@@ -136,6 +137,11 @@ static int by_program(const void *a, const void *b) {
     return (x->key > y->key) - (x->key < y->key);
 }
 
+/* A number for each part, at least 0. */
+static int32_t part_key(int32_t part) {
+    return part >= 0 ? 2 * part : -2 * part - 1;
+}
+
 /* Numbers the programs, and sorts their nodes: those of the graph in the order in which they were made there, then
  * those that passes have added. */
 static mst_status find_programs(pass *p) {
@@ -151,7 +157,7 @@ static mst_status find_programs(pass *p) {
         int32_t *kind = NULL, *program = NULL;
         if (node->part == MST_PART_ALONE) {
             p->program_of[n] = p->num_programs++;
-        } else if ((kind = mst_pair_map_at(&kinds, node->part, p->level[n], -1))) {
+        } else if ((kind = mst_pair_map_at(&kinds, part_key(node->part), p->level[n], -1))) {
             if (*kind < 0) *kind = num_kinds++;
             program = mst_pair_map_at(&programs, node->device, *kind, -1);
         }
@@ -440,7 +446,7 @@ static mst_status find_faults(const writing *w, mst_compiled_options *out) {
 static const char *find_name(const writing *w) {
     const mst_plan_node *first = &w->p->plan->node[w->members[0].node];
     const int32_t level = w->p->level[w->members[0].node];
-    if (first->part == MST_PART_ALONE) return first->name;
+    if (first->part <= MST_PART_ALONE) return first->name;
     if (first->part == MST_PART_REST) return mst_arena_print(&w->p->plan->memory, "program_%d", level);
     return mst_arena_print(&w->p->plan->memory, "shard_%d/program_%d", first->part - 1, level);
 }

@@ -359,6 +359,10 @@ static mst_status exchange_bucket(mst_lowering *l, int32_t set, mst_gradient_kin
     return MST_OK;
 }
 
+mst_status mst_lowering_exchange_rows(mst_lowering *l, int32_t set) {
+    return exchange_bucket(l, set, MST_GRADIENT_SPARSE, 0, l->options->num_variables - 1);
+}
+
 int32_t mst_lowering_bucket(const mst_lowering *l, int32_t set, int32_t last) {
     int64_t bytes = 0;
     int32_t v = last;
@@ -374,13 +378,16 @@ static mst_status exchange_tasks(mst_lowering *l, int32_t set) {
         first = mst_lowering_bucket(l, set, last);
         MST_TRY(exchange_bucket(l, set, MST_GRADIENT_DENSE, first, last));
     }
-    return exchange_bucket(l, set, MST_GRADIENT_SPARSE, 0, num - 1);
+    return mst_lowering_exchange_rows(l, set);
 }
 
 mst_status mst_lowering_exchange(mst_lowering *l, int32_t set) {
+    if (l->plan->host->devices->device[l->sets[set].device[0]].type->compiles) {
+        MST_TRY(mst_lowering_buckets(l, set));
+        return mst_lowering_is_part(l) ? mst_lowering_exchange_rows(l, set) : MST_OK;
+    }
     if (mst_lowering_is_part(l)) return exchange_tasks(l, set);
-    if (l->sets[set].num_domains > 1 && !l->plan->host->devices->device[l->sets[set].device[0]].type->compiles)
-        return scatter(l, set);
+    if (l->sets[set].num_domains > 1) return scatter(l, set);
     for (int32_t v = 0; v < l->options->num_variables; v++)
         if (l->variables[v].set == set && l->variables[v].kind != MST_GRADIENT_PRODUCT)
             MST_TRY(join_windows(l, &l->variables[v]));

@@ -219,7 +219,7 @@ static mst_status sum_rows(mst_lowering *l, mst_variable_update *v) {
                 l->plan->node[mst_lowering_maker(l, v->gradient[i])].part;
     }
     free(sources.value);
-    return status || !mst_lowering_compiles(l, v) ? status : mst_lowering_pairs(l, v);
+    return status || !mst_lowering_compiles(l, v) ? status : mst_lowering_pairs(l, v, (int32_t)(v - l->variables));
 }
 
 /* ---- dense gradients: sums of shards ---- */
@@ -241,13 +241,13 @@ static mst_status sum_subtree(mst_lowering *l, const mst_variable_update *v, mst
 }
 
 /* Splits the shards into the largest subtrees whose gradients are on one device, and sums the gradients of each. On
- * devices that compile there is one sum for each node of the tree, see update_pairs.c. */
+ * devices that compile they are summed in buckets (update_pairs.c). */
 static mst_status sum_dense(mst_lowering *l, mst_variable_update *v) {
     const int32_t begin = l->window.first, shards = l->window.count;
     if (mst_lowering_compiles(l, v)) {
         for (int32_t i = 0; i < shards; i++)
             v->parts[v->num_parts++] = (mst_gradient_part){.leaf = {begin + i, 1}, .value = v->gradient[i]};
-        return mst_lowering_pairs(l, v);
+        return MST_OK;
     }
     for (int32_t first = 0, end = 0; first < shards;) {
         const int32_t device = mst_lowering_device(l, v->gradient[first]);

@@ -275,8 +275,20 @@ mst_status mst_lowering_update(mst_lowering *l, const mst_update_local *x, mst_u
 mst_status mst_lowering_alone(mst_lowering *l, const mst_update_local *x, mst_update_purpose purpose, const char *name,
                               int32_t *out) {
     MST_TRY(mst_lowering_update(l, x, purpose, name, out));
-    mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, *out)];
-    if (mst_plan_compiles(l->plan, node)) node->part = MST_PART_ALONE;
+    mst_plan *plan = l->plan;
+    const int32_t n = mst_lowering_maker(l, *out), part = MST_PART_ALONE - 1 - n;
+    if (!mst_plan_compiles(plan, &plan->node[n])) return MST_OK;
+    plan->node[n].part = part;
+    for (int i = 0; i < plan->node[n].num_src; i++) { /* with pieces of its own, the sums are its sources */
+        const mst_plan_node *maker = &plan->node[mst_lowering_maker(l, plan->node[n].src[i])];
+        if (maker->op != &mst_op_piece) continue;
+        mst_plan_node piece = *maker;
+        const mst_spec spec = plan->value[maker->dst].spec;
+        int32_t added;
+        piece.part = part;
+        MST_TRY(mst_plan_add(plan, &piece, piece.src, &spec, &added));
+        plan->node[n].src[i] = plan->node[added].dst;
+    }
     return MST_OK;
 }
 

@@ -20,7 +20,7 @@ typedef struct mst_gradient_sum {
     mst_gradient_part part;
 } mst_gradient_sum;
 
-/** One variable of the update that is lowered. */
+/** One variable of the update that is lowered, or a bucket of variables (update_pairs.c). */
 typedef struct mst_variable_update {
     int32_t source;    /**< number of the variable among the sources of apply_gradients */
     int32_t set;       /**< number of its mst_update_set */
@@ -106,7 +106,7 @@ MST_CHECKED mst_status mst_lowering_push(mst_update_local *x, int32_t value);
 /** Adds the node update of X for PURPOSE. *OUT is the value of its output. */
 MST_CHECKED mst_status mst_lowering_update(mst_lowering *l, const mst_update_local *x, mst_update_purpose purpose,
                                            const char *name, int32_t *out);
-/** The same, for a node that only one of the devices has. If they compile, it is a program of its own. */
+/** The same, for a node that only one of the devices has. If they compile, it has a program of its own. */
 MST_CHECKED mst_status mst_lowering_alone(mst_lowering *l, const mst_update_local *x, mst_update_purpose purpose,
                                           const char *name, int32_t *out);
 /** Makes NODE a part of the update: whatever comes after apply_gradients comes after NODE too. */
@@ -129,9 +129,13 @@ MST_CHECKED mst_status mst_lowering_rows(mst_lowering *l, const mst_variable_upd
 
 /** update_pairs.c: whether the devices that keep V compile. */
 bool mst_lowering_compiles(const mst_lowering *l, const mst_variable_update *v);
-/** Adds up the parts of V's gradient, one for each shard, in pairs. Then there is one part for each node of the tree of
- *  which this task has all shards. */
-MST_CHECKED mst_status mst_lowering_pairs(mst_lowering *l, mst_variable_update *v);
+/** Adds up the parts of V's gradient, one for each shard, in pairs. TURN chooses the device that adds up gradients of
+ *  two devices. Then there is one part for each node of the tree of which this task has all shards. */
+MST_CHECKED mst_status mst_lowering_pairs(mst_lowering *l, mst_variable_update *v, int32_t turn);
+/** Adds up the dense gradients of a set whose devices compile, over the shards of all tasks, in buckets. */
+MST_CHECKED mst_status mst_lowering_buckets(mst_lowering *l, int32_t set);
+/** update_exchange.c: the same for its sparse gradients, over all tasks. */
+MST_CHECKED mst_status mst_lowering_exchange_rows(mst_lowering *l, int32_t set);
 
 /** update_exchange.c: the first variable of the bucket of dense gradients whose last one is LAST. */
 int32_t mst_lowering_bucket(const mst_lowering *l, int32_t set, int32_t last);

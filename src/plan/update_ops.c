@@ -2,6 +2,7 @@
  * in update_scalars.c, clip_factors in update_clip.c. */
 #include "plan/update_ops.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "collective/tree_sum.h"
@@ -69,6 +70,23 @@ const mst_op mst_op_sum_leaves = {.name = "sum_leaves",
                                   .reference = share_leaves,
                                   .lower = mst_sum_leaves_lower};
 
+/* ---- flat ---- */
+
+static void flat_lower(mst_lower *l) {
+    mst_hlo *vector = calloc((size_t)l->num_src, sizeof *vector);
+    if (!vector) {
+        mst_hlo_fail(l, "cannot get memory");
+        return;
+    }
+    for (int i = 0; i < l->num_src; i++)
+        vector[i] = mst_hlo_reshape(l, l->src[i], MST_SHAPE(mst_shape_count(l->src_spec[i].shape)));
+    l->dst[0] = mst_hlo_concat(l, l->num_src, vector, 0);
+    free(vector);
+}
+
+const mst_op mst_op_flat = {
+    .name = "flat", .num_src = MST_VARIADIC, .num_dst = 1, .flags = MST_OP_STATEFUL, .lower = flat_lower};
+
 /* ---- update: op/state/update.h; its kernel is kernel/cpu/update.c ---- */
 
 static bool update_writes(const void *options, int num_src, int i) {
@@ -90,6 +108,13 @@ static bool update_writes(const void *options, int num_src, int i) {
 /* A step writes variables: mst_update_node_lower then says where their new values go. */
 static void update_lower(mst_lower *l) {
     mst_update_node_lower(l, NULL);
+}
+
+bool mst_update_reads(const mst_update_options *o, int i) {
+    if (o->purpose != MST_UPDATE_PENALTIES) return true;
+    for (int32_t v = 0; v < o->num_variables; v++)
+        if (i == o->variable[v].weight || i == o->variable[v].master) return true;
+    return false;
 }
 
 const mst_op mst_op_update = {.name = "update",

@@ -27,6 +27,12 @@ void mst_merge_rows_lower(mst_lower *l);
 void mst_check_rows_lower(mst_lower *l);
 void mst_sum_leaves_lower(mst_lower *l);
 
+/** flat: the elements of all sources, of one dtype, one after the other as a vector. On devices that compile. */
+extern const mst_op mst_op_flat;
+
+/** Whether the node update of OPTIONS reads its source I. */
+bool mst_update_reads(const mst_update_options *options, int i);
+
 extern const mst_op mst_op_sum_rows, mst_op_merge_rows, mst_op_check_rows, mst_op_sum_leaves, mst_op_update,
     mst_op_stage_update;
 
