@@ -45,6 +45,9 @@ static mst_status copy_by_host(mst_domain *to, char *dst, mst_domain *from, cons
 
 mst_status mst_domain_copy(mst_domain *to, void *dst, mst_domain *from, const void *src, size_t bytes) {
     if (!bytes) return MST_OK;
+    if (!from->type->copy || !to->type->copy)
+        return MST_FAIL(MST_INTERNAL, "a copy of bytes from %s to %s, whose memory has whole arrays", from->type->name,
+                        to->type->name);
     if (from->type == to->type || from->type->host) return to->type->copy(to, dst, from, src, bytes);
     if (to->type->host) return from->type->copy(to, dst, from, src, bytes);
     return copy_by_host(to, dst, from, src, bytes);

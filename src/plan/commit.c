@@ -221,6 +221,29 @@ static int32_t current_value(const committer *c, int32_t variable) {
     return c->accesses[variable].staged >= 0 ? c->accesses[variable].staged : variable;
 }
 
+/* Whether writer N, on a device that compiles, only gives a variable a value, which is in the memory of no variable. Then
+ * no program computes it: behind the gate the variable takes the value itself. */
+static bool is_plain(const mst_plan *plan, int32_t n) {
+    const mst_plan_node *node = &plan->node[n];
+    return mst_plan_compiles(plan, node) && node->op == &mst_op_assign && node->region == MST_BODY &&
+           !mst_plan_in_variable(plan, node->src[1]);
+}
+
+/* Replaces the writers that no program computes by nodes that only come after what they came after. All readers of their
+ * outputs read the values themselves by now. */
+static mst_status drop_plain(committer *c, const int32_t *order, int64_t count) {
+    mst_plan *plan = c->plan;
+    for (int64_t k = 0; k < count; k++) {
+        mst_plan_node *node = &plan->node[order[k]];
+        if (!is_plain(plan, order[k])) continue;
+        MST_TRY(mst_plan_add_control(plan, order[k], plan->value[node->src[1]].node));
+        node->op = &mst_op_no_op;
+        node->writer = false;
+        node->num_src = 0;
+    }
+    return MST_OK;
+}
+
 /* The output of writer N, on a device that compiles, that is the new value of source I. */
 static int32_t new_value(const mst_plan *plan, int32_t n, int i) {
     const mst_plan_node *node = &plan->node[n];
@@ -235,7 +258,7 @@ static mst_status stage(committer *c, int32_t n, int i, int32_t variable) {
     const int32_t phase = plan->node[n].phase;
     if (mst_plan_compiles(plan, &plan->node[n])) {
         plan->node[n].src[i] = current_value(c, variable);
-        c->accesses[variable].staged = new_value(plan, n, i);
+        c->accesses[variable].staged = is_plain(plan, n) ? plan->node[n].src[1] : new_value(plan, n, i);
         return MST_OK;
     }
     int32_t copy;
@@ -390,6 +413,7 @@ static mst_status commit_run(committer *c, int32_t *order) {
         MST_TRY(sort_writers(plan, order + writers, end - writers));
         MST_TRY(visit_phase(c, order + k, end - k));
     }
+    MST_TRY(drop_plain(c, order, count));
     return commit_all_staged(c);
 }
 

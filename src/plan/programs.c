@@ -360,10 +360,21 @@ static mst_status write_after_inputs(writing *w, int32_t n, visit *stack) {
     return MST_OK;
 }
 
+static bool has_output(const pass *p, int32_t n) {
+    const mst_plan_node *node = &p->plan->node[n];
+    for (int32_t v = node->dst; v < node->dst + node->num_dst; v++)
+        if (p->is_output[v]) return true;
+    return false;
+}
+
+/* Writes first the nodes that others read, in the order of their keys, each after its inputs. So the text is the same on
+ * all devices, although passes have added their nodes in another order. */
 static mst_status write_nodes(writing *w) {
     visit *stack = malloc(((size_t)w->num_members + 1) * sizeof *stack);
     mst_status status = stack ? MST_OK : MST_NO_MEMORY("for a plan");
-    for (int64_t k = 0; k < w->num_members && !status; k++) status = write_after_inputs(w, w->members[k].node, stack);
+    for (int rest = 0; rest < 2; rest++)
+        for (int64_t k = 0; k < w->num_members && !status; k++)
+            if (rest || has_output(w->p, w->members[k].node)) status = write_after_inputs(w, w->members[k].node, stack);
     free(stack);
     return status;
 }

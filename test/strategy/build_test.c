@@ -2,6 +2,7 @@
  * whole batch however shards divide it, its nodes have their names and devices, and copies of variables stay equal. */
 #include <math.h>
 
+#include "base/clock.h"
 #include "support/test.h"
 #include "support/training.h"
 
@@ -190,7 +191,7 @@ static void copies_stay_equal(void **state) {
     for (const mst_copy *copy = entry->copies; copy; copy = copy->next, copies++) {
         assert_true(copy->version == entry->version);
         double values[FEATURES];
-        EXPECT_OK(mst_domain_copy(&mst_domain_host, values, copy->domain, copy->data, entry->bytes));
+        EXPECT_OK(mst_state_copy(entry, &mst_domain_host, values, copy->domain, copy->data, MST_NEVER));
         assert_memory_equal(values, mst_tensor_data(w), entry->bytes);
     }
     assert_int_equal(copies, 2);
