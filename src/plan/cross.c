@@ -215,6 +215,7 @@ static mst_status repeat(crossing *x, int32_t value, int32_t device, int32_t *ou
     if (!dst) return MST_NO_MEMORY("for a plan");
     for (int i = 0; i < copy.num_dst; i++) dst[i] = plan->value[copy.dst + i].spec;
     const int32_t first = copy.dst;
+    if (!copy.copy_of) copy.copy_of = 1 + plan->value[value].node;
     copy.device = device;
     MST_TRY(mst_plan_add(plan, &copy, copy.src, dst, &added));
     for (int i = 0; i < copy.num_dst; i++) {

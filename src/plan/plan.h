@@ -73,6 +73,7 @@ typedef struct mst_plan_node {
     int32_t device;   /**< device that runs it; of a group: the first */
     int32_t group;    /**< the devices that run it together, each a part; -1: only `device` */
     int32_t part;     /**< MST_PART_REST, MST_PART_ALONE, or another */
+    int32_t copy_of;  /**< 1 + the node of which it is a copy for another device (cross.c); 0: of none */
     int64_t made;     /**< number of its node in the graph: writers of one phase write in this order */
     int32_t phase;    /**< largest number of writers on any path to it, see commit.c */
     int32_t earliest; /**< least phase that it may have: a node that a pass made in place of another has the other's

@@ -164,7 +164,8 @@ static mst_status find_programs(pass *p) {
         if (program && *program < 0) *program = p->num_programs++;
         if (program) p->program_of[n] = *program;
         if (p->program_of[n] < 0) status = MST_NO_MEMORY("for a plan");
-        const int64_t key = node->origin ? node->origin->id : (int64_t)INT32_MAX + n;
+        const int32_t added = node->copy_of ? node->copy_of - 1 : n;
+        const int64_t key = node->origin ? node->origin->id : (int64_t)INT32_MAX + added;
         p->members[p->num_members++] = (member){n, p->program_of[n], key};
     }
     mst_pair_map_free(&kinds);
