@@ -14,6 +14,7 @@
 #include "graph/options.h"
 #include "muster/device.h"
 #include "muster/version.h"
+#include "op/list.h"
 #include "rule/rule.h"
 #include "task/task.h"
 
@@ -57,7 +58,8 @@ static uint64_t add_nodes(uint64_t hash, const mst_graph *graph, const char *sco
         const mst_node *node = graph->node[n];
         if (strncmp(node->name, scope, length) != 0) continue;
         hash = add_text(add_text(hash, node->op->name), node->name + length);
-        hash = add_options(hash, node->op->fields, node->options);
+        /* the options of a sum over the replicas say where the shard is */
+        if (node->op != &mst_op_sum_replicas) hash = add_options(hash, node->op->fields, node->options);
     }
     return hash;
 }

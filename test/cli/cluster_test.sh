@@ -44,6 +44,24 @@ make_hosts
 for i in 0 1; do start $i --epochs 3 $stops; done
 ended_alike workers_keep_the_same_rows_for_validation "$alone" 0 1
 
+# Statistics of the whole batch are sums over the shards of all workers.
+cat > together.json << END
+{"class_name": "Sequential", "config": {"name": "together", "layers": [
+    {"class_name": "InputLayer", "config": {"name": "in", "batch_shape": [null, 8, 8]}},
+    {"class_name": "Flatten", "config": {"name": "flat"}},
+    {"class_name": "Dense", "config": {"name": "middle", "units": 16}},
+    {"class_name": "BatchNormalization", "config": {"name": "norm", "momentum": 0.9, "synchronized": true}},
+    {"class_name": "Dense", "config": {"name": "end", "units": 8}}]}}
+END
+plain=$training
+training=$(echo "$plain" | sed 's/--hidden-units [0-9]*/--model together.json/; s/--dropout [0-9.]*//')
+alone --epochs 2
+find_ports 3
+make_hosts
+for i in 0 1 2; do start $i --epochs 2; done
+ended_alike statistics_of_the_whole_batch_are_those_of_one_process "$alone" 0 1 2
+training=$plain
+
 # As mpiexec of Open MPI and torchrun start them on one machine: all addresses follow from the environment.
 alone --epochs 3
 # launched NAME VARIABLE=VALUE...: two workers with these variables, and @ for their number
