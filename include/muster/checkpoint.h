@@ -74,6 +74,13 @@ MST_API void mst_restored_free(mst_restored *restored);
 MST_API MST_CHECKED mst_status mst_checkpoint_restore(const char *path, mst_store *store,
                                                       const mst_restore_options *options, mst_restored *restored);
 
+/** *OUT is the number of shards into which a fit cut its batches, as its checkpoint says. PATH is the prefix of the
+ *  checkpoint, or a folder, whose newest one counts. A fit that is resumed keeps the number by itself, unless its
+ *  strategy says something else (mst_resumed_shards); this is for programs that need it before, to choose devices or a
+ *  batch size. The tensors are not read. *OUT is 0 if there is no checkpoint, or none that has the number. MST_CORRUPT
+ *  if it is damaged. */
+MST_API MST_CHECKED mst_status mst_checkpoint_num_shards(const char *path, int *out);
+
 /* ---- the checkpoints of a training ------------------------------------------------------------------ */
 
 typedef struct mst_checkpoint_options {

@@ -27,11 +27,20 @@
 extern "C" {
 #endif
 
+/** Which number of shards a fit that is resumed takes, if it was begun with another one than the strategy has. */
+typedef enum mst_resumed_shards {
+    MST_SHARDS_DEFAULT = 0, /**< MST_SHARDS_KEPT if num_shards is 0, else MST_SHARDS_NEW */
+    MST_SHARDS_KEPT,        /**< the number with which it was begun: weights are those of a fit that was not stopped */
+    MST_SHARDS_NEW,         /**< that of the strategy, with a warning: the last digits of weights differ */
+    MST_SHARDS_SAME,        /**< none: another number is MST_INVALID */
+} mst_resumed_shards;
+
 typedef struct mst_strategy {
     int zero_;
     mst_strategy_kind kind;
     int num_devices; /**< default 1 */
-    int num_shards;  /**< a multiple of num_devices (one: any); default num_devices */
+    int num_shards;  /**< a multiple of num_devices (one: any); default num_devices, in a cluster of all workers */
+    mst_resumed_shards resumed_shards; /**< for mst_fit */
     /** In a cluster: this task computes NUM_SHARDS_HERE shards, from FIRST_SHARD on, of the num_shards of all tasks.
      *  NUM_SHARDS_HERE must then be a multiple of num_devices. Default: all. */
     int first_shard, num_shards_here;

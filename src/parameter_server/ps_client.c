@@ -277,7 +277,9 @@ mst_status mst_ps_client_keep(mst_ps_client *c) {
     c->has_kept = true;
     if (!is_chief(c)) return MST_OK;
     MST_TRY(mst_ps_kept_read(c->program.store, &kept));
-    const mst_status status = mst_snapshot_count(kept) ? send_kept(c, kept) : MST_OK;
+    /* the number of shards is not news: the server has had it since BEGIN */
+    const bool has_news = mst_snapshot_count(kept) > (mst_snapshot_find(kept, NULL, MST_STATE_SHARDS) != NULL);
+    const mst_status status = has_news ? send_kept(c, kept) : MST_OK;
     mst_snapshot_release(kept);
     return status;
 }

@@ -5,11 +5,12 @@
 
 #include "messages/state_message.h"
 #include "parameter_server/ps_progress.h"
+#include "store/store.h"
 
 bool mst_ps_is_kept(const mst_state_info *info) {
     /* callbacks keep all that they keep as entries of this kind */
     return info->kind == MST_STATE_CURSOR && strcmp(info->container, MST_PS_CONTAINER) != 0 &&
-           strncmp(info->name, "fit/", 4) != 0;
+           (strncmp(info->name, "fit/", 4) != 0 || strcmp(info->name, MST_STATE_SHARDS) == 0);
 }
 
 static mst_status add_entry(mst_store *store, const mst_state_info *info, mst_snapshot *to) {

@@ -84,6 +84,7 @@ struct mst_store {
 #define MST_STATE_RUNS "random/runs"
 #define MST_STATE_SEED "random/seed"
 #define MST_STATE_GLOBAL_STEP "global_step"
+#define MST_STATE_SHARDS "fit/num_shards"
 
 /* ---- turns: the order of reads and writes -------------------------------------------------------------- */
 

@@ -65,16 +65,19 @@ mst_status mst_strategy_resolve(mst_strategy *strategy) {
     if (MST_IS_NULL(strategy)) return MST_INVALID;
     if ((unsigned)strategy->kind >= MST_NUM_STRATEGIES)
         return MST_FAIL(MST_INVALID, "strategy: kind is %d, must be one of mst_strategy_kind", (int)strategy->kind);
-    enum { MOST = 1 << 20 }; /* the most gradients of one update */
-    if (strategy->num_devices < 0 || strategy->num_devices > MOST)
-        return MST_FAIL(MST_INVALID, "strategy: %d devices, must be from 1 to %d", strategy->num_devices, MOST);
+    if ((unsigned)strategy->resumed_shards > MST_SHARDS_SAME)
+        return MST_FAIL(MST_INVALID, "strategy: resumed_shards is %d, must be one of mst_resumed_shards",
+                        (int)strategy->resumed_shards);
+    const int most = MST_SHARDS_MOST;
+    if (strategy->num_devices < 0 || strategy->num_devices > most)
+        return MST_FAIL(MST_INVALID, "strategy: %d devices, must be from 1 to %d", strategy->num_devices, most);
     if (strategy->num_devices == 0) strategy->num_devices = 1;
     if (strategy->kind == MST_STRATEGY_DEFAULT)
         strategy->kind = strategy->num_devices > 1 ? MST_STRATEGY_MIRRORED : MST_STRATEGY_ONE;
     const bool spread = strategy->kind != MST_STRATEGY_ONE;
     if (strategy->num_shards == 0) strategy->num_shards = spread ? strategy->num_devices : 1;
-    if (strategy->num_shards < 1 || strategy->num_shards > MOST)
-        return MST_FAIL(MST_INVALID, "strategy: %d shards, must be from 1 to %d", strategy->num_shards, MOST);
+    if (strategy->num_shards < 1 || strategy->num_shards > most)
+        return MST_FAIL(MST_INVALID, "strategy: %d shards, must be from 1 to %d", strategy->num_shards, most);
     const mst_shards here = mst_strategy_window(strategy);
     if (here.first < 0 || here.count < 1 || here.count > strategy->num_shards ||
         here.first > strategy->num_shards - here.count)

@@ -8,6 +8,8 @@
 #include "base/shard_tree.h"
 #include "muster/strategy.h"
 
+enum { MST_SHARDS_MOST = 1 << 20 /**< the most shards of a step, and so gradients of one update */ };
+
 /** What a strategy does, apart from its name and number. */
 typedef struct mst_strategy_form {
     const char *help;  /**< half a line for `muster train --help` */

@@ -29,8 +29,10 @@ MST_CHECKED mst_status mst_task_share(mst_task *task, int32_t num_shards, mst_ta
 
 /** Whether the workers that train differ from those among whom the shards were divided. */
 bool mst_task_must_share_anew(mst_task *task);
-/** Divides the shards among the workers that train now. The group must have no exchange. */
-MST_CHECKED mst_status mst_task_share_anew(mst_task *task);
+/** Divides NUM_SHARDS among the workers that train now. The group must have no exchange. */
+MST_CHECKED mst_status mst_task_share_anew(mst_task *task, int32_t num_shards);
+/** The number of shards that have been divided; 0: none. */
+int32_t mst_task_num_shards(const mst_task *task);
 /** The group; NULL: no shards have been divided. */
 mst_task_group *mst_task_shards(const mst_task *task);
 /** The least number of workers that may train; 0: all must train. */

@@ -54,8 +54,12 @@ bool mst_task_must_share_anew(mst_task *task) {
     return !same;
 }
 
-mst_status mst_task_share_anew(mst_task *task) {
-    return mst_task_cut_shards(task, mst_group_num_shards(task->group));
+mst_status mst_task_share_anew(mst_task *task, int32_t num_shards) {
+    return mst_task_cut_shards(task, num_shards);
+}
+
+int32_t mst_task_num_shards(const mst_task *task) {
+    return task->shared ? mst_group_num_shards(task->group) : 0;
 }
 
 mst_status mst_task_share(mst_task *task, int32_t num_shards, mst_task_group **out) {

@@ -403,12 +403,27 @@ mst_status mst_checkpoint_read(const char *path, mst_snapshot **out) {
     return status;
 }
 
-mst_status mst_checkpoint_read_note(const char *path, const char *key, char **out) {
-    reader r = {.path = path, .kind = MST_FILE_CHECKPOINT};
-    *out = NULL;
+/* Reads entry I, if it is an i64. */
+static mst_status read_number(reader *r, int64_t i, int64_t *out) {
+    mst_tensor *value;
+    MST_TRY(reader_read(r, i, &value));
+    const bool is_number = mst_tensor_dtype(value) == MST_I64 && mst_tensor_count(value) == 1;
+    if (is_number) memcpy(out, mst_tensor_data(value), sizeof *out);
+    mst_tensor_release(value);
+    return is_number ? MST_OK : MST_FAIL(MST_CORRUPT, "'%s': '%s' is no i64", r->path, reader_name(r, i));
+}
+
+mst_status mst_checkpoint_read_number(const char *path, const char *name, int64_t *out) {
+    reader r = {.path = path, .kind = mst_model_file_of(path)};
+    *out = 0;
     mst_status status = open_reader(&r);
-    const char *note = json_string_value(json_object_get(json_object_get(r.state, "notes"), key));
-    if (!status && note && !(*out = strdup(note))) status = MST_NO_MEMORY("to read '%s'", path);
+    for (int64_t i = 0; !status && i < reader_count(&r); i++) {
+        const char *container, *entry, *key = reader_name(&r, i);
+        mst_state_kind kind;
+        if (!key || strcmp(key, name) != 0) continue;
+        status = identify(&r, key, &container, &entry, &kind);
+        if (!status && !*container && strcmp(entry, name) == 0) status = read_number(&r, i, out);
+    }
     close_reader(&r);
     return status;
 }

@@ -15,10 +15,12 @@ MST_CHECKED mst_status mst_checkpoint_write_in(const mst_folder *folder, const c
 /** Reads the number of the save that a checkpoint contains; 0 if it has none, or is damaged. */
 MST_CHECKED mst_status mst_checkpoint_read_save(const char *path, int64_t *out);
 
-/** Reads the note KEY of a checkpoint, without its tensors. *OUT, which the caller frees, is NULL if it has none. */
-MST_CHECKED mst_status mst_checkpoint_read_note(const char *path, const char *key, char **out);
-/** The same of the newest checkpoint in the folder PATH; *OUT is NULL, too, if there is no folder or no checkpoint. */
-MST_API MST_CHECKED mst_status mst_checkpoint_read_newest_note(const char *path, const char *key, char **out);
+/** Reads the entry NAME of a checkpoint or model file, an i64 of the default container, without its other tensors. *OUT
+ *  is 0 if it has no such entry. */
+MST_CHECKED mst_status mst_checkpoint_read_number(const char *path, const char *name, int64_t *out);
+/** *PATH is the prefix of the newest checkpoint of FOLDER, which may be damaged. It is NULL if there is none, and
+ *  belongs to the caller. */
+MST_CHECKED mst_status mst_checkpoint_find_newest(const mst_folder *folder, char **path);
 
 /** A checkpoint that is in a folder, or that the folder's state file names. */
 typedef struct mst_checkpoint_item {

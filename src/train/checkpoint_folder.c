@@ -304,20 +304,16 @@ static mst_status has_index(const char *prefix, bool *out) {
     return status;
 }
 
-mst_status mst_checkpoint_read_newest_note(const char *path, const char *key, char **out) {
-    mst_folder folder;
+mst_status mst_checkpoint_find_newest(const mst_folder *folder, char **path) {
     mst_checkpoint_list list;
-    *out = NULL;
-    if (!mst_is_folder(path)) return MST_OK;
-    MST_TRY(mst_folder_open(path, &folder));
-    mst_status status = mst_checkpoint_list_read(&folder, &list);
+    *path = NULL;
+    mst_status status = mst_checkpoint_list_read(folder, &list);
     bool there = false;
     for (int64_t i = list.count - 1; i >= 0 && !there && !status; i--) {
         status = has_index(list.item[i].path, &there);
-        if (there) status = mst_checkpoint_read_note(list.item[i].path, key, out);
+        if (there && !(*path = strdup(list.item[i].path))) status = MST_NO_MEMORY("for a path");
     }
     mst_checkpoint_list_free(&list);
-    mst_folder_close(&folder);
     return status;
 }
 

@@ -35,8 +35,11 @@ typedef struct mst_cooperation_rules {
 typedef struct mst_cooperation {
     /* ---- the trainer ---- */
 
-    /** At compile: decides which shards of a batch this task computes, and joins the session to the others. */
+    /** At compile: decides which shards of a batch this task computes, and joins the session to the others. Also called
+     *  if a fit takes another number of shards, unless joins_before_shards is set. */
     mst_status (*share)(struct mst_trainer *trainer);
+    /** `join` takes the number of shards of a fit that is resumed (train/resumed_shards.h). False: taken before. */
+    bool joins_before_shards;
     /** NULL: in_step and decides are true. Called after the strategy is complete. */
     mst_cooperation_rules (*rules)(const struct mst_trainer *trainer);
     /** A step was built, for TRAINING or evaluating, and its variables have values. */

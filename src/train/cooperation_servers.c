@@ -7,6 +7,7 @@
 #include "store/store.h"
 #include "task/task.h"
 #include "train/fit_run.h"
+#include "train/resumed_shards.h"
 #include "train/server_updates.h"
 #include "train/worker_fingerprints.h"
 
@@ -25,6 +26,7 @@ static mst_status servers_share(mst_trainer *trainer) {
     mst_strategy *strategy = &trainer->strategy;
     const mst_task *task = trainer->options.task;
     const int workers = mst_task_num_workers(task), self = mst_task_worker(task);
+    mst_server_updates_free(trainer);
     if (strategy->num_shards == 0) strategy->num_shards = strategy->num_devices * workers;
     if (strategy->num_shards < workers)
         return MST_FAIL(MST_INVALID, "compile: %d shards are too few for %d workers: take at least as many",
@@ -111,9 +113,14 @@ static mst_status join_at_position(mst_fit_run *run) {
     return MST_OK;
 }
 
+/* The servers have the chief's number of shards. A worker that has another one joins once more, with its new part of
+ * the shards. */
 static mst_status servers_join(mst_fit_run *run) {
+    const int before = run->trainer->strategy.num_shards;
     MST_TRY(mst_fit_find_position(run));
-    return join_at_position(run);
+    MST_TRY(join_at_position(run));
+    MST_TRY(mst_resumed_shards_take(run->trainer));
+    return run->trainer->strategy.num_shards == before ? MST_OK : join_at_position(run);
 }
 
 /* ---- the learning rate ---- */

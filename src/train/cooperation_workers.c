@@ -6,6 +6,7 @@
 #include "store/store.h"
 #include "task/task.h"
 #include "train/fit_run.h"
+#include "train/resumed_shards.h"
 #include "train/sharded_state.h"
 #include "train/worker_fingerprints.h"
 
@@ -36,6 +37,9 @@ static mst_status workers_share(mst_trainer *trainer) {
     mst_task *task = trainer->options.task;
     mst_task_group *group;
     if (strategy->num_shards == 0) strategy->num_shards = strategy->num_devices * mst_task_num_workers(task);
+    trainer->asked_shards = strategy->num_shards;
+    /* an earlier fit of these tasks may have kept another number */
+    if (mst_keeps_shards(trainer) && mst_task_num_shards(task)) strategy->num_shards = mst_task_num_shards(task);
     MST_TRY(mst_task_share(task, strategy->num_shards, &group));
     take_window(strategy, group);
     if (strategy->sharded_state) MST_TRY(take_part(strategy, task, group));
@@ -53,16 +57,21 @@ static mst_status workers_build(mst_trainer *trainer, bool training) {
 }
 
 /* Gives this task its new part of the shards, in a new graph, if the workers that train have changed since the trainer
- * was made. */
+ * was made, or if the state of these workers is of a training with another number of shards. */
 static mst_status share_anew(mst_trainer *trainer) {
     mst_strategy *strategy = &trainer->strategy;
     mst_task *task = trainer->options.task;
-    if (!mst_task_must_share_anew(task)) return MST_OK;
+    int num_shards;
+    MST_TRY(mst_resumed_shards_read(trainer, &num_shards));
+    if (num_shards != strategy->num_shards)
+        MST_TRY(mst_resumed_shards_check(trainer, num_shards));
+    else if (!mst_task_must_share_anew(task))
+        return MST_OK;
     MST_TRY(mst_trainer_empty_graph(trainer));
-    MST_TRY(mst_task_share_anew(task));
+    strategy->num_shards = num_shards;
+    MST_TRY(mst_task_share_anew(task, num_shards));
     take_window(strategy, mst_task_shards(task));
-    strategy->num_devices = mst_session_num_devices(trainer->session);
-    while (strategy->num_shards_here % strategy->num_devices) strategy->num_devices--;
+    mst_trainer_choose_devices(trainer);
     return mst_trainer_build(trainer, &trainer->train, true);
 }
 
@@ -75,7 +84,7 @@ static mst_status come_together(mst_fit_run *run, mst_task_joined *joined) {
     mst_task *task = trainer->options.task;
     mst_position position;
     *joined = (mst_task_joined){.copied = false};
-    if (mst_task_has_agreed(task)) return MST_OK;
+    if (mst_task_has_agreed(task)) return share_anew(trainer);
     MST_TRY(mst_position_read(trainer, &position));
     MST_TRY(mst_position_adopt(trainer, &position));
     mst_fingerprint fingerprint[MST_FINGERPRINTS_MOST];
@@ -233,6 +242,7 @@ static mst_status workers_collect(mst_trainer *trainer, bool *may_save) {
 }
 
 const mst_cooperation mst_cooperation_workers = {.share = workers_share,
+                                                 .joins_before_shards = true,
                                                  .rules = workers_rules,
                                                  .build = workers_build,
                                                  .add_fetches = mst_sharded_build,

@@ -28,6 +28,7 @@
 #include "train/fit_run.h"
 #include "train/history.h"
 #include "train/replica_check.h"
+#include "train/resumed_shards.h"
 #include "train/trainer_data.h"
 #include "train/trainer_objective.h"
 
@@ -592,6 +593,7 @@ static mst_status fit_prepare(fit *f, mst_model *model) {
     MST_TRY(check_split(f));
     if (o->validation) f->validation = mst_dataset_retain((mst_dataset *)(uintptr_t)o->validation);
     MST_TRY(check_validation(f));
+    MST_TRY(mst_resumed_shards_choose(f));
     MST_TRY(mst_trainer_build(f->trainer, &f->trainer->train, true));
     MST_TRY(f->trainer->cooperation->join ? f->trainer->cooperation->join(f) : mst_fit_find_position(f));
     MST_TRY(split_data(f));

@@ -16,6 +16,7 @@
 #include "base/no_memory.h"
 #include "graph/spec.h"
 #include "store/store.h"
+#include "strategy/strategy.h"
 #include "train/checkpoint_file.h"
 #include "train/restore.h"
 
@@ -307,6 +308,31 @@ static mst_status read_any(const char *path, mst_snapshot **out, mst_restored *r
     MST_TRY(mst_text_add(&restored->damaged, "%s", ""));
     if (mst_model_file_of(restored->path) == MST_FILE_CHECKPOINT) MST_TRY(check_prefix(restored->path));
     return mst_checkpoint_read(restored->path, out);
+}
+
+static mst_status find_newest(const char *path, char **out) {
+    mst_folder folder;
+    MST_TRY(mst_folder_open(path, &folder));
+    const mst_status status = mst_checkpoint_find_newest(&folder, out);
+    mst_folder_close(&folder);
+    return status;
+}
+
+mst_status mst_checkpoint_num_shards(const char *path, int *out) {
+    if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
+    const bool is_folder = mst_is_folder(path);
+    char *newest = NULL;
+    int64_t number = 0;
+    *out = 0;
+    if (is_folder) MST_TRY(find_newest(path, &newest));
+    mst_status status = MST_OK;
+    if (newest || !is_folder) status = mst_checkpoint_read_number(newest ? newest : path, MST_STATE_SHARDS, &number);
+    if (!status && (number < 0 || number > MST_SHARDS_MOST))
+        status = MST_FAIL(MST_CORRUPT, "'%s': '%s' is %lld, which is no number of shards", newest ? newest : path,
+                          MST_STATE_SHARDS, (long long)number);
+    if (!status) *out = (int)number;
+    free(newest);
+    return status == MST_NOT_FOUND ? MST_OK : status;
 }
 
 mst_status mst_checkpoint_restore(const char *path, mst_store *store, const mst_restore_options *options,

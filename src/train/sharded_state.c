@@ -35,6 +35,8 @@ void mst_sharded_build(mst_trainer *trainer, mst_sharded_step *step) {
     const int count = mst_strategy_window(&step->strategy).count;
     if (!mst_is_sharded(trainer)) return;
     mst_value *wants = calloc((size_t)count, sizeof *wants);
+    mst_tensor_release(trainer->sharded.want); /* of a step that was built before */
+    trainer->sharded.want = NULL;
     if (!wants || mst_tensor_create(MST_F32, MST_SCALAR, &trainer->sharded.want)) {
         free(wants);
         MST_VALUE_NO_MEMORY(graph, "for a step");

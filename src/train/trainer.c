@@ -29,6 +29,7 @@
 #include "strategy/strategy.h"
 #include "task/task.h"
 #include "train/position.h"
+#include "train/resumed_shards.h"
 #include "train/trainer_data.h"
 #include "train/trainer_objective.h"
 
@@ -83,6 +84,12 @@ static mst_status trainer_share(mst_trainer *trainer) {
     return MST_COOPERATE(trainer, share, trainer);
 }
 
+void mst_trainer_choose_devices(mst_trainer *trainer) {
+    mst_strategy *strategy = &trainer->strategy;
+    strategy->num_devices = strategy->kind == MST_STRATEGY_ONE ? 1 : mst_session_num_devices(trainer->session);
+    while (trainer->options.task && strategy->num_shards_here % strategy->num_devices) strategy->num_devices--;
+}
+
 static mst_status trainer_make(mst_trainer *trainer) {
     if (!trainer->options.session.store) trainer->options.session.store = trainer->model->store;
     if (trainer->options.precision) trainer->options.session.precision = trainer->options.precision;
@@ -100,13 +107,15 @@ static mst_status trainer_make(mst_trainer *trainer) {
     trainer->strategy.num_devices =
         trainer->strategy.kind == MST_STRATEGY_ONE ? 1 : mst_session_num_devices(trainer->session);
     MST_TRY(trainer_share(trainer));
+    if (mst_keeps_shards(trainer)) mst_trainer_choose_devices(trainer);
     MST_TRY(mst_strategy_resolve(&trainer->strategy));
+    if (!trainer->asked_shards) trainer->asked_shards = trainer->strategy.num_shards;
     trainer->rules = trainer->cooperation->rules ? trainer->cooperation->rules(trainer)
                                                  : (mst_cooperation_rules){.in_step = true, .decides = true};
-    trainer->devices = calloc((size_t)trainer->strategy.num_devices, sizeof *trainer->devices);
+    const int num_devices = mst_session_num_devices(trainer->session);
+    trainer->devices = calloc((size_t)num_devices, sizeof *trainer->devices);
     if (!trainer->devices) return MST_NO_MEMORY("for a trainer");
-    for (int i = 0; i < trainer->strategy.num_devices; i++)
-        trainer->devices[i] = mst_session_device(trainer->session, i);
+    for (int i = 0; i < num_devices; i++) trainer->devices[i] = mst_session_device(trainer->session, i);
     trainer->strategy.devices = trainer->devices;
     const mst_optimizer *o = &trainer->options.optimizer;
     trainer->optimizer = mst_optimizer_named(o->rule ? o->rule : "sgd", *o);

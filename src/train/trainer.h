@@ -79,6 +79,7 @@ typedef struct mst_trainer {
     mst_model *model;
     mst_compile_options options;
     mst_strategy strategy;
+    int asked_shards; /**< number of shards at compile: a fit that is resumed may take another (resumed_shards.h) */
     const mst_cooperation *cooperation; /**< how the tasks of this training work together */
     mst_cooperation_rules rules;
     const char **devices; /**< names of the strategy's devices; the strings belong to the session */
@@ -117,6 +118,9 @@ MST_CHECKED mst_status mst_trainer_of(mst_model *model, mst_trainer **out);
 mst_value mst_trainer_placeholder(mst_graph *graph, const mst_spec *row, const char *name);
 /** Builds the step, if it is not built yet, and gives new variables their first values. */
 MST_CHECKED mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training);
+/** Chooses the number of devices of the strategy: all of the session. In a cluster it is the largest number that
+ *  divides the shards of this task. */
+void mst_trainer_choose_devices(mst_trainer *trainer);
 /** Gives the trainer a new graph without steps, so that names of nodes can be used again. Values of the old graph
  *  become invalid. */
 MST_CHECKED mst_status mst_trainer_empty_graph(mst_trainer *trainer);

@@ -6,7 +6,6 @@
 #include "base/json_text.h"
 #include "base/no_memory.h"
 #include "cli/json_events.h"
-#include "train/checkpoint_file.h"
 
 static const char key[] = "muster/train";
 
@@ -73,7 +72,6 @@ mst_status model_note_write(const model_note *note, mst_store *store) {
     if (note->raw_pixels) json_add(&json, "", "raw_pixels", json_true());
     add_divided(&json, note->divides_pixels);
     if (note->encodes_columns) json_add(&json, "", "encodes_columns", json_true());
-    if (note->shards) json_add(&json, "", "shards", json_integer(note->shards));
     if (note->options) json_add(&json, "", "options", json_incref(note->options));
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     json_decref(json);
@@ -108,10 +106,11 @@ mst_status model_note_output_names(const model_note *note, const char *output, c
     return MST_OK;
 }
 
-/* Reads the note in TEXT, which it frees; NULL: there is none. */
-static mst_status parse_note(char *text, model_note *out) {
+mst_status model_note_read(mst_store *store, model_note *out) {
+    char *text;
     json_error_t error;
     *out = (model_note){.json = NULL};
+    MST_TRY(mst_store_get_note(store, key, &text));
     if (!text) return MST_OK;
     out->json = mst_json_read_string(text, &error);
     free(text);
@@ -128,25 +127,10 @@ static mst_status parse_note(char *text, model_note *out) {
     const json_t *divided = json_object_get(out->json, "divides_pixels");
     for (size_t i = 0; i < MST_MAX_TARGETS; i++) out->divides_pixels[i] = json_is_true(json_array_get(divided, i));
     out->raw_pixels = json_is_true(json_object_get(out->json, "raw_pixels"));
-    out->shards = json_integer_value(json_object_get(out->json, "shards"));
     out->options = json_object_get(out->json, "options");
     MST_TRY(read_names(json_object_get(out->json, "classes"), &out->names));
     out->classes = (const char *const *)out->names;
     return MST_OK;
-}
-
-mst_status model_note_read(mst_store *store, model_note *out) {
-    char *text;
-    *out = (model_note){.json = NULL};
-    MST_TRY(mst_store_get_note(store, key, &text));
-    return parse_note(text, out);
-}
-
-mst_status model_note_read_newest(const char *folder, model_note *out) {
-    char *text;
-    *out = (model_note){.json = NULL};
-    MST_TRY(mst_checkpoint_read_newest_note(folder, key, &text));
-    return parse_note(text, out);
 }
 
 void model_note_free(model_note *note) {

@@ -33,7 +33,6 @@ typedef struct model_note {
     bool raw_pixels;                      /**< the option --raw-pixels was given */
     bool divides_pixels[MST_MAX_TARGETS]; /**< of each input: it was u8, and was divided by 255 */
     bool encodes_columns;                 /**< the model begins with the layers of a table's columns */
-    int64_t shards;                       /**< of the strategy */
     json_t *options;                      /**< noted_options */
     json_t *json;                         /**< in a note that was read, the members point into it */
     class_names names;                    /**< in a note that was read, owns the names of `classes` */
@@ -47,8 +46,6 @@ mst_output_loss model_note_output(const model_note *note, const char *output);
 /** The names of classes that NOTE has for the output of this name; NULL: none. */
 MST_CHECKED mst_status model_note_output_names(const model_note *note, const char *output, class_names *out);
 MST_CHECKED mst_status model_note_write(const model_note *note, mst_store *store);
-/** Reads the note of the newest checkpoint in FOLDER, without its tensors, as model_note_read does. */
-MST_CHECKED mst_status model_note_read_newest(const char *folder, model_note *out);
 /** Reads the note of STORE; OUT is empty if it has none. MST_CORRUPT: it is damaged. Free OUT after a failure too. */
 MST_CHECKED mst_status model_note_read(mst_store *store, model_note *out);
 void model_note_free(model_note *note);

@@ -76,7 +76,7 @@ static int open_data(training *t, train_options *o) {
 /* ---- the run ---- */
 
 static mst_status train_begin(void *context, mst_train_state *state) {
-    (void)state;
+    train_take_shards(context, state->num_shards);
     return train_show_start(context);
 }
 

@@ -7,7 +7,7 @@
 #include "cli/train/train_checkpoint.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +28,7 @@
 #include "cli/train/train_data.h"
 #include "cli/train/training_end.h"
 #include "model_file/keras/network_text.h"
+#include "store/store.h"
 
 /* ---- options ---- */
 
@@ -217,7 +218,6 @@ static mst_status write_note(const training *t) {
                        .classes = classes ? t->objective->names : NULL,
                        .image_size = t->o->image_size,
                        .raw_pixels = t->o->raw_pixels,
-                       .shards = t->strategy.num_shards,
                        .options = options};
     for (int i = 0; i < train_data_num_inputs(t); i++)
         note.divides_pixels[i] =
@@ -240,6 +240,22 @@ static mst_status compare_names(const model_note *old, const training *t, int i,
     return MST_OK;
 }
 
+/* Warns if the restored training had another number of shards than the user asks for now. Without --shards it keeps its
+ * number. */
+static mst_status check_shards(const training *t) {
+    mst_tensor *value;
+    const mst_status status = mst_store_get(mst_model_store(t->model), NULL, MST_STATE_SHARDS, &value);
+    if (status) return status == MST_NOT_FOUND ? MST_OK : status;
+    const int64_t before = mst_tensor_count(value) == 1 ? (int64_t)mst_tensor_get(value, 0) : 0;
+    if (t->o->shards && before != t->o->shards)
+        command_warn("the training in '%s' had %" PRId64
+                     " shards, now %d: sums are added in another order, so weights "
+                     "differ in their last digits",
+                     t->o->checkpoint_dir, before, t->o->shards);
+    mst_tensor_release(value);
+    return MST_OK;
+}
+
 /* Compares the note of the restored model with this training. With other classes, columns or categories, their numbers
  * would have another meaning than the one that the weights were trained for. */
 static mst_status check_note(training *t) {
@@ -259,11 +275,7 @@ static mst_status check_note(training *t) {
         command_warn("'%s' was trained with other columns, categories or classes than '%s' has", t->o->load, t->data);
     if (!status && t->resumes) {
         noted_options_compare(old.options, t->list);
-        if (old.shards && old.shards != t->strategy.num_shards)
-            command_warn(
-                "the training in '%s' had %lld shards, now %d: sums are added in another order, so weights "
-                "differ in their last digits",
-                t->o->checkpoint_dir, (long long)old.shards, t->strategy.num_shards);
+        status = check_shards(t);
         t->new_rate = noted_option_differs(old.options, t->list, "learning-rate") ||
                       noted_option_differs(old.options, t->list, "optimizer"); /* each has its own default rate */
     }
@@ -272,11 +284,9 @@ static mst_status check_note(training *t) {
 }
 
 int train_checkpoint_shards(const training *t) {
-    model_note note = {.json = NULL};
+    int shards = 0;
     if (!t->o->checkpoint_dir || !t->o->resume) return 0;
-    const int64_t shards = model_note_read_newest(t->o->checkpoint_dir, &note) ? 0 : note.shards;
-    model_note_free(&note);
-    return shards > 0 && shards <= INT_MAX ? (int)shards : 0;
+    return mst_checkpoint_num_shards(t->o->checkpoint_dir, &shards) ? 0 : shards;
 }
 
 static int restore_any(training *t) {

@@ -9,8 +9,8 @@
 int train_checkpoint_check(const training *t);
 /** Checks that --monitor names a metric that the compiled model and its data have. */
 int train_checkpoint_check_monitor(const training *t);
-/** The number of shards of the training that this one resumes; 0: it resumes none, or its checkpoint cannot be read,
- *  which train_checkpoint_restore reports. */
+/** The number of shards of the training that this one resumes, as far as this task sees its folder. 0: it resumes none,
+ *  or its checkpoint cannot be read, which train_checkpoint_restore reports. */
 int train_checkpoint_shards(const training *t);
 /** Opens the folder of checkpoints and restores the newest one, or the weights of --load if there is none. The model
  *  must be compiled. With --elastic, the folder is only read; the worker that writes to it opens it during training. */

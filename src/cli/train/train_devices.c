@@ -23,11 +23,12 @@ static int devices_for(int shards, int cores) {
     return count;
 }
 
-/* The number of shards, out of SHARDS, that this worker has (mst_task_share). */
+/* The number of shards, out of SHARDS, that this worker has (mst_task_share); at least 1, if they are too few. */
 static int shards_here(const training *t, int shards) {
     if (!t->cluster) return shards;
     const int workers = mst_cluster_num_workers(t->cluster), self = mst_cluster_self(t->cluster);
-    return (int)(mst_part_begin(shards, workers, self + 1) - mst_part_begin(shards, workers, self));
+    const int64_t here = mst_part_begin(shards, workers, self + 1) - mst_part_begin(shards, workers, self);
+    return here > 0 ? (int)here : 1;
 }
 
 static int train_devices_describe(training *t) {
@@ -53,18 +54,40 @@ void train_look_at_others(training *t) {
     if (others < t->others) t->others = others;
 }
 
+void train_take_shards(training *t, int shards) {
+    t->strategy.num_shards = shards;
+    if (!t->cluster || t->o->elastic) return; /* --elastic: not known here who else trains */
+    t->strategy.num_devices = t->num_devices;
+    while (shards_here(t, shards) % t->strategy.num_devices) t->strategy.num_devices--;
+}
+
+/* Resolves the strategy. The devices must divide the number of shards here, whichever these are. If workers resume a
+ * training with KEPT shards, the library chooses among their devices when they have joined. */
+static int resolve(training *t, int kept) {
+    mst_strategy here = t->strategy;
+    if (t->cluster) here.num_shards_here = shards_here(t, here.num_shards);
+    if (t->cluster && kept) here.num_devices = 1;
+    if (mst_strategy_resolve(&here)) return command_fail_library(EXIT_USAGE, "shards");
+    t->strategy.kind = here.kind;
+    return EXIT_DONE;
+}
+
 int train_choose_devices(training *t) {
     const train_options *o = t->o;
     const bool one = o->strategy == MST_STRATEGY_ONE;
     const int workers = t->cluster ? mst_cluster_num_workers(t->cluster) : 1;
-    const int kept = o->shards || t->cluster ? 0 : train_checkpoint_shards(t);
-    int shards = o->shards ? o->shards : kept ? kept : workers > DEFAULT_SHARDS ? workers : DEFAULT_SHARDS;
+    const int kept = o->shards ? 0 : train_checkpoint_shards(t);
+    int shards = o->shards                  ? o->shards
+                 : kept && !t->cluster      ? kept
+                 : workers > DEFAULT_SHARDS ? workers
+                                            : DEFAULT_SHARDS;
     char chosen[SPEC_SIZE] = "cpu";
     if (shards < workers)
         return command_fail(EXIT_USAGE, "train: --shards %d are too few for %d workers: give at least as many", shards,
                             workers);
     if (!o->devices && !one) {
-        const int cores = train_cluster_cores(t, mst_num_cores()), count = devices_for(shards_here(t, shards), cores);
+        const int cores = train_cluster_cores(t, mst_num_cores()),
+                  count = devices_for(shards_here(t, kept ? kept : shards), cores);
         snprintf(chosen, sizeof chosen, "cpu:%d/1", count);
         t->idle_cores = cores - count;
         if (count > 1 && !t->cluster) t->others = others_on_all_cores();
@@ -74,7 +97,7 @@ int train_choose_devices(training *t) {
     int status = train_devices_describe(t);
     if (status) return status;
     const int devices = one ? 1 : t->num_devices;
-    if (kept % devices != 0)
+    if (!t->cluster && kept % devices != 0)
         return command_fail(EXIT_USAGE,
                             "train: the training in '%s' has %d shards, which %d devices do not divide: give another "
                             "number of devices, --shards N to go on with other sums, or --no-resume",
@@ -91,13 +114,10 @@ int train_choose_devices(training *t) {
                                  .by_bytes = train_cluster_is_served(t) && o->ps_placement == PS_PLACEMENT_GREEDY,
                                  .part_bytes = train_cluster_is_served(t) ? o->ps_part_bytes : 0,
                                  .num_shards = shards,
+                                 .resumed_shards = o->shards ? MST_SHARDS_NEW : MST_SHARDS_KEPT,
                                  .num_devices = devices};
-    mst_strategy here = t->strategy; /* the devices must divide the number of shards here, whichever these are */
-    if (t->cluster) here.num_shards_here = shards_here(t, shards);
-    if (mst_strategy_resolve(&here)) return command_fail_library(EXIT_USAGE, "shards");
-    t->strategy.kind = here.kind;
     t->batch_size = o->batch_size          ? o->batch_size
-                    : o->batch_per_replica ? o->batch_per_replica * shards
+                    : o->batch_per_replica ? o->batch_per_replica * (kept ? kept : shards)
                                            : DEFAULT_BATCH;
-    return EXIT_DONE;
+    return resolve(t, kept);
 }

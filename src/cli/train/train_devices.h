@@ -9,6 +9,8 @@
  *  The default batch is the same on every machine: 200 examples in 4 shards. The default number of devices, of one core
  *  each, is the largest that divides the shards and is at most the number of cores. It does not change the weights. */
 int train_choose_devices(training *t);
+/** Training begins, with this number of SHARDS: a worker may have got it from the chief, whose checkpoint has it. */
+void train_take_shards(training *t, int shards);
 /** Checks a second time whether other programs keep the cores busy. Some programs that the first check found may only
  *  have been ending or starting. */
 void train_look_at_others(training *t);

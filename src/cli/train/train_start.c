@@ -156,6 +156,9 @@ static void print_start(const training *t) {
         printf("%d of %d cores stay idle: --shards %d --batch-size %" PRId64 " uses them, with other weights\n",
                t->idle_cores, cores, cores, t->batch_size / t->strategy.num_shards * cores);
     }
+    if (t->cluster && t->strategy.num_devices < t->num_devices)
+        printf("note: this worker uses %d of its %d devices, whose number must divide the number of its shards\n",
+               t->strategy.num_devices, t->num_devices);
     precision_note(t->precision);
     print_momentum(t);
     if (t->others > 0)
