@@ -404,7 +404,7 @@ mst_status mst_checkpoint_read(const char *path, mst_snapshot **out) {
 }
 
 /* Reads entry I, if it is an i64. */
-static mst_status read_number(reader *r, int64_t i, int64_t *out) {
+static mst_status checkpoint_file_read_number(reader *r, int64_t i, int64_t *out) {
     mst_tensor *value;
     MST_TRY(reader_read(r, i, &value));
     const bool is_number = mst_tensor_dtype(value) == MST_I64 && mst_tensor_count(value) == 1;
@@ -422,7 +422,7 @@ mst_status mst_checkpoint_read_number(const char *path, const char *name, int64_
         mst_state_kind kind;
         if (!key || strcmp(key, name) != 0) continue;
         status = identify(&r, key, &container, &entry, &kind);
-        if (!status && !*container && strcmp(entry, name) == 0) status = read_number(&r, i, out);
+        if (!status && !*container && strcmp(entry, name) == 0) status = checkpoint_file_read_number(&r, i, out);
     }
     close_reader(&r);
     return status;
