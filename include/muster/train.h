@@ -235,7 +235,11 @@ typedef struct mst_fit_options {
     int64_t steps;        /**< > 0: total number of steps, instead of epochs; for data without end */
     /** Goes on with the fit that the store is in the middle of. It begins with the batch after the one at which that
      *  fit was stopped, or at which the restored snapshot was taken. Epochs and steps count from that fit's beginning.
-     *  The weights end with the bits of a fit that was not stopped. If there is no such fit, a new one begins. */
+     *  The weights end with the bits of a fit that was not stopped. If there is no such fit, a new one begins. If the
+     *  strategy has another number of shards, .resumed_shards of it says which one is taken. If that is not the
+     *  strategy's, the graph is made anew, and values of mst_model_graph from before are gone. In a cluster, workers
+     *  get the state and the number of shards of the chief. MST_INVALID if they are too few for the workers, or the
+     *  devices do not divide them; in a cluster a task then uses fewer of its devices. */
     bool resume;
     bool no_shuffle;
     bool drop_remainder;
@@ -325,7 +329,8 @@ MST_API mst_store *mst_model_store(mst_model *model);
 MST_API mst_graph *mst_model_graph(mst_model *model);
 MST_API mst_session *mst_model_session(mst_model *model);
 /** The number of replicas, which is the number of shards into which each batch of training is cut, over the devices of
- *  all workers. It is 0 if MODEL is not compiled. */
+ *  all workers. It is 0 if MODEL is not compiled. A fit that is resumed may change it to that of its checkpoint, which
+ *  mst_checkpoint_num_shards tells before. */
 MST_API int mst_model_num_replicas(const mst_model *model);
 
 #ifdef __cplusplus

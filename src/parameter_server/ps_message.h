@@ -114,7 +114,8 @@ enum {
     /** W: asks how stale gradients were
      *  S: body: counts, see below */
     MST_PS_STALENESS,
-    /** W: asks for what callbacks keep. If number is 1, the chief gives it instead, in the body (ps_kept.h)
+    /** W: asks for what callbacks keep, and for the number of shards. If number is 1, the chief gives both instead, in
+     *  the body (ps_kept.h)
      *  S: body: what was asked for; empty if the chief gave it */
     MST_PS_KEPT,
     /** W: asks for all state, also when the job has ended (FAILED). If number is 1, the server makes no update after
