@@ -157,6 +157,9 @@ const char *const *mst_dataset_classes(const mst_dataset *dataset, int i, int64_
 MST_CHECKED mst_status mst_iterator_create_window(mst_dataset *dataset, int64_t epoch, mst_shard_window window,
                                                   mst_iterator **out);
 
+/** The number of components of the dataset of BATCH. */
+int mst_batch_num_components(const mst_batch *batch);
+
 /** The grain for an mst_parallel over all rows of BATCH in which component COMPONENT is copied with mst_batch_copy. */
 int64_t mst_batch_grain(const mst_batch *batch, int component);
 
@@ -165,6 +168,10 @@ mst_shape mst_dataset_row_shape(const mst_dataset *dataset, const mst_element *e
 
 /** The number in the source of row I of BATCH; -1 if it is not known (after a prefetch or a zip). */
 int64_t mst_batch_row(const mst_batch *batch, int64_t i);
+
+/** Makes the threads of ITERATOR end their work soon. A call of mst_iterator_next that is under way in another thread
+ *  ends soon too, with an error if it waits for them. Afterwards ITERATOR can only be destroyed. */
+void mst_iterator_stop(mst_iterator *iterator);
 
 /** The number of damaged records that were skipped, when the source was opened and in this pass. */
 int64_t mst_iterator_num_corrupt(const mst_iterator *iterator);

@@ -165,6 +165,10 @@ mst_status mst_iterator_skip(mst_iterator *iterator, int64_t n) {
     return iterator->cursor->type->skip(iterator->cursor, n, &skipped);
 }
 
+void mst_iterator_stop(mst_iterator *iterator) {
+    mst_cursor_stop(iterator->cursor);
+}
+
 int64_t mst_iterator_num_corrupt(const mst_iterator *iterator) {
     return iterator->dataset->num_corrupt + mst_cursor_base(iterator->cursor)->num_corrupt;
 }
@@ -172,6 +176,10 @@ int64_t mst_iterator_num_corrupt(const mst_iterator *iterator) {
 int64_t mst_batch_size(const mst_batch *batch) {
     if (MST_IS_NULL(batch)) return 0;
     return batch->element.count;
+}
+
+int mst_batch_num_components(const mst_batch *batch) {
+    return batch->dataset->num_components;
 }
 
 int64_t mst_batch_grain(const mst_batch *batch, int component) {

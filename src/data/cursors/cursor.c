@@ -78,9 +78,13 @@ mst_status mst_cursor_alloc(const mst_cursor_type *type, size_t size, const mst_
     return MST_OK;
 }
 
+void mst_cursor_stop(mst_cursor *cursor) {
+    for (; cursor; cursor = cursor->upstream)
+        if (cursor->type->stop) cursor->type->stop(cursor);
+}
+
 void mst_cursor_destroy(mst_cursor *cursor) {
-    for (mst_cursor *c = cursor; c; c = c->upstream)
-        if (c->type->stop) c->type->stop(c);
+    mst_cursor_stop(cursor);
     while (cursor) {
         mst_cursor *upstream = cursor->upstream;
         if (cursor->type->destroy) cursor->type->destroy(cursor);

@@ -58,6 +58,9 @@ MST_CHECKED mst_status mst_cursor_open(const mst_dataset *dataset, mst_cursor **
  *  upstream, opens the upstream's cursor too. */
 MST_CHECKED mst_status mst_cursor_alloc(const mst_cursor_type *type, size_t size, const mst_dataset *dataset,
                                         void *out);
+/** Makes the threads of CURSOR and of all cursors upstream of it end their work soon. Any thread may call it.
+ *  Afterwards CURSOR can only be destroyed. */
+void mst_cursor_stop(mst_cursor *cursor);
 /** Ends the threads of CURSOR and of all cursors upstream of it, and frees them all; NULL is allowed. */
 void mst_cursor_destroy(mst_cursor *cursor);
 
