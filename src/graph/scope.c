@@ -228,7 +228,7 @@ int mst_soft_device_push(mst_graph *graph, const char *device) {
 }
 
 int mst_host_push(mst_graph *graph, bool host) {
-    return mst_device_push(graph, host ? "/device:CPU:0" : "");
+    return push_device(graph, host ? "/device:CPU:0" : "", false);
 }
 
 void mst_device_pop(mst_graph *graph) {
