@@ -4,7 +4,9 @@
  *      device 0   values, indices of shard 0 -> sum_rows --+
  *                                                          +-> merge_rows
  *      device 1   values, indices of shard 1 -> sum_rows --+
- */
+ *
+ * Devices that compile add up the sums of shards in pairs, in the order of the fixed tree, each pair in a program of
+ * its own (see update_pairs.c). */
 #include "base/no_memory.h"
 #include "op/state/sparse_gradient.h"
 #include "plan/distribute.h"
@@ -50,6 +52,7 @@ static mst_status add_shard(mst_distribute_pass *d, int32_t n, const int32_t *fr
                          .control = leaf->control,
                          .num_dst = 2,
                          .device = plan->node[plan->value[from[0]].node].device,
+                         .part = plan->node[plan->value[from[0]].node].part,
                          .made = leaf->made,
                          .earliest = leaf->phase,
                          .group = -1};
@@ -69,31 +72,94 @@ static mst_status become_sum(mst_plan *plan, int32_t n) {
     return plan->node[n].options ? MST_OK : MST_NO_MEMORY("for a plan");
 }
 
-/* Turns node N into the sum of the sums of its shards. */
-static mst_status become_merge(mst_distribute_pass *d, int32_t n) {
-    mst_plan *plan = d->plan;
-    const mst_leaf_rows_options o = *(const mst_leaf_rows_options *)plan->node[n].options;
-    const int each = plan->node[n].num_src / o.num_shards;
-    mst_shards *leaf = mst_arena_alloc(&plan->memory, (size_t)o.num_shards * sizeof *leaf);
-    int32_t *src = mst_arena_alloc(&plan->memory, 2 * (size_t)o.num_shards * sizeof *src);
+/* Turns node N into the sum of the COUNT sums at SUM, those of its shards. */
+static mst_status become_merge(mst_plan *plan, int32_t n, const int32_t *sum, int32_t count) {
+    const int64_t num_rows = ((const mst_leaf_rows_options *)plan->node[n].options)->num_rows;
+    mst_shards *leaf = mst_arena_alloc(&plan->memory, (size_t)count * sizeof *leaf);
+    int32_t *src = mst_arena_alloc(&plan->memory, 2 * (size_t)count * sizeof *src);
     mst_merge_rows_options *options = mst_arena_alloc(&plan->memory, sizeof *options);
     if (!leaf || !src || !options) return MST_NO_MEMORY("for a plan");
-    for (int32_t s = 0; s < o.num_shards; s++) {
+    for (int32_t s = 0; s < count; s++) {
         leaf[s] = (mst_shards){s, 1};
-        MST_TRY(add_shard(d, n, plan->node[n].src + (ptrdiff_t)s * each, each, &src[2 * s]));
-        src[2 * s + 1] = src[2 * s] + 1;
+        src[2 * s] = sum[s];
+        src[2 * s + 1] = sum[s] + 1;
     }
-    *options = (mst_merge_rows_options){.num_shards = o.num_shards, .leaf = leaf, .end_row = o.num_rows};
+    *options = (mst_merge_rows_options){.num_shards = count, .leaf = leaf, .end_row = num_rows};
     mst_plan_node *node = &plan->node[n];
     node->op = &mst_op_merge_rows;
     node->options = options;
-    node->num_src = 2 * o.num_shards;
+    node->num_src = 2 * count;
     node->src = src;
     return MST_OK;
+}
+
+/* ---- on devices that compile ---- */
+
+static int32_t device_of(const mst_plan *plan, int32_t value) {
+    return plan->node[plan->value[value].node].device;
+}
+
+/* Adds a program that adds up the sums PAIR[0] and PAIR[1]. Sets PAIR[0] to its value. */
+static mst_status merge_pair(mst_plan *plan, int32_t n, int32_t *pair) {
+    const mst_plan_node leaf = plan->node[n];
+    const mst_leaf_rows_options *o = leaf.options;
+    mst_spec dst[2] = {plan->value[leaf.dst].spec, plan->value[leaf.dst + 1].spec};
+    const int64_t both = plan->value[pair[0]].spec.shape.dim[0] + plan->value[pair[1]].spec.shape.dim[0];
+    const int64_t rows = both < o->num_rows ? both : o->num_rows;
+    const int32_t first = device_of(plan, pair[0]);
+    dst[0].shape.dim[0] = rows;
+    dst[1].shape.dim[0] = 1 + rows;
+    const mst_plan_node merge = {.op = leaf.op,
+                                 .name = mst_arena_print(&plan->memory, "%s/pair", leaf.name),
+                                 .options = o,
+                                 .asked = "",
+                                 .num_dst = 2,
+                                 .device = first == device_of(plan, pair[1]) ? first : leaf.device,
+                                 .part = MST_PART_ALONE,
+                                 .made = leaf.made,
+                                 .earliest = leaf.phase,
+                                 .group = -1};
+    int32_t added;
+    if (!merge.name) return MST_NO_MEMORY("for a plan");
+    MST_TRY(mst_plan_add(plan, &merge, NULL, dst, &added));
+    MST_TRY(become_merge(plan, added, pair, 2));
+    pair[0] = plan->node[added].dst;
+    set_counted(plan, pair[0]);
+    return MST_OK;
+}
+
+/* Adds up the COUNT sums at SUM, at least two, in pairs. The last pair is node N. */
+static mst_status merge_in_pairs(mst_plan *plan, int32_t n, int32_t *sum, int32_t count) {
+    mst_shards *leaf = mst_arena_alloc(&plan->memory, (size_t)count * sizeof *leaf);
+    if (!leaf) return MST_NO_MEMORY("for a plan");
+    plan->node[n].part = MST_PART_ALONE;
+    for (int32_t s = 0, height = 0; s < count; s++) {
+        sum[height] = sum[s];
+        leaf[height++] = (mst_shards){s, 1};
+        while (height > 1 && mst_shards_is_right(leaf[height - 1], count)) {
+            height--;
+            leaf[height - 1] = mst_shards_parent(leaf[height], count);
+            if (leaf[height - 1].count == count) return become_merge(plan, n, &sum[height - 1], 2);
+            MST_TRY(merge_pair(plan, n, &sum[height - 1]));
+        }
+    }
+    return MST_FAIL(MST_INTERNAL, "'%s': %d sums do not make one", plan->node[n].name, (int)count);
+}
+
+static mst_status merge_shards(mst_distribute_pass *d, int32_t n) {
+    mst_plan *plan = d->plan;
+    const int32_t count = ((const mst_leaf_rows_options *)plan->node[n].options)->num_shards;
+    const int each = plan->node[n].num_src / count;
+    int32_t *sum = mst_arena_alloc(&plan->memory, (size_t)count * sizeof *sum);
+    if (!sum) return MST_NO_MEMORY("for a plan");
+    for (int32_t s = 0; s < count; s++)
+        MST_TRY(add_shard(d, n, plan->node[n].src + (ptrdiff_t)s * each, each, &sum[s]));
+    return mst_plan_compiles(plan, &plan->node[n]) ? merge_in_pairs(plan, n, sum, count)
+                                                   : become_merge(plan, n, sum, count);
 }
 
 mst_status mst_distribute_leaf_rows(mst_distribute_pass *d, int32_t n) {
     const mst_leaf_rows_options *o = d->plan->node[n].options;
     set_counted(d->plan, d->plan->node[n].dst);
-    return o->num_shards == 1 ? become_sum(d->plan, n) : become_merge(d, n);
+    return o->num_shards == 1 ? become_sum(d->plan, n) : merge_shards(d, n);
 }

@@ -40,10 +40,11 @@ static bool has_strings(const mst_spec *spec, int count) {
     return false;
 }
 
-/* Whether no program has to compute nodes of OP: feeds, variables, groups of nodes, and updates, which later passes
- * replace by other nodes. */
+/* Whether no program has to compute nodes of OP: feeds, variables, groups of nodes, updates and sums of rows, which
+ * later passes replace by other nodes. */
 static bool needs_no_program(const mst_op *op) {
-    return op == &mst_op_apply_gradients || (op->flags & (MST_OP_PLACEHOLDER | MST_OP_VARIABLE | MST_OP_NO_VALUE));
+    return op == &mst_op_apply_gradients || op == &mst_op_leaf_rows ||
+           (op->flags & (MST_OP_PLACEHOLDER | MST_OP_VARIABLE | MST_OP_NO_VALUE));
 }
 
 static bool can_compile_bodies(const mst_device_type *type, const mst_op *op, const void *options);
