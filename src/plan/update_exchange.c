@@ -382,7 +382,7 @@ static mst_status exchange_tasks(mst_lowering *l, int32_t set) {
 }
 
 mst_status mst_lowering_exchange(mst_lowering *l, int32_t set) {
-    if (l->plan->host->devices->device[l->sets[set].device[0]].type->compiles) {
+    if (mst_lowering_compiles(l, set)) {
         MST_TRY(mst_lowering_buckets(l, set));
         return mst_lowering_is_part(l) ? mst_lowering_exchange_rows(l, set) : MST_OK;
     }

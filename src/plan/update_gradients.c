@@ -75,7 +75,7 @@ static bool are_products(const mst_lowering *l, const mst_variable_update *v) {
     const mst_update_set *s = &l->sets[v->set];
     const mst_plan_node *node;
     int64_t factors = 0;
-    if (mst_lowering_compiles(l, v) || s->num_domains > 1 || mst_lowering_is_part(l) ||
+    if (mst_lowering_compiles(l, v->set) || s->num_domains > 1 || mst_lowering_is_part(l) ||
         mst_clips_by_norm(&l->options->optimizer) || l->plan->host->options->check_numerics || l->options->masters)
         return false;
     for (int32_t i = 0; i < l->window.count; i++) {
@@ -219,7 +219,7 @@ static mst_status sum_rows(mst_lowering *l, mst_variable_update *v) {
                 l->plan->node[mst_lowering_maker(l, v->gradient[i])].part;
     }
     free(sources.value);
-    return status || !mst_lowering_compiles(l, v) ? status : mst_lowering_pairs(l, v, (int32_t)(v - l->variables));
+    return status || !mst_lowering_compiles(l, v->set) ? status : mst_lowering_pairs(l, v, (int32_t)(v - l->variables));
 }
 
 /* ---- dense gradients: sums of shards ---- */
@@ -244,7 +244,7 @@ static mst_status sum_subtree(mst_lowering *l, const mst_variable_update *v, mst
  * devices that compile they are summed in buckets (update_pairs.c). */
 static mst_status sum_dense(mst_lowering *l, mst_variable_update *v) {
     const int32_t begin = l->window.first, shards = l->window.count;
-    if (mst_lowering_compiles(l, v)) {
+    if (mst_lowering_compiles(l, v->set)) {
         for (int32_t i = 0; i < shards; i++)
             v->parts[v->num_parts++] = (mst_gradient_part){.leaf = {begin + i, 1}, .value = v->gradient[i]};
         return MST_OK;

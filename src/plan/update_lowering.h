@@ -127,8 +127,8 @@ MST_CHECKED mst_status mst_lowering_gradient(mst_lowering *l, mst_variable_updat
 MST_CHECKED mst_status mst_lowering_rows(mst_lowering *l, const mst_variable_update *v, mst_lowered node, int64_t bound,
                                          mst_gradient_part *out);
 
-/** update_pairs.c: whether the devices that keep V compile. */
-bool mst_lowering_compiles(const mst_lowering *l, const mst_variable_update *v);
+/** update_pairs.c: whether one of the devices of SET compiles. Then gradients are added up as on those that do. */
+bool mst_lowering_compiles(const mst_lowering *l, int32_t set);
 /** Adds up the parts of V's gradient, one for each shard, in pairs. TURN chooses the device that adds up gradients of
  *  two devices. Then there is one part for each node of the tree of which this task has all shards. */
 MST_CHECKED mst_status mst_lowering_pairs(mst_lowering *l, mst_variable_update *v, int32_t turn);

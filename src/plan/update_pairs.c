@@ -22,8 +22,11 @@
 #include "plan/update_lowering.h"
 #include "plan/update_ops.h"
 
-bool mst_lowering_compiles(const mst_lowering *l, const mst_variable_update *v) {
-    return l->plan->host->devices->device[l->sets[v->set].device[0]].type->compiles;
+bool mst_lowering_compiles(const mst_lowering *l, int32_t set) {
+    const mst_update_set *s = &l->sets[set];
+    bool any = false;
+    for (int32_t d = 0; d < s->num_devices; d++) any |= l->plan->host->devices->device[s->device[d]].type->compiles;
+    return any;
 }
 
 static int32_t device_of_pair(const mst_lowering *l, const mst_variable_update *v, const mst_gradient_part *pair,

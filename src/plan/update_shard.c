@@ -39,7 +39,7 @@ static mst_status check_group(const mst_lowering *l) {
 }
 
 static mst_status check_variables(const mst_lowering *l) {
-    if (mst_lowering_compiles(l, &l->variables[0]))
+    if (mst_lowering_compiles(l, 0))
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "sharded state is for CPUs, and %s compiles programs: leave sharded_state out",
                         l->plan->host->devices->device[l->sets[0].device[0]].text);
