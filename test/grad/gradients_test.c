@@ -307,8 +307,8 @@ static void gradient_nodes_are_on_the_device_of_their_node_and_in_a_scope_of_the
     bool one = false, two = false;
     for (int64_t i = before; i < mst_graph_num_nodes(g); i++) {
         const mst_node *node = mst_graph_node(g, i);
-        one |= strcmp(mst_node_device(node), "/device:CPU:1") == 0;
-        two |= strcmp(mst_node_device(node), "/device:CPU:2") == 0;
+        one |= strcmp(mst_node_device(node), engine_here("/device:CPU:1")) == 0;
+        two |= strcmp(mst_node_device(node), engine_here("/device:CPU:2")) == 0;
         if (i > before) assert_int_equal(strncmp(mst_node_name(node), "gradients/", 10), 0);
     }
     assert_true(one && two);

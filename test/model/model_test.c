@@ -232,7 +232,7 @@ static void embedding_refuses_what_is_no_number(void **state) {
             mst_tensor_release(engine_fetch(session, NULL, 0, y));
         else
             EXPECT_ERROR(mst_session_run(session, NULL, 0, &y, 1, &out), MST_INVALID, "out of range: 0 to 2");
-        if (i == 0) assert_non_null(strstr(mst_error()->message, "NaN"));
+        if (i == 0 && !engine_compiles()) assert_non_null(strstr(mst_error()->message, "NaN"));
         mst_tensor_release(out);
         mst_session_destroy(session);
         mst_model_destroy(model);

@@ -11,7 +11,7 @@ static void expect_label_error(mst_dtype dtype, double label, const char *messag
     mst_session *session = engine_session(graph, NULL);
     mst_tensor *tensor = engine_tensor(dtype, MST_SHAPE(3), (const double[]){0, 3, label}), *output = NULL;
     EXPECT_ERROR(mst_session_run(session, &(mst_feed){.value = labels, .tensor = tensor}, 1, &loss, 1, &output),
-                 MST_INVALID, message);
+                 MST_INVALID, engine_compiles() ? "'loss': a label is not one of the 4 classes, 0 to 3" : message);
     assert_string_equal(mst_error()->node, "loss");
     mst_tensor_release(tensor);
     mst_tensor_release(output);

@@ -72,7 +72,8 @@ static void mistakes_are_refused(void **state) {
         mst_session *session = engine_session(graph, NULL);
         mst_tensor *fed = engine_tensor(MST_I64, MST_SHAPE(1, 2), beyond[i]), *got = NULL;
         const mst_feed feed = {.value = indices, .tensor = fed};
-        EXPECT_ERROR(mst_session_run(session, &feed, 1, &value, 1, &got), MST_INVALID, "index -1 ");
+        EXPECT_ERROR(mst_session_run(session, &feed, 1, &value, 1, &got), MST_INVALID,
+                     engine_compiles() ? "an index is out of range: 0 to 5" : "index -1 ");
         mst_tensor_release(got);
         mst_tensor_release(fed);
         engine_end(graph, session);

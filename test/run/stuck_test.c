@@ -64,7 +64,7 @@ static void call_with_new_state_ends_at_its_deadline_while_an_earlier_op_is_stuc
     for (int frames = 1; frames <= 2; frames++) {
         mst_graph *g = engine_graph();
         mst_value x = mst_scalar(g, MST_F32, 1), y = MST_NONE, write = MST_NONE;
-        mst_with_device (g, "/cpu:1") {
+        engine_with_kernels (g, "/cpu:1") {
             y = gate(x);
             write = mst_assign(mst_variable(g, "v", mst_fill(g, MST_F32, MST_SHAPE(LARGE), 0)),
                                mst_fill(g, MST_F32, MST_SHAPE(LARGE), 3));
@@ -203,6 +203,7 @@ static void slot_is_free_while_a_call_waits_for_memory(void **state) {
 /* Device 0 is the caller: behind the gate it waits for another device, which does not come back. */
 static void call_that_waits_behind_the_gate_ends_too(void **state) {
     (void)state;
+    if (engine_compiles()) skip(); /* no kernel writes there: new values are assigned */
     mst_graph *g = engine_graph();
     mst_value first = MST_NONE, second = MST_NONE;
     mst_with_device (g, "/cpu:1")

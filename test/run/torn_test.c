@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/reserve.h"
+#include "muster/hlo.h"
 #include "run/session.h"
 #include "support/fault.h"
 #include "support/folder.h"
@@ -54,6 +55,10 @@ static mst_status increment(const mst_kernel_args *a) {
     return MST_OK;
 }
 
+static void increment_lower(mst_lower *l) {
+    l->dst[0] = mst_hlo_binary(l, "add", l->src[0], mst_hlo_number(l, MST_F32, 1));
+}
+
 static const mst_op increment_op = {.name = "wrongly_marked",
                                     .num_src = 1,
                                     .num_dst = 1,
@@ -61,10 +66,16 @@ static const mst_op increment_op = {.name = "wrongly_marked",
                                     .flags = MST_OP_STATEFUL | MST_OP_VIEW | MST_OP_INFALLIBLE,
                                     .infer = infer_same,
                                     .writes = writes,
-                                    .reference = increment};
+                                    .reference = increment,
+                                    .lower = increment_lower};
 
 static mst_value increment_node(mst_value variable, const char *name) {
     return mst_call_named(NULL, &increment_op, name, 1, &variable, NULL);
+}
+
+/* Behind the gate devices that compile run no kernel that could fail: new values are assigned. */
+static void skip_without_kernels(void) {
+    if (engine_compiles()) skip();
 }
 
 /* ---- what is expected of entries ---- */
@@ -186,6 +197,7 @@ static mst_tensor *filled(double value) {
 
 static void write_that_fails_tears_what_it_had_to_write_and_all_after_it(void **state) {
     (void)state;
+    skip_without_kernels();
     for (int devices = 1; devices <= 3; devices += 2)
         for (int i = 0; i < 3; i++) {
             chain c = begin(devices);
@@ -198,6 +210,7 @@ static void write_that_fails_tears_what_it_had_to_write_and_all_after_it(void **
 
 static void torn_entry_is_refused_until_it_is_set(void **state) {
     (void)state;
+    skip_without_kernels();
     for (int devices = 1; devices <= 3; devices += 2) {
         chain c = begin(devices);
         tear(&c, 2);
@@ -220,6 +233,7 @@ static void torn_entry_is_refused_until_it_is_set(void **state) {
 
 static void torn_entry_is_whole_again_when_a_snapshot_is_restored(void **state) {
     (void)state;
+    skip_without_kernels();
     chain c = begin(3);
     EXPECT_OK(step(&c));
     mst_snapshot *before = state_of(c.store), *after;
@@ -237,6 +251,7 @@ static void torn_entry_is_whole_again_when_a_snapshot_is_restored(void **state) 
 
 static void torn_entry_is_whole_again_when_a_run_assigns_all_of_it(void **state) {
     (void)state;
+    skip_without_kernels();
     chain c = begin(3);
     const mst_value assign = mst_assign(c.v[2], mst_fill(c.graph, MST_F32, MST_SHAPE(COUNT), 4));
     tear(&c, 2);
@@ -249,6 +264,7 @@ static void torn_entry_is_whole_again_when_a_run_assigns_all_of_it(void **state)
 
 static void other_sessions_of_the_store_see_that_an_entry_is_torn(void **state) {
     (void)state;
+    skip_without_kernels();
     chain c = begin(1);
     mst_graph *g = engine_graph();
     mst_session *other;
@@ -268,6 +284,7 @@ static void other_sessions_of_the_store_see_that_an_entry_is_torn(void **state) 
 /* The copy of one device is written, that of the other is not. */
 static void write_that_fails_on_one_of_two_mirrors_tears_the_entry(void **state) {
     (void)state;
+    skip_without_kernels();
     for (int device = 0; device < 2; device++) {
         mst_graph *g = engine_graph();
         const mst_value v = mst_variable(g, "v", mst_fill(g, MST_F32, MST_SHAPE(COUNT), 1));
@@ -299,6 +316,7 @@ static void write_that_fails_on_one_of_two_mirrors_tears_the_entry(void **state)
  * it stops, and the caller is told. The write ends whole when it ends. */
 static void device_that_waits_for_a_failed_one_behind_the_gate_tears_its_writes(void **state) {
     (void)state;
+    skip_without_kernels();
     mst_graph *g = engine_graph();
     mst_value v[2] = {MST_NONE, MST_NONE}, late = MST_NONE, after = MST_NONE;
     mst_with_device (g, "/cpu:0") v[0] = mst_variable(g, "v0", mst_fill(g, MST_F32, MST_SHAPE(COUNT), 0));
@@ -344,10 +362,13 @@ static void fetch_that_fails_behind_the_gate_tears_nothing(void **state) {
     mst_tensor *output = NULL;
     domain->type = &type;
     copies_fail = true;
-    EXPECT_ERROR(mst_session_run(c.session, NULL, 0, &after, 1, &output), MST_IO, "the step was made, but");
+    /* on devices that compile everything that is computed comes before the gate */
+    const bool made = !engine_compiles();
+    EXPECT_ERROR(mst_session_run(c.session, NULL, 0, &after, 1, &output), MST_IO,
+                 made ? "the step was made, but" : "the bus is gone");
     copies_fail = false;
     domain->type = real_type;
-    for (int k = 0; k < 3; k++) expect_elements(c.session, c.v[k], 10 * k + 1);
+    for (int k = 0; k < 3; k++) expect_elements(c.session, c.v[k], 10 * k + made);
     mst_tensor_release(output);
     engine_end(c.graph, c.session);
 }

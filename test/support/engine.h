@@ -37,6 +37,15 @@ void engine_run(mst_session *session, mst_value fetch);
 const char *engine_here(const char *text);
 /** Whether that type of device compiles. Then there is a CPU beside the devices that a test asks for. */
 bool engine_compiles(void);
+/** A scope of DEVICE ("/cpu:1"). If it compiles: of the CPU beside it, for ops of tests that have kernels and no text.
+ *  mst_device_pop closes it. */
+int engine_kernels_push(mst_graph *graph, const char *device);
+#define engine_with_kernels(g, device) MST_SCOPE_BLOCK_(engine_kernels_push((g), (device)), mst_device_pop(g))
+/** The full name of the device I on which such ops run. */
+const char *engine_kernels_device(mst_session *session, int i);
+/** Whether weights that devices of SPEC compute can have other bits than those that the tests' devices compute, because
+ *  some of SPEC are of another type and one of the types compiles. */
+bool engine_has_other_bits(const char *spec);
 /** The number of the next run, which random ops see: runs that make no step are counted from 0. */
 void engine_set_run(mst_session *session, int64_t number);
 

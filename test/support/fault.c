@@ -5,12 +5,20 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include <cmocka.h>
+
 #include "base/clock.h"
+#include "graph/graph.h"
+#include "muster/hlo.h"
+#include "muster/ops.h"
+#include "support/engine.h"
 
 static struct {
     pthread_mutex_t lock;
@@ -162,8 +170,70 @@ static const mst_op increment_op = {.name = "fault_increment",
                                     .writes = writes,
                                     .reference = increment};
 
+/* ---- on devices that compile: a program fails if a flag says so, which the host gives ---- */
+
+static const char flag_suffix[] = "/flag";
+
+/* Is armed by the name of the point that it is for. */
+static mst_status raise_flag(const mst_kernel_args *a) {
+    char name[128];
+    fault_kind kind;
+    int times;
+    bool on_caller;
+    snprintf(name, sizeof name, "%.*s", (int)(strlen(a->name) - strlen(flag_suffix)), a->name);
+    const bool is = is_armed(name, &kind, &times, &on_caller);
+    *(int32_t *)a->dst[0].data = is ? (int32_t)kind : -1;
+    if (is && kind == FAULT_LATE) return fault_here(name);
+    if (is) atomic_fetch_add(&count, 1);
+    return MST_OK;
+}
+
+static mst_status flag_infer(mst_infer *c) {
+    c->dst[0] = (mst_spec){.dtype = MST_I32};
+    return MST_OK;
+}
+
+static void flagged_lower(mst_lower *l) {
+    const mst_hlo error = mst_hlo_number(l, MST_I32, FAULT_ERROR), nan = mst_hlo_number(l, MST_I32, FAULT_NAN);
+    mst_hlo_fault(l, mst_hlo_compare(l, "EQ", l->src[1], error), MST_IO, "the disk is gone");
+    l->dst[0] = mst_hlo_select(l, mst_hlo_compare(l, "EQ", l->src[1], nan), mst_hlo_number(l, MST_F32, NAN), l->src[0]);
+}
+
+static mst_value flagged_grad(mst_grad *c, int i) {
+    return i == 0 ? c->ddst[0] : MST_NONE;
+}
+
+static mst_status no_kernel(const mst_kernel_args *a) {
+    return mst_kernel_fail(a, MST_INTERNAL, "it is for devices that compile");
+}
+
+static const mst_op flag_op = {.name = "fault_flag",
+                               .num_dst = 1,
+                               .dtypes = MST_DTYPE_BIT(MST_I32),
+                               .flags = MST_OP_STATEFUL,
+                               .infer = flag_infer,
+                               .reference = raise_flag};
+static const mst_op flagged_op = {.name = "fault_point",
+                                  .num_src = 2,
+                                  .num_dst = 1,
+                                  .dtypes = MST_DTYPE_BIT(MST_F32) | MST_DTYPE_BIT(MST_I32),
+                                  .flags = MST_OP_STATEFUL,
+                                  .infer = infer,
+                                  .grad = flagged_grad,
+                                  .reference = no_kernel,
+                                  .lower = flagged_lower};
+
+static mst_value flagged_point(mst_value src, const char *name) {
+    mst_graph *graph = mst_value_graph(src);
+    char flag[128];
+    mst_value pair[2] = {src, MST_NONE};
+    snprintf(flag, sizeof flag, "%s%s", name, flag_suffix);
+    mst_with_host (graph, true) pair[1] = mst_call_named(graph, &flag_op, flag, 0, NULL, NULL);
+    return mst_call_named(graph, &flagged_op, name, 2, pair, NULL);
+}
+
 mst_value fault_point(mst_value src, const char *name) {
-    return mst_call_named(NULL, &point_op, name, 1, &src, NULL);
+    return engine_compiles() ? flagged_point(src, name) : mst_call_named(NULL, &point_op, name, 1, &src, NULL);
 }
 
 mst_value fault_increment(mst_value variable, const char *name) {

@@ -13,7 +13,8 @@ typedef enum fault_kind {
 /** More than the default timeout of a session, and less than twice as long. */
 #define FAULT_SECONDS 700
 
-/** A copy of SRC, f32, by a node NAME in the current scope. Its gradient is that of a copy. */
+/** A copy of SRC, f32, by a node NAME in the current scope. Its gradient is that of a copy. On devices that compile it
+ *  is a part of a program, and a node "NAME/flag" on the CPU says whether it fails; that one is late. */
 mst_value fault_point(mst_value src, const char *name);
 /** A writer: adds 1 to all elements of VARIABLE, f32. It cannot fail, so it runs when it is decided that the step
  *  happens. Armed with FAULT_LATE it is late; with TIMES 1 it comes back by itself. It has no other kinds. */

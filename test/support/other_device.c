@@ -10,6 +10,7 @@
 
 #include "device/device.h"
 #include "module/module.h"
+#include "run/session.h"
 #include "support/engine.h"
 #include "support/test.h"
 
@@ -45,6 +46,31 @@ bool engine_compiles(void) {
     const mst_device_type *type = mst_device_type_find(name, strlen(name));
     if (!type) EXPECT_OK(mst_module_for_device_type(name, strlen(name), &type));
     return type->compiles;
+}
+
+int engine_kernels_push(mst_graph *graph, const char *device) {
+    return engine_compiles() ? __real_mst_device_push(graph, "/device:CPU:0") : mst_device_push(graph, device);
+}
+
+const char *engine_kernels_device(mst_session *session, int i) {
+    const mst_devices *devices = &session->devices;
+    return engine_compiles() ? devices->device[mst_device_host_device(devices, i)].text : devices->device[i].text;
+}
+
+bool engine_has_other_bits(const char *spec) {
+    mst_devices here, devices;
+    bool types_differ = false, compiles = false;
+    EXPECT_OK(mst_devices_create(engine_here("cpu"), NULL, 0, NULL, &here));
+    EXPECT_OK(mst_devices_create(engine_here(spec), NULL, 0, NULL, &devices));
+    for (int i = 0; i < devices.count; i++) {
+        if (devices.device[i].added) continue;
+        types_differ |= devices.device[i].type != here.device[0].type;
+        compiles |= devices.device[i].type->compiles;
+    }
+    compiles |= here.device[0].type->compiles;
+    mst_devices_free(&here);
+    mst_devices_free(&devices);
+    return types_differ && compiles;
 }
 
 mst_status __wrap_mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out) {

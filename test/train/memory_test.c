@@ -124,7 +124,7 @@ static void step_copies_the_bytes_that_its_plan_tells(void **state) {
             fail_msg("strategy %d on %s: %s", (int)places[p].kind, places[p].devices, mst_error()->message);
         assert_int_equal(m.steps, 2 * ROWS / BATCH);
         const mst_plan_info info = mst_session_plan_info(m.session);
-        assert_int_equal(info.crossing_bytes > 0, strstr(places[p].devices, "island") != NULL);
+        assert_int_equal(info.crossing_bytes > 0, strstr(places[p].devices, "island") || engine_compiles());
         mst_model_destroy(model);
     }
     mst_dataset_release(data);
