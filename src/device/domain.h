@@ -32,10 +32,10 @@ typedef struct mst_domain_type {
     /** Copies between this domain and host memory, or another domain of this type. TO or FROM is this domain. Returns
      *  when the bytes have arrived. */
     mst_status (*copy)(mst_domain *to, void *dst, mst_domain *from, const void *src, size_t bytes);
-    /** Copies SRC to DST, which have the same dtype and shape, between this domain and host memory, or another domain of
-     *  this type. SRC may be the result of a program that still runs. A copy to the host waits for it, and fails as that
-     *  program does; MST_DEADLINE if it takes longer than until DEADLINE. Any other copy may return before it is made.
-     *  Memory of the host may change as soon as it has returned. */
+    /** Copies SRC to DST, which have the same dtype and shape, between this domain and host memory, or another domain
+     *  of this type. SRC may be the result of a program that still runs. A copy to the host waits for it, and fails as
+     *  that program does; MST_DEADLINE if it takes longer than until DEADLINE. Any other copy may return before it is
+     *  made. Memory of the host may change as soon as it has returned. */
     mst_status (*copy_array)(mst_domain *to, const mst_array *dst, mst_domain *from, const mst_array *src,
                              int64_t deadline);
 } mst_domain_type;

@@ -221,16 +221,16 @@ static int32_t current_value(const committer *c, int32_t variable) {
     return c->accesses[variable].staged >= 0 ? c->accesses[variable].staged : variable;
 }
 
-/* Whether writer N, on a device that compiles, only gives a variable a value, which is in the memory of no variable. Then
- * no program computes it: behind the gate the variable takes the value itself. */
+/* Whether writer N, on a device that compiles, only gives a variable a value, which is in the memory of no variable.
+ * Then no program computes it: behind the gate the variable takes the value itself. */
 static bool is_plain(const mst_plan *plan, int32_t n) {
     const mst_plan_node *node = &plan->node[n];
     return mst_plan_compiles(plan, node) && node->op == &mst_op_assign && node->region == MST_BODY &&
            !mst_plan_in_variable(plan, node->src[1]);
 }
 
-/* Replaces the writers that no program computes by nodes that only come after what they came after. All readers of their
- * outputs read the values themselves by now. */
+/* Replaces the writers that no program computes by nodes that only come after what they came after. All readers of
+ * their outputs read the values themselves by now. */
 static mst_status drop_plain(committer *c, const int32_t *order, int64_t count) {
     mst_plan *plan = c->plan;
     for (int64_t k = 0; k < count; k++) {

@@ -368,8 +368,8 @@ static bool has_output(const pass *p, int32_t n) {
     return false;
 }
 
-/* Writes first the nodes that others read, in the order of their keys, each after its inputs. So the text is the same on
- * all devices, although passes have added their nodes in another order. */
+/* Writes first the nodes that others read, in the order of their keys, each after its inputs. So the text is the same
+ * on all devices, although passes have added their nodes in another order. */
 static mst_status write_nodes(writing *w) {
     visit *stack = malloc(((size_t)w->num_members + 1) * sizeof *stack);
     mst_status status = stack ? MST_OK : MST_NO_MEMORY("for a plan");

@@ -11,9 +11,9 @@
  *    device 1   shard 2 --+--> sum --+
  *               shard 3 --+
  *
- * Two vectors of one device are added there. Those of two devices are added by the owner of the bucket; the devices take
- * turns as owners. Rows of sparse gradients, which are in no bucket, are merged in the same pairs. Sums over tasks go
- * through the host's memory (collective/exchange.h). Each device cuts the sums into the gradients of the variables. */
+ * Two vectors of one device are added there. Those of two devices are added by the owner of the bucket; the devices
+ * take turns as owners. Rows of sparse gradients, which are in no bucket, are merged in the same pairs. Sums over tasks
+ * go through the host's memory (collective/exchange.h). Each device cuts the sums into gradients of variables. */
 #include "base/no_memory.h"
 #include "op/list.h"
 #include "op/state/state_parts.h"
@@ -92,8 +92,8 @@ static bool is_in_buckets(const mst_lowering *l, const mst_variable_update *v, i
     return v->set == set && v->kind == MST_GRADIENT_DENSE && mst_shape_count(gradient_spec(l, v)->shape) > 0;
 }
 
-/* Fills BUCKET with the numbers of variables, from LAST on downwards; returns how many. They have one dtype. *NEXT is the
- * last variable of the next bucket. */
+/* Fills BUCKET with the numbers of variables, from LAST on downwards; returns how many. They have one dtype. *NEXT is
+ * the last variable of the next bucket. */
 static int32_t fill_bucket(const mst_lowering *l, int32_t set, int32_t last, int32_t *bucket, int32_t *next) {
     int64_t bytes = 0;
     int32_t count = 0;

@@ -60,8 +60,8 @@ typedef struct mst_backend {
     /** Runs calls FIRST to END - 1 of the device's program on the device's thread, and stops at the first that
      *  fails. */
     mst_status (*execute)(void *instance, int32_t first, int32_t end, struct mst_frame *frame);
-    /** Waits until all calls that execute has started for FRAME have ended, at most until DEADLINE. The status is that of
-     *  the first that failed, each time; *NODE is then the node of the plan that failed. MST_DEADLINE if one has not
+    /** Waits until all calls that execute has started for FRAME have ended, at most until DEADLINE. The status is that
+     *  of the first that failed, each time; *NODE is then the node of the plan that failed. MST_DEADLINE if one has not
      *  ended. Several threads may call it at once. NULL: calls have ended when execute returns. */
     mst_status (*settle)(void *instance, struct mst_frame *frame, int64_t deadline, int32_t *node);
 } mst_backend;

@@ -344,8 +344,8 @@ static void end_walk(mst_frame *frame, const walk *w) {
                          frame->base[w->device] + (uint64_t)frame->plan->program[w->device].num_points);
 }
 
-/* Waits for late calls: until the deadline for their errors, and then until they have ended, because they use the memory
- * of the frame. */
+/* Waits for late calls: until the deadline for their errors, and then until they have ended, because they use the
+ * memory of the frame. */
 static void settle(mst_frame *frame, int device) {
     int32_t node;
     uint64_t errors = mst_error_count();

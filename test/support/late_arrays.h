@@ -59,7 +59,7 @@ MST_CHECKED mst_status late_array_put(mst_domain *domain, void *data, size_t byt
 
 /** Gives JOB to the device of DOMAIN, which frees it when it has ended. */
 MST_CHECKED mst_status late_start(mst_domain *domain, late_job *job);
-/** Waits until no job of GROUP is left. OUT is why the first has failed that did. MST_DEADLINE if some are left then. */
+/** Waits until no job of GROUP is left. *OUT is why the first has failed that did. MST_DEADLINE if some are left. */
 MST_CHECKED mst_status late_wait(late_group *group, int64_t deadline, late_error *out);
 /** Never returns: a job that does not end. */
 _Noreturn void late_never(void);
