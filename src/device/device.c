@@ -33,13 +33,14 @@ static mst_status add_devices(const mst_device_type *type, int count, int thread
     mst_device *grown = realloc(out->device, (size_t)(out->count + count) * sizeof *grown);
     if (!grown) return MST_NO_MEMORY("for %d devices", count);
     out->device = grown;
-    const int share = cores / count > 0 ? cores / count : 1;
+    const bool shares = !type->compiles; /* what compiles needs one thread, on any core, that starts its programs */
+    const int share = shares && cores / count > 0 ? cores / count : 1;
     for (int i = 0; i < count; i++) {
         mst_device *device = &out->device[out->count];
         *device = (mst_device){.type = type,
                                .name = {.index = before + i},
                                .num_threads = threads ? threads : share,
-                               .first_core = count <= cores ? i * share : -1,
+                               .first_core = shares && count <= cores ? i * share : -1,
                                .memory_limit = memory_limit};
         snprintf(device->name.type, sizeof device->name.type, "%s", type->name);
         MST_TRY(type->domain(before + i, &device->domain));
