@@ -206,7 +206,16 @@ static bool can_repeat(const crossing *x, const mst_plan_node *node, int32_t dev
 
 static mst_status visit(crossing *x, int32_t n);
 
-/* Adds a copy of the node of VALUE on DEVICE. *OUT is the value there. */
+/* The value that was received as VALUE; VALUE itself if no node of this pass received it within the task. */
+static int32_t before_receive(const mst_plan *plan, int32_t value) {
+    const mst_plan_node *node = &plan->node[plan->value[value].node];
+    if (node->op != &mst_op_receive || node->stream) return value;
+    const mst_plan_node *from = &plan->node[plan->value[node->src[0]].node];
+    return from->op == &mst_op_send ? from->src[0] : node->src[0];
+}
+
+/* Adds a copy of the node of VALUE on DEVICE. *OUT is the value there. The copy takes what the node takes, but not from
+ * the device of the node. */
 static mst_status repeat(crossing *x, int32_t value, int32_t device, int32_t *out) {
     mst_plan *plan = x->plan;
     mst_plan_node copy = plan->node[plan->value[value].node];
@@ -218,6 +227,7 @@ static mst_status repeat(crossing *x, int32_t value, int32_t device, int32_t *ou
     if (!copy.copy_of) copy.copy_of = 1 + plan->value[value].node;
     copy.device = device;
     MST_TRY(mst_plan_add(plan, &copy, copy.src, dst, &added));
+    for (int i = 0; i < copy.num_src; i++) plan->node[added].src[i] = before_receive(plan, copy.src[i]);
     for (int i = 0; i < copy.num_dst; i++) {
         int32_t *there = mst_pair_map_at(&x->there, first + i, x->domain[device], -1);
         if (!there) return MST_NO_MEMORY("for a plan");
@@ -262,7 +272,7 @@ static mst_status visit(crossing *x, int32_t n) {
         if (mst_plan_value_domain(plan, value) == mst_plan_domain(plan, device)) continue;
         const mst_op *op = plan->node[n].op;
         if (op == &mst_op_fetch || op == &mst_op_exchange_start || (op->flags & MST_OP_NO_VALUE)) continue;
-        if (mst_plan_writes(&plan->node[n], i))
+        if (mst_plan_writes(&plan->node[n], i) && !mst_plan_compiles(plan, &plan->node[n]))
             return MST_FAIL(MST_INTERNAL, "'%s' writes '%s' in another memory domain", plan->node[n].name,
                             plan->node[plan->value[value].node].name);
         int32_t here;
