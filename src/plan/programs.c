@@ -12,6 +12,10 @@
  * A path that leaves a program comes to higher levels only, so no two programs wait for each other in a circle. What
  * comes from feeds, or what the host makes of them alone, has level 0 everywhere.
  *
+ * All devices compute the new values of the variables that the replicas have, and must get the same bits. So their
+ * programs for that have equal texts: what only one device needs, such as a fetch, is a part of its own, and what one of
+ * these programs gives to others, all give.
+ *
  * Programs write nothing. What a node writes is an output of it: the nodes that come after it read that one, and behind
  * the gate an assignment gives it to the variable (commit.c).
  *
@@ -39,6 +43,9 @@ typedef struct site {
     int32_t part;
 } site;
 
+/* The part of nodes that belong to no shard, and lead to no new value of a variable that all devices have. */
+enum { PART_OTHER = INT32_MIN };
+
 /* A node of a program. */
 typedef struct member {
     int32_t node, program;
@@ -51,9 +58,11 @@ typedef struct pass {
     site *sites;                   /* by node */
     int32_t *level;                /* by node */
     bool *is_made;                 /* by node: something that a program computes leads to it */
+    bool *is_common;               /* by node: it leads to a new value of a variable that the replicas have */
     int32_t *program_of;           /* by node: the number of its program; -1: it is in none */
     int32_t num_programs;
-    member *members; /* sorted by program and key */
+    int32_t *kind_of; /* by program: programs of one kind do the same on different devices; -1: there is no other */
+    member *members;  /* sorted by program and key */
     int64_t num_members;
     int32_t *node_of; /* by program: its node in the plan */
     bool *is_output;  /* by value: another node than those of its program reads it */
@@ -109,6 +118,27 @@ static int32_t input(const mst_plan *plan, const mst_plan_node *node, int k) {
     return reads(node, k) ? plan->value[node->src[k]].node : -1;
 }
 
+/* Marks the nodes whose values lead to new values of variables that the replicas have. */
+static void find_common(pass *p) {
+    const mst_plan *plan = p->plan;
+    for (int64_t k = plan->num_order - 1; k >= 0; k--) {
+        const int32_t n = plan->order[k];
+        const mst_plan_node *node = &plan->node[n];
+        for (int i = 0; i < node->num_src; i++) {
+            const mst_plan_node *from = &plan->node[plan->value[node->src[i]].node];
+            const bool is_replicas = from->op->flags & MST_OP_VARIABLE && from->origin && from->origin->shard >= 0;
+            p->is_common[n] |= is_replicas && node->region == MST_COMMIT && mst_plan_writes(node, i);
+        }
+        for (int i = 0; i < node->num_src && p->is_common[n]; i++) p->is_common[plan->value[node->src[i]].node] = true;
+    }
+}
+
+/* A step without shards has one program for all that a device does. */
+static int32_t part_of(const pass *p, int32_t n) {
+    const int32_t part = p->plan->node[n].part;
+    return part == MST_PART_REST && p->plan->has_shards && !p->is_common[n] ? PART_OTHER : part;
+}
+
 static bool changes(site from, site to) {
     if (from.part != to.part) return true;
     return from.part != MST_PART_ALONE && from.device != to.device;
@@ -118,7 +148,7 @@ static void find_level(pass *p, int32_t n) {
     const mst_plan *plan = p->plan;
     const mst_plan_node *node = &plan->node[n];
     const bool member = is_member(plan, node);
-    p->sites[n] = member ? (site){node->device, node->part} : (site){-1, MST_PART_REST};
+    p->sites[n] = member ? (site){node->device, part_of(p, n)} : (site){-1, MST_PART_REST};
     if ((node->op == &mst_op_send || node->op == &mst_op_receive) && node->num_src)
         p->sites[n] = p->sites[plan->value[node->src[0]].node];
     p->is_made[n] = member;
@@ -139,6 +169,7 @@ static int by_program(const void *a, const void *b) {
 
 /* A number for each part, at least 0. */
 static int32_t part_key(int32_t part) {
+    if (part == PART_OTHER) return INT32_MAX;
     return part >= 0 ? 2 * part : -2 * part - 1;
 }
 
@@ -157,12 +188,13 @@ static mst_status find_programs(pass *p) {
         int32_t *kind = NULL, *program = NULL;
         if (node->part == MST_PART_ALONE) {
             p->program_of[n] = p->num_programs++;
-        } else if ((kind = mst_pair_map_at(&kinds, part_key(node->part), p->level[n], -1))) {
+        } else if ((kind = mst_pair_map_at(&kinds, part_key(part_of(p, n)), p->level[n], -1))) {
             if (*kind < 0) *kind = num_kinds++;
             program = mst_pair_map_at(&programs, node->device, *kind, -1);
         }
         if (program && *program < 0) *program = p->num_programs++;
         if (program) p->program_of[n] = *program;
+        if (program && part_of(p, n) == MST_PART_REST) p->kind_of[*program] = *kind;
         if (p->program_of[n] < 0) status = MST_NO_MEMORY("for a plan");
         const int32_t added = node->copy_of ? node->copy_of - 1 : n;
         const int64_t key = node->origin ? node->origin->id : (int64_t)INT32_MAX + added;
@@ -209,6 +241,52 @@ static mst_status find_outputs(pass *p) {
         }
     }
     return MST_OK;
+}
+
+/* The number of members from K on that are of one program. */
+static int64_t count_of_program(const pass *p, int64_t k) {
+    int64_t end = k + 1;
+    while (end < p->num_members && p->members[end].program == p->members[k].program) end++;
+    return end - k;
+}
+
+/* Whether the COUNT members from A on do the same as those from B on. */
+static bool are_alike(const pass *p, int64_t a, int64_t b, int64_t count) {
+    const mst_plan_node *node = p->plan->node;
+    bool alike = true;
+    for (int64_t i = 0; i < count && alike; i++) {
+        const mst_plan_node *x = &node[p->members[a + i].node], *y = &node[p->members[b + i].node];
+        alike = x->op == y->op && x->num_dst == y->num_dst && x->origin == y->origin;
+    }
+    return alike;
+}
+
+/* Lets what is an output, or is used, of the members from A on also be so of those from B on, and the other way
+ * round. */
+static void join_outputs(const pass *p, int64_t a, int64_t b, int64_t count) {
+    const mst_plan_node *node = p->plan->node;
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t x = node[p->members[a + i].node].dst, y = node[p->members[b + i].node].dst;
+        for (int k = 0; k < node[p->members[a + i].node].num_dst; k++) {
+            p->is_output[x + k] = p->is_output[y + k] |= p->is_output[x + k];
+            p->is_used[x + k] = p->is_used[y + k] |= p->is_used[x + k];
+        }
+    }
+}
+
+/* Gives all programs of one kind the same outputs. FIRST has room for all kinds. */
+static void join_kinds(const pass *p, int64_t *first) {
+    for (int32_t i = 0; i < p->num_programs; i++) first[i] = -1;
+    for (int twice = 0; twice < 2; twice++)
+        for (int64_t k = 0, count; k < p->num_members; k += count) {
+            const int32_t kind = p->kind_of[p->members[k].program];
+            count = count_of_program(p, k);
+            if (kind < 0) continue;
+            if (first[kind] < 0) first[kind] = k;
+            const int64_t other = first[kind];
+            if (other != k && count_of_program(p, other) == count && are_alike(p, other, k, count))
+                join_outputs(p, other, k, count);
+        }
 }
 
 /* ---- text ---- */
@@ -550,14 +628,19 @@ static mst_status redirect(pass *p) {
 }
 
 static mst_status make_programs(pass *p) {
+    find_common(p);
     MST_TRY(find_programs(p));
     if (p->num_programs == 0) return MST_OK;
     p->node_of = calloc((size_t)p->num_programs, sizeof *p->node_of);
     if (!p->node_of) return MST_NO_MEMORY("for a plan");
     MST_TRY(find_outputs(p));
-    for (int64_t k = 0, end; k < p->num_members; k = end) {
-        for (end = k + 1; end < p->num_members && p->members[end].program == p->members[k].program;) end++;
-        MST_TRY(make_program(p, p->members + k, end - k));
+    int64_t *first = malloc((size_t)p->num_programs * sizeof *first);
+    if (!first) return MST_NO_MEMORY("for a plan");
+    join_kinds(p, first);
+    free(first);
+    for (int64_t k = 0, count; k < p->num_members; k += count) {
+        count = count_of_program(p, k);
+        MST_TRY(make_program(p, p->members + k, count));
     }
     return redirect(p);
 }
@@ -569,7 +652,9 @@ mst_status mst_plan_programs(mst_plan *plan) {
     p.sites = calloc(nodes, sizeof *p.sites);
     p.level = calloc(nodes, sizeof *p.level);
     p.is_made = calloc(nodes, sizeof *p.is_made);
+    p.is_common = calloc(nodes, sizeof *p.is_common);
     p.program_of = malloc(nodes * sizeof *p.program_of);
+    p.kind_of = malloc(nodes * sizeof *p.kind_of);
     p.members = calloc(nodes, sizeof *p.members);
     p.is_output = calloc(values, sizeof *p.is_output);
     p.is_used = calloc(values, sizeof *p.is_used);
@@ -578,12 +663,13 @@ mst_status mst_plan_programs(mst_plan *plan) {
     p.has_hlo = malloc(values * sizeof *p.has_hlo);
     p.checked_in = malloc(values * sizeof *p.checked_in);
     p.written = calloc(nodes, sizeof *p.written);
-    mst_status status = p.sites && p.level && p.is_made && p.program_of && p.members && p.is_output && p.is_used &&
-                                p.joined && p.hlo && p.has_hlo && p.checked_in && p.written
+    mst_status status = p.sites && p.level && p.is_made && p.is_common && p.program_of && p.kind_of && p.members &&
+                                p.is_output && p.is_used && p.joined && p.hlo && p.has_hlo && p.checked_in && p.written
                             ? MST_OK
                             : MST_NO_MEMORY("for a plan");
     if (!status) {
         memset(p.program_of, -1, nodes * sizeof *p.program_of);
+        memset(p.kind_of, -1, nodes * sizeof *p.kind_of);
         memset(p.joined, -1, values * sizeof *p.joined);
         memset(p.has_hlo, -1, values * sizeof *p.has_hlo);
         memset(p.checked_in, -1, values * sizeof *p.checked_in);
@@ -592,7 +678,9 @@ mst_status mst_plan_programs(mst_plan *plan) {
     free(p.sites);
     free(p.level);
     free(p.is_made);
+    free(p.is_common);
     free(p.program_of);
+    free(p.kind_of);
     free(p.members);
     free(p.node_of);
     free(p.is_output);
