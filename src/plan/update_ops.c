@@ -84,8 +84,23 @@ static void flat_lower(mst_lower *l) {
     free(vector);
 }
 
-const mst_op mst_op_flat = {
-    .name = "flat", .num_src = MST_VARIADIC, .num_dst = 1, .flags = MST_OP_STATEFUL, .lower = flat_lower};
+/* For CPUs that keep variables together with devices that compile. */
+static mst_status flat_reference(const mst_kernel_args *a) {
+    char *to = a->dst[0].data;
+    for (int i = 0; i < a->num_src; i++) {
+        const size_t bytes = (size_t)a->src[i].count * mst_dtype_size(a->src[i].dtype);
+        if (bytes) memcpy(to, a->src[i].data, bytes);
+        to += bytes;
+    }
+    return MST_OK;
+}
+
+const mst_op mst_op_flat = {.name = "flat",
+                            .num_src = MST_VARIADIC,
+                            .num_dst = 1,
+                            .flags = MST_OP_STATEFUL,
+                            .reference = flat_reference,
+                            .lower = flat_lower};
 
 /* ---- update: op/state/update.h; its kernel is kernel/cpu/update.c ---- */
 
