@@ -1,11 +1,14 @@
 #include "support/late_arrays.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "run/backend.h"
 
 /* An array and its name. */
 typedef struct place {
@@ -45,14 +48,15 @@ static void make_condition(void) {
     pthread_condattr_destroy(&attributes);
 }
 
-/* Waits for a change, at most until DEADLINE, a time of the monotonic clock in ns. False if it has passed. Called under
- * the lock. */
+/* Waits for a change, at most until DEADLINE, a time of the host's clock, which a test may have replaced: so it is read
+ * again and again. False if it has passed. Called under the lock. */
 static bool wait_until(int64_t deadline) {
+    enum { MOST_NS = 100000000 };
     struct timespec now;
+    const int64_t left = deadline - host->services->clock_now();
+    if (left <= 0) return false;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    const int64_t time = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, most = time + 1000000000;
-    if (time >= deadline) return false;
-    const int64_t until = deadline < most ? deadline : most;
+    const int64_t until = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + (left < MOST_NS ? left : MOST_NS);
     const struct timespec at = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
     pthread_cond_timedwait(&changed, &lock, &at);
     return true;
@@ -179,10 +183,16 @@ static void *work(void *context) {
     return NULL;
 }
 
+/* The thread handles no signals: those are the program's. */
 static mst_status start_thread(lagoon *x) {
     pthread_t thread;
+    sigset_t all, before;
     if (x->has_thread) return MST_OK;
-    if (pthread_create(&thread, NULL, work, x)) return FAIL(MST_OUT_OF_MEMORY, "%s: cannot start a thread", type_name);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int failed = pthread_create(&thread, NULL, work, x);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed) return FAIL(MST_OUT_OF_MEMORY, "%s: cannot start a thread", type_name);
     pthread_detach(thread);
     x->has_thread = true;
     return MST_OK;

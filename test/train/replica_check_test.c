@@ -44,11 +44,15 @@ static mst_status turn_bit(mst_store *store, const char *name, const char *place
     int num_turned = 0;
     for (const mst_copy *copy = state->copies; copy; copy = copy->next) {
         if (copy->version != state->version || (place && !ends_with(copy->place, engine_here(place)))) continue;
-        char *last = (char *)copy->data + state->bytes - sizeof(uint32_t);
-        uint32_t bits;
-        MST_TRY(mst_domain_copy(&mst_domain_host, &bits, copy->domain, last, sizeof bits));
-        bits ^= 1;
-        MST_TRY(mst_domain_copy(copy->domain, last, &mst_domain_host, &bits, sizeof bits));
+        const mst_shape shape = state->spec.shape;
+        mst_tensor *value = engine_tensor(state->spec.dtype, shape, NULL);
+        uint32_t *bits = mst_tensor_data(value);
+        const mst_array here = {bits, mst_tensor_count(value), state->spec.dtype, shape},
+                        there = {copy->data, here.count, here.dtype, shape};
+        MST_TRY(mst_domain_copy_array(&mst_domain_host, &here, copy->domain, &there, INT64_MAX));
+        bits[here.count - 1] ^= 1;
+        MST_TRY(mst_domain_copy_array(copy->domain, &there, &mst_domain_host, &here, INT64_MAX));
+        mst_tensor_release(value);
         num_turned++;
     }
     return num_turned ? MST_OK : MST_FAIL(MST_NOT_FOUND, "no copy of '%s' is on %s", name, place ? place : "a device");
