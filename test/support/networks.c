@@ -119,10 +119,11 @@ const network *const networks[] = {&network_mlp,          &network_text,      &n
 
 mst_model *network_compiled(const network_run *run) {
     mst_model *model = run->network->build();
-    EXPECT_OK(mst_compile(model, .optimizer = mst_optimizer_named(run->optimizer.rule, run->optimizer),
-                          .metric = {MST_METRIC_ACCURACY}, .precision = run->precision,
-                          .strategy = {.kind = run->kind, .num_shards = run->shards},
-                          .session = {.devices = run->devices}, .seed = 5));
+    EXPECT_OK(mst_compile(
+        model, .optimizer = mst_optimizer_named(run->optimizer.rule, run->optimizer), .metric = {MST_METRIC_ACCURACY},
+        .precision = run->precision, .strategy = {.kind = run->kind, .num_shards = run->shards},
+        .session = {.devices = run->devices, .recompute = run->recompute, .check_numerics = run->check_numerics},
+        .seed = 5));
     return model;
 }
 

@@ -31,6 +31,7 @@ typedef struct network_run {
     const char *devices;
     int shards; /**< 0: as many as devices */
     mst_precision precision;
+    bool recompute, check_numerics;
     int64_t rows, batch; /**< 0: 36 rows in batches of 24: the last one has fewer */
     int epochs;          /**< 0: 1 */
 } network_run;
