@@ -65,12 +65,12 @@ typedef struct mst_cooperation {
 
     /** An epoch begins, or goes on after a recovery. */
     mst_status (*begin_epoch)(struct mst_fit_run *run);
-    /** Whether this task makes a step with BATCH. NULL: always. */
-    bool (*takes_part)(const struct mst_fit_run *run, const mst_batch *batch);
+    /** Whether this task makes a step with a batch that has SIZE rows for all tasks. NULL: always. */
+    bool (*takes_part)(const struct mst_fit_run *run, int64_t size);
     mst_status (*before_step)(struct mst_fit_run *run);
-    /** The step is computed. Makes the update, if that is not part of the step. Sets step, loss, sums and stop of the
-     *  state from the results of all workers. */
-    mst_status (*after_step)(struct mst_fit_run *run, const mst_batch *batch);
+    /** The step is computed, with a batch of SIZE rows for all tasks. Makes the update, if it is not part of the step.
+     *  Sets step, loss, sums and stop of the state from the results of all workers. */
+    mst_status (*after_step)(struct mst_fit_run *run, int64_t size);
     /** The state has changed, by a step or by the beginning of an epoch. run->position.number counts the changes. */
     void (*committed)(struct mst_fit_run *run);
     /** Brings together what callbacks may save: after a step, and after an epoch. */

@@ -213,9 +213,9 @@ static mst_status servers_begin_epoch(mst_fit_run *run) {
     return MST_OK;
 }
 
-/* A worker that has no rows of BATCH takes part all the same if the others wait for its gradients. */
-static bool servers_takes_part(const mst_fit_run *run, const mst_batch *batch) {
-    return run->trainer->train.strategy.synchronous || mst_fit_rows_here(run, batch) > 0;
+/* A worker that has no rows of the batch takes part all the same if the others wait for its gradients. */
+static bool servers_takes_part(const mst_fit_run *run, int64_t size) {
+    return run->trainer->train.strategy.synchronous || mst_fit_rows_here(run, size) > 0;
 }
 
 /* Gives the variables the values that came last again: collect_state() may have brought newer ones. */
@@ -230,16 +230,15 @@ static mst_status servers_before_step(mst_fit_run *run) {
 }
 
 /* Sends the gradients, waits for the new values, and reads the results of the step on all workers. */
-static mst_status servers_after_step(mst_fit_run *run, const mst_batch *batch) {
+static mst_status servers_after_step(mst_fit_run *run, int64_t size) {
     mst_trainer *trainer = run->trainer;
     mst_train_state *state = &run->state;
     const int64_t position = mst_batch_position(run->position.epoch, state->step_in_epoch - 1);
     MST_TRY(mst_ps_client_update(client_of(trainer), position, trainer->train.gradient, &state->step));
     MST_TRY(mst_epoch_sums_read(&run->sums, state));
     state->stop |= mst_ps_client_is_ended(client_of(trainer));
-    if (trainer->rules.in_step)
-        return mst_position_step_loss(trainer, (double)mst_batch_size(batch), &state->step_loss);
-    if (mst_fit_rows_here(run, batch) == 0) state->step_loss = run->last_good_loss; /* without rows there is no loss */
+    if (trainer->rules.in_step) return mst_position_step_loss(trainer, (double)size, &state->step_loss);
+    if (mst_fit_rows_here(run, size) == 0) state->step_loss = run->last_good_loss; /* without rows there is no loss */
     return MST_OK;
 }
 

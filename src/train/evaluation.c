@@ -13,6 +13,7 @@
 #include "graph/graph.h"
 #include "muster/ops.h"
 #include "train/position.h"
+#include "train/step_batches.h"
 #include "train/trainer_data.h"
 
 /* Begins one pass over DATA, whose components are converted to the dtypes of the model. */
@@ -20,7 +21,7 @@ static mst_status open_pass(const mst_trainer *trainer, const mst_dataset *data,
                             mst_iterator **out) {
     mst_dataset *converted;
     MST_TRY(mst_trainer_convert(trainer, data, with_labels, &converted));
-    const mst_status status = mst_trainer_pass(converted, batch_size, out);
+    const mst_status status = mst_trainer_pass(trainer, converted, batch_size, out);
     mst_dataset_release(converted);
     return status;
 }
@@ -38,12 +39,12 @@ typedef struct evaluation_sums {
     mst_tensor *metric[2 * MST_MAX_METRICS]; /* sum and count of each; NULL: there was no batch */
 } evaluation_sums;
 
-static mst_status evaluation_run(mst_trainer *trainer, mst_iterator *iterator, evaluation_sums *all,
+static mst_status evaluation_run(mst_trainer *trainer, mst_step_batches *batches, evaluation_sums *all,
                                  mst_tensor **confusion) {
     mst_sharded_step *step = &trainer->evaluate;
     for (;;) {
-        const mst_batch *batch;
-        MST_TRY(mst_iterator_next(iterator, &batch));
+        const mst_step_batch *batch;
+        MST_TRY(mst_step_batches_next(batches, &batch));
         if (!batch) break;
         MST_TRY(mst_trainer_run(step, batch));
         double rows = mst_tensor_get(step->output[MST_FETCH_COUNT], 0);
@@ -76,14 +77,16 @@ static mst_status fill_result(mst_trainer *trainer, const evaluation_sums *all, 
 static mst_status evaluate(mst_trainer *trainer, const mst_dataset *data, int64_t batch_size, mst_result *result,
                            mst_tensor **confusion) {
     mst_iterator *iterator;
+    mst_step_batches *batches;
     MST_TRY(mst_trainer_check_data(trainer, data, true, batch_size));
     MST_TRY(mst_trainer_build(trainer, &trainer->evaluate, false));
     MST_TRY(open_pass(trainer, data, true, batch_size, &iterator));
+    MST_TRY(mst_step_batches_create(&trainer->evaluate, iterator, &batches));
     double began = mst_clock_seconds();
     evaluation_sums all = {0};
     trainer->evaluate.counts_confusion = confusion != NULL;
-    mst_status status = evaluation_run(trainer, iterator, &all, confusion);
-    mst_iterator_destroy(iterator);
+    mst_status status = evaluation_run(trainer, batches, &all, confusion);
+    mst_step_batches_destroy(batches);
     if (!status && result) status = fill_result(trainer, &all, result);
     for (int i = 0; i < 2 * trainer->num_metrics; i++) mst_tensor_release(all.metric[i]);
     if (!status && result) {

@@ -29,6 +29,7 @@
 #include "train/history.h"
 #include "train/replica_check.h"
 #include "train/resumed_shards.h"
+#include "train/step_batches.h"
 #include "train/trainer_data.h"
 #include "train/trainer_objective.h"
 
@@ -109,8 +110,8 @@ static void update_state(fit *f, double now) {
         s->learning_rate = mst_schedule_at(&f->trainer->optimizer.schedule, s->step);
 }
 
-int64_t mst_fit_rows_here(const fit *f, const mst_batch *batch) {
-    return mst_shard_window_rows(mst_trainer_window(&f->trainer->train), mst_batch_size(batch)).count;
+int64_t mst_fit_rows_here(const fit *f, int64_t size) {
+    return mst_shard_window_rows(mst_trainer_window(&f->trainer->train), size).count;
 }
 
 /* Call it after each change of the state: counts the change in the position, and tells the other tasks. */
@@ -119,24 +120,24 @@ static void committed(fit *f) {
     if (f->trainer->cooperation->committed) f->trainer->cooperation->committed(f);
 }
 
-static mst_status run_step(fit *f, const mst_batch *batch) {
+static mst_status run_step(fit *f, const mst_step_batch *batch) {
     MST_TRY(MST_COOPERATE(f->trainer, before_step, f));
     MST_TRY(mst_trainer_run(&f->trainer->train, batch));
     read_step(f);
     double now = mst_clock_seconds();
-    MST_TRY(MST_COOPERATE(f->trainer, after_step, f, batch));
+    MST_TRY(MST_COOPERATE(f->trainer, after_step, f, batch->size));
     committed(f);
     if (!isfinite(f->state.step_loss)) return bad_loss(f, f->state.step_loss);
     f->last_good_loss = f->state.step_loss;
     MST_TRY(MST_COOPERATE(f->trainer, before_step_end, f));
     if (f->any_step)
-        f->timed_examples += mst_batch_size(batch);
+        f->timed_examples += batch->size;
     else
         f->first_step_end = now;
     f->any_step = true;
     if (f->options->check_replicas > 0 && f->state.step % f->options->check_replicas == 0)
         MST_TRY(mst_replicas_check(f->trainer, f->state.step));
-    mst_task_status_step(f->status, f->state.step, mst_fit_rows_here(f, batch));
+    mst_task_status_step(f->status, f->state.step, mst_fit_rows_here(f, batch->size));
     update_state(f, now);
     f->last_step_end = now;
     return CALL(f, step_end);
@@ -172,9 +173,9 @@ static mst_status validate(fit *f) {
 }
 
 /* Whether to make a step with BATCH. */
-static bool takes_part(const fit *f, const mst_batch *batch) {
+static bool takes_part(const fit *f, const mst_step_batch *batch) {
     const mst_cooperation *cooperation = f->trainer->cooperation;
-    return !cooperation->takes_part || cooperation->takes_part(f, batch);
+    return !cooperation->takes_part || cooperation->takes_part(f, batch->size);
 }
 
 static mst_status leave_out(fit *f) {
@@ -183,11 +184,11 @@ static mst_status leave_out(fit *f) {
 }
 
 /* The next batch; NULL after the last one. */
-static mst_status next_batch(fit *f, mst_iterator *iterator, const mst_batch **out) {
+static mst_status next_batch(fit *f, mst_step_batches *batches, const mst_step_batch **out) {
     mst_stopwatch *watch = f->status ? &f->status->data : NULL;
     const double began = mst_clock_seconds();
     mst_stopwatch_start(watch);
-    const mst_status status = mst_iterator_next(iterator, out);
+    const mst_status status = mst_step_batches_next(batches, out);
     mst_stopwatch_stop(watch);
     if (f->any_step) f->waited_for_data += mst_clock_seconds() - began;
     return status;
@@ -203,18 +204,18 @@ static bool must_look_behind_stop(const fit *f) {
 }
 
 /* Trains on batches until the epoch (*DONE) or the training ends. */
-static mst_status run_batches(fit *f, mst_iterator *iterator, bool *done) {
+static mst_status run_batches(fit *f, mst_step_batches *batches, bool *done) {
     const mst_train_state *s = &f->state;
     *done = s->step_in_epoch == s->steps_per_epoch;
     while (!*done && !s->stop && (s->num_steps < 0 || s->step < s->num_steps)) {
-        const mst_batch *batch;
-        MST_TRY(next_batch(f, iterator, &batch));
+        const mst_step_batch *batch;
+        MST_TRY(next_batch(f, batches, &batch));
         if (batch) MST_TRY(takes_part(f, batch) ? run_step(f, batch) : leave_out(f));
         *done = !batch || s->step_in_epoch == s->steps_per_epoch;
     }
     if (!*done && must_look_behind_stop(f)) {
-        const mst_batch *batch; /* an error of reading it fails only a training that goes on */
-        if (next_batch(f, iterator, &batch) == MST_OK) *done = !batch;
+        const mst_step_batch *batch; /* an error of reading it fails only a training that goes on */
+        if (next_batch(f, batches, &batch) == MST_OK) *done = !batch;
     }
     return MST_OK;
 }
@@ -226,16 +227,25 @@ mst_status mst_fit_store_position(fit *f, const mst_train_state *ended) {
     return MST_OK;
 }
 
+/* Begins with the batch of the position. */
+static mst_status begin_batches(const fit *f, mst_step_batches **out) {
+    mst_iterator *iterator;
+    const mst_sharded_step *step = &f->trainer->train;
+    MST_TRY(mst_iterator_create_window(f->batches, f->position.epoch, mst_trainer_window(step), &iterator));
+    const mst_status status = mst_iterator_skip(iterator, f->position.batch);
+    if (!status) return mst_step_batches_create(step, iterator, out);
+    mst_iterator_destroy(iterator);
+    return status;
+}
+
 /* Trains on the batches of the epoch, from the position on. *DONE: there are no more batches. */
 static mst_status train_epoch(fit *f, bool *done) {
-    mst_iterator *iterator;
-    const mst_shard_window here = mst_trainer_window(&f->trainer->train);
-    MST_TRY(mst_iterator_create_window(f->batches, f->position.epoch, here, &iterator));
-    mst_status status = mst_iterator_skip(iterator, f->position.batch);
+    mst_step_batches *batches;
+    MST_TRY(begin_batches(f, &batches));
     f->last_step_end = mst_clock_seconds();
     if (!f->any_step) f->first_step_end = f->last_step_end;
-    if (!status) status = run_batches(f, iterator, done);
-    mst_iterator_destroy(iterator);
+    const mst_status status = run_batches(f, batches, done);
+    mst_step_batches_destroy(batches);
     return status;
 }
 
@@ -394,26 +404,23 @@ static mst_status end_training(fit *f, mst_status status) {
     return mst_failure_restore(&first);
 }
 
+/* Makes the batches of the data, which are shuffled unless they come in batches. */
 static mst_status prepare_data(fit *f) {
     const mst_fit_options *o = f->options;
     mst_dataset *data = mst_dataset_retain(f->train);
-    mst_dataset *mixed = NULL;
     mst_status status = MST_OK;
-    if (data->batch_size) { /* batched data is neither shuffled nor batched again */
-        f->batches = data;
-        return MST_OK;
-    }
-    if (!o->no_shuffle) {
+    if (!data->batch_size && !o->no_shuffle) {
         const mst_shuffle_options options = {
             .buffer_size = data->cardinality == MST_UNKNOWN_CARDINALITY ? SHUFFLE_BUFFER : 0,
             .seed = (uint64_t)f->position.seed};
+        mst_dataset *mixed = NULL;
         status = mst_dataset_shuffle(data, &options, &mixed);
         mst_dataset_release(data);
         data = mixed;
     }
-    if (!status) status = mst_dataset_batch(data, f->batch_size, o->drop_remainder, &f->batches);
+    if (!status) status = mst_trainer_batches(f->trainer, data, f->batch_size, o->drop_remainder, &f->batches);
     mst_dataset_release(data);
-    return status ? status : mst_trainer_read_ahead(&f->batches);
+    return status;
 }
 
 mst_status mst_fit_find_position(fit *f) {

@@ -51,7 +51,7 @@ MST_CHECKED mst_status mst_fit_take_rate(mst_fit_run *run);
 /** The other workers have ended the epoch before the position: this worker's callbacks see its end too. The state is
  *  that of the others, so callbacks here do not change its learning rate. */
 MST_CHECKED mst_status mst_fit_tell_ended_epoch(mst_fit_run *run);
-/** How many rows of the batch of all workers belong to this worker. */
-int64_t mst_fit_rows_here(const mst_fit_run *run, const mst_batch *batch);
+/** How many rows of a batch belong to this worker. SIZE: those of all workers. */
+int64_t mst_fit_rows_here(const mst_fit_run *run, int64_t size);
 
 #endif

@@ -11,7 +11,8 @@
  * In a cluster a task trains the shards of its window only, and copies only their rows of the global batch. It
  * evaluates all shards itself, as all tasks do.
  *
- * A feed copies its rows straight from the batch to the memory of the step, on the thread of the shard's device. */
+ * A feed copies its rows straight from the batch to the memory of the step, on the thread of the shard's device. For
+ * devices that compile the rows are in tensors already (train/step_batches.h). */
 #include "train/trainer.h"
 
 #include <math.h>
@@ -30,6 +31,7 @@
 #include "task/task.h"
 #include "train/position.h"
 #include "train/resumed_shards.h"
+#include "train/step_batches.h"
 #include "train/trainer_data.h"
 #include "train/trainer_objective.h"
 
@@ -356,27 +358,39 @@ mst_shard_window mst_trainer_window(const mst_sharded_step *step) {
     return (mst_shard_window){mst_strategy_window(&step->strategy), step->strategy.num_shards};
 }
 
-/* Copies the labels of OUTPUT in ROWS to a tensor. */
-static mst_status copy_labels(const mst_trainer *trainer, const mst_batch *batch, mst_row_range rows, int output,
-                              mst_tensor **out) {
+mst_row_range mst_trainer_rows(const mst_sharded_step *step, int shard, int64_t size) {
+    const mst_shard_window here = mst_trainer_window(step);
+    const mst_shard_window one = {{here.shards.first + shard, 1}, here.num_shards};
+    return mst_shard_window_rows(one, size);
+}
+
+/* Sets OUT to the labels of OUTPUT in ROWS, those of SHARD. */
+static mst_status get_labels(const mst_trainer *trainer, const mst_step_batch *batch, int shard, mst_row_range rows,
+                             int output, mst_tensor **out) {
     const int c = trainer->num_inputs + output;
-    mst_shape shape = mst_batch_shape(batch, c);
+    if (batch->tensor) {
+        *out = mst_tensor_retain(batch->tensor[trainer->num_components * shard + c]);
+        return MST_OK;
+    }
+    mst_shape shape = mst_batch_shape(batch->rows, c);
     shape.dim[0] = rows.count;
     MST_TRY(mst_tensor_create(trainer->row[c].dtype, shape, out));
-    const mst_status status = mst_batch_copy(batch, c, rows.first, rows.count, mst_tensor_data(*out));
+    const mst_status status = mst_batch_copy(batch->rows, c, rows.first, rows.count, mst_tensor_data(*out));
     if (status) mst_tensor_release(*out);
     return status;
 }
 
-/* Whether a label of OUTPUT in ROWS is not a class. If so, it becomes the calling thread's error. */
-static bool find_wrong_label(const mst_trainer *trainer, const mst_batch *batch, mst_row_range rows, int output) {
+/* Whether a label of OUTPUT in SHARD is not a class. If so, it becomes the calling thread's error. */
+static bool find_wrong_label(const mst_sharded_step *step, const mst_step_batch *batch, int shard, int output) {
+    const mst_trainer *trainer = step->trainer;
+    const mst_row_range rows = mst_trainer_rows(step, shard, batch->size);
     const int64_t classes = trainer->num_classes[output];
     mst_tensor *labels;
-    if (!mst_objective_has_classes(trainer, output) || copy_labels(trainer, batch, rows, output, &labels)) return false;
+    if (!rows.count || get_labels(trainer, batch, shard, rows, output, &labels)) return false;
     bool found = false;
     for (int64_t i = 0; i < rows.count && mst_tensor_count(labels) == rows.count && !found; i++) {
         const double label = mst_tensor_get(labels, i);
-        const int64_t in_batch = rows.first + i, row = mst_batch_row(batch, in_batch);
+        const int64_t in_batch = rows.first + i, row = mst_step_batch_row(step, batch, in_batch);
         found = !(label >= 0 && label < (double)classes && label == floor(label));
         if (found)
             MST_FAIL(MST_INVALID, "label %.15g of row %lld of the %s is not one of the %lld classes, 0 to %lld", label,
@@ -388,36 +402,39 @@ static bool find_wrong_label(const mst_trainer *trainer, const mst_batch *batch,
 }
 
 /* Names the row of the data that has a wrong label. The kernel that found it knows only the row within its shard. */
-static mst_status explain(const mst_sharded_step *step, const mst_batch *batch, mst_status status) {
-    const mst_trainer *trainer = step->trainer;
-    const mst_row_range rows = mst_shard_window_rows(mst_trainer_window(step), mst_batch_size(batch));
+static mst_status explain(const mst_sharded_step *step, const mst_step_batch *batch, mst_status status) {
     mst_failure failure;
     if (status != MST_INVALID) return status;
     mst_failure_keep(&failure, status);
-    for (int o = 0; o < trainer->num_outputs; o++)
-        if (find_wrong_label(trainer, batch, rows, o)) return mst_error_at(failure.node, failure.device);
+    for (int o = 0; o < step->trainer->num_outputs; o++)
+        for (int s = 0; s < mst_trainer_window(step).shards.count && mst_objective_has_classes(step->trainer, o); s++)
+            if (find_wrong_label(step, batch, s, o)) return mst_error_at(failure.node, failure.device);
     return mst_failure_restore(&failure);
 }
 
 /* Sets BATCH as the batch from which a run of STEP reads its rows. */
-static void take_batch(mst_sharded_step *step, const mst_batch *batch) {
-    const mst_shard_window here = mst_trainer_window(step);
+static void feed_rows(mst_sharded_step *step, const mst_batch *batch) {
     const int components = step->trainer->num_components;
     pthread_rwlock_wrlock(&step->filling);
-    for (int s = 0; s < here.shards.count; s++) {
-        const mst_shard_window shard = {{here.shards.first + s, 1}, here.num_shards};
-        const mst_row_range range = mst_shard_window_rows(shard, mst_batch_size(batch));
-        for (int c = 0; c < components; c++) {
-            mst_rows *rows = &step->rows[components * s + c];
-            rows->batch = batch;
-            rows->first = range.first;
-            mst_feed *feed = &step->feed[components * s + c];
-            feed->spec.shape = mst_batch_shape(batch, c); /* with padded batches, lengths differ from batch to batch */
-            feed->spec.shape.dim[0] = range.count;
-            feed->grain = mst_batch_grain(batch, c);
-        }
+    for (int i = 0; i < components * mst_trainer_window(step).shards.count; i++) {
+        const mst_row_range range = mst_trainer_rows(step, i / components, mst_batch_size(batch));
+        step->rows[i].batch = batch;
+        step->rows[i].first = range.first;
+        mst_feed *feed = &step->feed[i];
+        /* with padded batches, lengths differ from batch to batch */
+        feed->spec.shape = mst_batch_shape(batch, i % components);
+        feed->spec.shape.dim[0] = range.count;
+        feed->grain = mst_batch_grain(batch, i % components);
     }
     pthread_rwlock_unlock(&step->filling);
+}
+
+static void take_batch(mst_sharded_step *step, const mst_step_batch *batch) {
+    for (int i = 0; i < step->trainer->num_components * mst_trainer_window(step).shards.count; i++) {
+        step->feed[i].tensor = batch->tensor ? batch->tensor[i] : NULL;
+        step->feed[i].fill = batch->tensor ? NULL : fill_rows;
+    }
+    if (batch->rows) feed_rows(step, batch->rows);
 }
 
 /* Takes the batch away from STEP. After a run that missed its deadline, a device may still copy rows: waits until none
@@ -429,12 +446,12 @@ static void leave_batch(mst_sharded_step *step) {
     pthread_rwlock_unlock(&step->filling);
 }
 
-mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch) {
+mst_status mst_trainer_run(mst_sharded_step *step, const mst_step_batch *batch) {
     mst_trainer *trainer = step->trainer;
     take_batch(step, batch);
     int num_feeds = trainer->num_components * mst_trainer_window(step).shards.count;
     if (step->divisor) {
-        mst_tensor_set(step->divisor, 0, (double)mst_batch_size(batch));
+        mst_tensor_set(step->divisor, 0, (double)batch->size);
         step->feed[num_feeds++] = (mst_feed){.value = step->values.divisor, .tensor = step->divisor};
     }
     if (trainer->cooperation->feed) trainer->cooperation->feed(trainer, step, &num_feeds);

@@ -11,6 +11,8 @@
 #include "muster/train.h"
 #include "train/cooperation.h"
 
+struct mst_step_batch;
+
 /** The rows of a batch that are fed to a placeholder: the context of its fill function. */
 typedef struct mst_rows {
     struct mst_sharded_step *step;
@@ -44,6 +46,9 @@ typedef struct mst_sharded_step {
 
 /** The shards that this task computes of STEP, which is built. */
 mst_shard_window mst_trainer_window(const mst_sharded_step *step);
+
+/** The rows of the shard with index SHARD among those of this task, in a batch of SIZE rows. */
+mst_row_range mst_trainer_rows(const mst_sharded_step *step, int shard, int64_t size);
 
 /** Fetches of a step, in this order:
  *
@@ -126,7 +131,7 @@ void mst_trainer_choose_devices(mst_trainer *trainer);
 MST_CHECKED mst_status mst_trainer_empty_graph(mst_trainer *trainer);
 /** As mst_trainer_build, for the outputs of mst_predict. */
 MST_CHECKED mst_status mst_trainer_build_predict(mst_trainer *trainer);
-/** Runs the step on a batch, whose rows are divided among the shards. */
-MST_CHECKED mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch);
+/** Runs the step on a batch (train/step_batches.h), whose rows are divided among the shards. */
+MST_CHECKED mst_status mst_trainer_run(mst_sharded_step *step, const struct mst_step_batch *batch);
 
 #endif

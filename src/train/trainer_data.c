@@ -2,6 +2,7 @@
 
 #include "data/dataset.h"
 #include "graph/spec.h"
+#include "strategy/strategy.h"
 #include "train/trainer_objective.h"
 
 enum { BATCHES_AHEAD = 2 };
@@ -80,7 +81,7 @@ mst_status mst_trainer_check_end(const mst_dataset *data) {
     return MST_OK;
 }
 
-mst_status mst_trainer_read_ahead(mst_dataset **batches) {
+static mst_status read_ahead(mst_dataset **batches) {
     mst_dataset *ahead;
     if (!mst_dataset_makes_rows(*batches)) return MST_OK;
     MST_TRY(mst_dataset_prefetch(*batches, BATCHES_AHEAD, &ahead));
@@ -89,13 +90,22 @@ mst_status mst_trainer_read_ahead(mst_dataset **batches) {
     return MST_OK;
 }
 
-mst_status mst_trainer_pass(const mst_dataset *data, int64_t batch_size, mst_iterator **out) {
-    mst_dataset *batches = (mst_dataset *)(uintptr_t)data;
+mst_status mst_trainer_batches(const mst_trainer *trainer, mst_dataset *data, int64_t batch_size, bool drop_remainder,
+                               mst_dataset **batches) {
+    if (!data->batch_size) {
+        MST_TRY(mst_dataset_batch(data, batch_size, drop_remainder, batches));
+        return read_ahead(batches);
+    }
+    *batches = mst_dataset_retain(data);
+    return mst_strategy_compiles(&trainer->strategy) ? read_ahead(batches) : MST_OK;
+}
+
+mst_status mst_trainer_pass(const mst_trainer *trainer, const mst_dataset *data, int64_t batch_size,
+                            mst_iterator **out) {
+    mst_dataset *batches = NULL;
     *out = NULL;
     MST_TRY(mst_trainer_check_end(data));
-    if (data->batch_size) return mst_iterator_create(batches, 0, out);
-    MST_TRY(mst_dataset_batch(batches, batch_size, false, &batches));
-    mst_status status = mst_trainer_read_ahead(&batches);
+    mst_status status = mst_trainer_batches(trainer, (mst_dataset *)(uintptr_t)data, batch_size, false, &batches);
     if (!status) status = mst_iterator_create(batches, 0, out);
     mst_dataset_release(batches);
     return status;

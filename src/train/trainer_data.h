@@ -15,11 +15,14 @@ MST_CHECKED mst_status mst_trainer_convert(const mst_trainer *trainer, const mst
                                            mst_dataset **out);
 /** MST_INVALID if DATA has no end. */
 MST_CHECKED mst_status mst_trainer_check_end(const mst_dataset *data);
-/** Replaces *BATCHES by a prefetch of it if its rows are read, decoded or mapped. A step copies one component of a
- *  batch at a time, and would make each row once for every component. The threads of the prefetch make it once. */
-MST_CHECKED mst_status mst_trainer_read_ahead(mst_dataset **batches);
-/** Begins one pass over DATA: in batches of BATCH_SIZE, or in its own batches if it has some. MST_INVALID if it has no
- *  end. */
-MST_CHECKED mst_status mst_trainer_pass(const mst_dataset *data, int64_t batch_size, mst_iterator **out);
+/** Makes *BATCHES of DATA: batches of BATCH_SIZE, or its own batches if it has some. Rows that are read, decoded or
+ *  mapped are made ahead, by a prefetch. A step copies one component of a batch at a time, and would make each row once
+ *  for every component. The threads of the prefetch make it once. Data with batches of its own gets the prefetch only
+ *  if the devices compile, since one thread copies its rows then (train/step_batches.h). */
+MST_CHECKED mst_status mst_trainer_batches(const mst_trainer *trainer, mst_dataset *data, int64_t batch_size,
+                                           bool drop_remainder, mst_dataset **batches);
+/** Begins one pass over DATA, in such batches. MST_INVALID if it has no end. */
+MST_CHECKED mst_status mst_trainer_pass(const mst_trainer *trainer, const mst_dataset *data, int64_t batch_size,
+                                        mst_iterator **out);
 
 #endif

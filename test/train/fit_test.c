@@ -633,6 +633,7 @@ static mst_status map_slowly(const mst_array *in, mst_array *out, void *context)
 
 static void no_row_is_made_behind_a_fit_whose_step_was_too_late(void **state) {
     (void)state;
+    if (engine_compiles()) skip(); /* its steps begin when all rows are made */
     mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1), *mapped, *batches;
     const mst_spec specs[] = {{MST_F32, MST_SHAPE(FEATURES)}, {MST_I32, MST_SCALAR}};
     atomic_int running = 0;

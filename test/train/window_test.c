@@ -113,7 +113,7 @@ static void expect_rows_are_made_once(kind kind, int n, const int *count) {
             fail_msg("pipeline %d: task %d of %d gives %s, one process %s", (int)kind, i, n, many.hex[i], one.hex[0]);
     }
     /* A step asks for one component after the other: what is not made ahead is made for each of them. */
-    const int each = EPOCHS * (kind == BATCHES ? 2 : 1);
+    const int each = EPOCHS * (kind == BATCHES && !engine_compiles() ? 2 : 1);
     for (int i = 0; i < ROWS; i++)
         if (one.calls[i] != each || many.calls[i] != each)
             fail_msg("pipeline %d: row %d is made %d times, by %d tasks %d times", (int)kind, i, one.calls[i], n,
