@@ -73,10 +73,14 @@ mst_status mst_dataset_want_rows(const mst_dataset *dataset, const char *transfo
                     transform);
 }
 
+bool mst_dataset_has_values(const mst_dataset *dataset, int i) {
+    if (mst_shape_count(dataset->row[i].shape) >= 0) return true;
+    while (dataset && !dataset->type->pads) dataset = dataset->upstream;
+    return dataset;
+}
+
 mst_status mst_dataset_want_values(const mst_dataset *dataset, int i, const char *transform) {
-    if (mst_shape_count(dataset->row[i].shape) >= 0) return MST_OK;
-    for (const mst_dataset *d = dataset; d; d = d->upstream)
-        if (d->type->pads) return MST_OK;
+    if (mst_dataset_has_values(dataset, i)) return MST_OK;
     return MST_FAIL(MST_INVALID,
                     "%s: component %d has rows of different lengths: pad it (mst_dataset_padded_batch), or parse it "
                     "first (mst_dataset_parse_example, mst_dataset_map)",

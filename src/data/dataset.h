@@ -132,7 +132,9 @@ MST_CHECKED mst_status mst_dataset_derive_rows(const mst_dataset_type *type, siz
                                                const mst_spec *row, int num_components, void *out);
 /** MST_INVALID, naming TRANSFORM, unless the elements of DATASET are rows. */
 MST_CHECKED mst_status mst_dataset_want_rows(const mst_dataset *dataset, const char *transform);
-/** MST_INVALID, naming TRANSFORM, if rows of component I of DATASET have different lengths. */
+/** Whether the rows of component I in an element of DATASET have one length. */
+bool mst_dataset_has_values(const mst_dataset *dataset, int i);
+/** MST_INVALID, naming TRANSFORM, if they have different lengths. */
 MST_CHECKED mst_status mst_dataset_want_values(const mst_dataset *dataset, int i, const char *transform);
 /** MST_INVALID, naming TRANSFORM, if N is less than LEAST. */
 MST_CHECKED mst_status mst_dataset_want_least(const char *transform, const char *what, int64_t n, int64_t least);

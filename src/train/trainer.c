@@ -414,27 +414,33 @@ static mst_status explain(const mst_sharded_step *step, const mst_step_batch *ba
 
 /* Sets BATCH as the batch from which a run of STEP reads its rows. */
 static void feed_rows(mst_sharded_step *step, const mst_batch *batch) {
+    const mst_shard_window here = mst_trainer_window(step);
     const int components = step->trainer->num_components;
     pthread_rwlock_wrlock(&step->filling);
-    for (int i = 0; i < components * mst_trainer_window(step).shards.count; i++) {
-        const mst_row_range range = mst_trainer_rows(step, i / components, mst_batch_size(batch));
-        step->rows[i].batch = batch;
-        step->rows[i].first = range.first;
-        mst_feed *feed = &step->feed[i];
-        /* with padded batches, lengths differ from batch to batch */
-        feed->spec.shape = mst_batch_shape(batch, i % components);
-        feed->spec.shape.dim[0] = range.count;
-        feed->grain = mst_batch_grain(batch, i % components);
+    for (int s = 0; s < here.shards.count; s++) {
+        const mst_shard_window shard = {{here.shards.first + s, 1}, here.num_shards};
+        const mst_row_range range = mst_shard_window_rows(shard, mst_batch_size(batch));
+        for (int c = 0; c < components; c++) {
+            mst_rows *rows = &step->rows[components * s + c];
+            rows->batch = batch;
+            rows->first = range.first;
+            mst_feed *feed = &step->feed[components * s + c];
+            feed->tensor = NULL;
+            feed->fill = fill_rows;
+            feed->spec.shape = mst_batch_shape(batch, c); /* with padded batches, lengths differ from batch to batch */
+            feed->spec.shape.dim[0] = range.count;
+            feed->grain = mst_batch_grain(batch, c);
+        }
     }
     pthread_rwlock_unlock(&step->filling);
 }
 
-static void take_batch(mst_sharded_step *step, const mst_step_batch *batch) {
+/* Feeds STEP the tensors of a batch that was taken ahead. */
+static void feed_tensors(mst_sharded_step *step, mst_tensor *const *tensor) {
     for (int i = 0; i < step->trainer->num_components * mst_trainer_window(step).shards.count; i++) {
-        step->feed[i].tensor = batch->tensor ? batch->tensor[i] : NULL;
-        step->feed[i].fill = batch->tensor ? NULL : fill_rows;
+        step->feed[i].tensor = tensor[i];
+        step->feed[i].fill = NULL;
     }
-    if (batch->rows) feed_rows(step, batch->rows);
 }
 
 /* Takes the batch away from STEP. After a run that missed its deadline, a device may still copy rows: waits until none
@@ -448,7 +454,10 @@ static void leave_batch(mst_sharded_step *step) {
 
 mst_status mst_trainer_run(mst_sharded_step *step, const mst_step_batch *batch) {
     mst_trainer *trainer = step->trainer;
-    take_batch(step, batch);
+    if (batch->tensor)
+        feed_tensors(step, batch->tensor);
+    else
+        feed_rows(step, batch->rows);
     int num_feeds = trainer->num_components * mst_trainer_window(step).shards.count;
     if (step->divisor) {
         mst_tensor_set(step->divisor, 0, (double)batch->size);

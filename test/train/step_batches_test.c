@@ -162,6 +162,31 @@ static void weights_are_those_of_rows_that_are_copied_in_the_step(void **state) 
     mst_dataset_release(data);
 }
 
+/* As map_row, with a third component whose length is that of a name. */
+static mst_status name_row(const mst_array *in, mst_array *out, void *context) {
+    const int64_t length = 1 + *(const int32_t *)in[2].data % 5;
+    if (!(out[2].data = mst_map_alloc((size_t)length))) return mst_error()->code;
+    out[2].count = out[2].shape.dim[0] = length;
+    return map_row(in, out, context);
+}
+
+static void component_that_the_model_does_not_take_may_have_rows_of_any_length(void **state) {
+    (void)state;
+    const mst_spec specs[] = {{MST_F32, MST_SHAPE(FEATURES)}, {MST_I32, MST_SCALAR}, {MST_U8, MST_SHAPE(-1)}};
+    char wanted[65], hex[65];
+    mapping m;
+    mst_tensor *labels;
+    mst_dataset *plain = open_mapped(&m, false), *named = open_rows(MST_SHAPE(ROWS, FEATURES), &labels);
+    THEN(named, mst_dataset_map(named, name_row, &m, specs, 3, &made));
+    THEN(named, mst_dataset_batch(named, BATCH, false, &made));
+    fit_undisturbed(plain, wanted);
+    fit_undisturbed(named, hex);
+    assert_string_equal(hex, wanted);
+    mst_tensor_release(labels);
+    mst_dataset_release(named);
+    mst_dataset_release(plain);
+}
+
 static void a_batch_has_the_rows_and_numbers_of_its_shards(void **state) {
     (void)state;
     mst_model *model = make_model();
@@ -387,6 +412,7 @@ static void batch_ahead_of_a_stop_is_taken_again(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_are_those_of_rows_that_are_copied_in_the_step),
+        cmocka_unit_test(component_that_the_model_does_not_take_may_have_rows_of_any_length),
         cmocka_unit_test(a_batch_has_the_rows_and_numbers_of_its_shards),
         cmocka_unit_test(one_batch_is_taken_ahead_and_no_more),
         cmocka_unit_test(tensors_that_a_step_still_holds_are_not_written),
