@@ -13,8 +13,8 @@
  * comes from feeds, or what the host makes of them alone, has level 0 everywhere.
  *
  * All devices compute the new values of the variables that the replicas have, and must get the same bits. So their
- * programs for that have equal texts: what only one device needs, such as a fetch, is a part of its own, and what one of
- * these programs gives to others, all give.
+ * programs for that have equal texts: what only one device needs, such as a fetch, is a part of its own, and what one
+ * of these programs gives to others, all give.
  *
  * Programs write nothing. What a node writes is an output of it: the nodes that come after it read that one, and behind
  * the gate an assignment gives it to the variable (commit.c).
@@ -134,7 +134,7 @@ static void find_common(pass *p) {
 }
 
 /* A step without shards has one program for all that a device does. */
-static int32_t part_of(const pass *p, int32_t n) {
+static int32_t part_here(const pass *p, int32_t n) {
     const int32_t part = p->plan->node[n].part;
     return part == MST_PART_REST && p->plan->has_shards && !p->is_common[n] ? PART_OTHER : part;
 }
@@ -148,7 +148,7 @@ static void find_level(pass *p, int32_t n) {
     const mst_plan *plan = p->plan;
     const mst_plan_node *node = &plan->node[n];
     const bool member = is_member(plan, node);
-    p->sites[n] = member ? (site){node->device, part_of(p, n)} : (site){-1, MST_PART_REST};
+    p->sites[n] = member ? (site){node->device, part_here(p, n)} : (site){-1, MST_PART_REST};
     if ((node->op == &mst_op_send || node->op == &mst_op_receive) && node->num_src)
         p->sites[n] = p->sites[plan->value[node->src[0]].node];
     p->is_made[n] = member;
@@ -188,13 +188,13 @@ static mst_status find_programs(pass *p) {
         int32_t *kind = NULL, *program = NULL;
         if (node->part == MST_PART_ALONE) {
             p->program_of[n] = p->num_programs++;
-        } else if ((kind = mst_pair_map_at(&kinds, part_key(part_of(p, n)), p->level[n], -1))) {
+        } else if ((kind = mst_pair_map_at(&kinds, part_key(part_here(p, n)), p->level[n], -1))) {
             if (*kind < 0) *kind = num_kinds++;
             program = mst_pair_map_at(&programs, node->device, *kind, -1);
         }
         if (program && *program < 0) *program = p->num_programs++;
         if (program) p->program_of[n] = *program;
-        if (program && part_of(p, n) == MST_PART_REST) p->kind_of[*program] = *kind;
+        if (program && part_here(p, n) == MST_PART_REST) p->kind_of[*program] = *kind;
         if (p->program_of[n] < 0) status = MST_NO_MEMORY("for a plan");
         const int32_t added = node->copy_of ? node->copy_of - 1 : n;
         const int64_t key = node->origin ? node->origin->id : (int64_t)INT32_MAX + added;

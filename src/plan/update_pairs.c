@@ -142,7 +142,7 @@ static mst_status exchange(mst_lowering *l, const mst_variable_update *bucket, i
 }
 
 /* Cuts SUM, the sum of a bucket, into the gradients of its variables. */
-static mst_status cut(mst_lowering *l, const int32_t *bucket, int32_t count, int32_t sum) {
+static mst_status cut_bucket(mst_lowering *l, const int32_t *bucket, int32_t count, int32_t sum) {
     const mst_shards all = {0, l->options->num_shards};
     mst_piece_options piece = {.offset = 0};
     for (int32_t k = 0; k < count; k++) {
@@ -172,7 +172,7 @@ mst_status mst_lowering_buckets(mst_lowering *l, int32_t set) {
         MST_TRY(mst_lowering_pairs(l, &whole, turn++));
         int32_t sum = whole.parts[0].value;
         if (mst_lowering_is_part(l)) MST_TRY(exchange(l, &whole, &sum));
-        MST_TRY(cut(l, bucket, count, sum));
+        MST_TRY(cut_bucket(l, bucket, count, sum));
     }
     return MST_OK;
 }

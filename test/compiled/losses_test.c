@@ -1,6 +1,6 @@
-/* Training on devices that compile has the losses of training on CPUs, step by step, up to rounding: with dropout, whose
- * masks are equal, penalties, clipping, sparse gradients, moving statistics, recurrent layers, and batches that are not
- * full. */
+/* Training on devices that compile has the losses of training on CPUs, step by step, up to rounding: with dropout,
+ * whose masks are equal, penalties, clipping, sparse gradients, moving statistics, recurrent layers, and batches that
+ * are not full. */
 #include <math.h>
 
 #include "support/networks.h"

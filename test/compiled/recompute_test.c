@@ -1,5 +1,5 @@
-/* Values that are computed again for the backward pass: the same bits as without. A compiler would find out that they are
- * there already, so their sources go through a barrier. */
+/* Values that are computed again for the backward pass: the same bits as without. A compiler would find out that they
+ * are there already, so their sources go through a barrier. */
 #include "support/networks.h"
 #include "support/program_texts.h"
 #include "support/test.h"

@@ -1,5 +1,5 @@
-/* State of devices that compile: snapshots and checkpoints, also while steps run, and stores that several sessions share
- * with CPUs. */
+/* State of devices that compile: snapshots and checkpoints, also while steps run, and stores that several sessions
+ * share with CPUs. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -114,8 +114,8 @@ static mst_status save(void *context, mst_train_state *state) {
     return status;
 }
 
-/* Training that goes on from a checkpoint of an epoch's end has the weights of one that was never interrupted, on another
- * number of devices too. */
+/* Training that goes on from a checkpoint of an epoch's end has the weights of one that was never interrupted, on
+ * another number of devices too. */
 static void training_goes_on_from_a_checkpoint_on_other_devices(void **state) {
     (void)state;
     static const char *const devices[] = {"lagoon:1", "lagoon:2", "lagoon:4"};
