@@ -306,7 +306,8 @@ static void a_profile_has_a_lane_for_each_device(void **state) {
         snprintf(name, sizeof name, "shard_%d/program_0", shard);
         assert_int_equal(count_phase(events, "X", name), compiles ? 3 : 0);
     }
-    assert_int_equal(count_phase(events, "X", "replica_0/inputs"), 3);
+    /* for devices that compile a batch is copied while the step before runs */
+    assert_int_equal(count_phase(events, "X", "replica_0/inputs"), compiles ? 0 : 3);
     assert_true(count_phase(events, "C", NULL) > 0 && count_phase(events, "s", "transfer") > 0);
     expect_order(events, num_lanes);
     json_decref(root);
