@@ -14,7 +14,9 @@
  *
  * All devices compute the new values of the variables that the replicas have, and must get the same bits. So their
  * programs for that have equal texts: what only one device needs, such as a fetch, is a part of its own, and what one
- * of these programs gives to others, all give.
+ * of these programs gives to others, all give. What leads to the update of weights is a part too: so it does not matter
+ * whether other variables, such as moving statistics, get their values on the same level, as they do if there are
+ * several tasks.
  *
  * Programs write nothing. What a node writes is an output of it: the nodes that come after it read that one, and behind
  * the gate an assignment gives it to the variable (commit.c).
@@ -43,8 +45,12 @@ typedef struct site {
     int32_t part;
 } site;
 
-/* The part of nodes that belong to no shard, and lead to no new value of a variable that all devices have. */
-enum { PART_OTHER = INT32_MIN };
+/* Parts of nodes that belong to no shard: those that lead to no new value of a variable that all devices have, and
+ * those that lead to the update of weights. */
+enum { PART_OTHER = INT32_MIN, PART_UPDATE };
+
+/* What the value of a node leads to: a new value of a variable that the replicas have, the update of weights. */
+enum { TO_COMMON = 1, TO_UPDATE = 2 };
 
 /* A node of a program. */
 typedef struct member {
@@ -58,7 +64,7 @@ typedef struct pass {
     site *sites;                   /* by node */
     int32_t *level;                /* by node */
     bool *is_made;                 /* by node: something that a program computes leads to it */
-    bool *is_common;               /* by node: it leads to a new value of a variable that the replicas have */
+    uint8_t *leads_to;             /* by node: TO_COMMON, TO_UPDATE */
     int32_t *program_of;           /* by node: the number of its program; -1: it is in none */
     int32_t num_programs;
     int32_t *kind_of; /* by program: programs of one kind do the same on different devices; -1: there is no other */
@@ -118,8 +124,12 @@ static int32_t input(const mst_plan *plan, const mst_plan_node *node, int k) {
     return reads(node, k) ? plan->value[node->src[k]].node : -1;
 }
 
-/* Marks the nodes whose values lead to new values of variables that the replicas have. */
-static void find_common(pass *p) {
+static bool is_update_step(const mst_plan_node *node) {
+    return node->op == &mst_op_update && ((const mst_update_options *)node->options)->purpose == MST_UPDATE_STEP;
+}
+
+/* Finds what nodes lead to. */
+static void find_aims(const pass *p) {
     const mst_plan *plan = p->plan;
     for (int64_t k = plan->num_order - 1; k >= 0; k--) {
         const int32_t n = plan->order[k];
@@ -127,16 +137,18 @@ static void find_common(pass *p) {
         for (int i = 0; i < node->num_src; i++) {
             const mst_plan_node *from = &plan->node[plan->value[node->src[i]].node];
             const bool is_replicas = from->op->flags & MST_OP_VARIABLE && from->origin && from->origin->shard >= 0;
-            p->is_common[n] |= is_replicas && node->region == MST_COMMIT && mst_plan_writes(node, i);
+            if (is_replicas && node->region == MST_COMMIT && mst_plan_writes(node, i)) p->leads_to[n] |= TO_COMMON;
         }
-        for (int i = 0; i < node->num_src && p->is_common[n]; i++) p->is_common[plan->value[node->src[i]].node] = true;
+        if (is_update_step(node)) p->leads_to[n] |= TO_UPDATE;
+        for (int i = 0; i < node->num_src; i++) p->leads_to[plan->value[node->src[i]].node] |= p->leads_to[n];
     }
 }
 
 /* A step without shards has one program for all that a device does. */
-static int32_t part_here(const pass *p, int32_t n) {
+static int32_t program_part(const pass *p, int32_t n) {
     const int32_t part = p->plan->node[n].part;
-    return part == MST_PART_REST && p->plan->has_shards && !p->is_common[n] ? PART_OTHER : part;
+    if (part != MST_PART_REST || !p->plan->has_shards) return part;
+    return !(p->leads_to[n] & TO_COMMON) ? PART_OTHER : p->leads_to[n] & TO_UPDATE ? PART_UPDATE : MST_PART_REST;
 }
 
 static bool changes(site from, site to) {
@@ -148,7 +160,7 @@ static void find_level(pass *p, int32_t n) {
     const mst_plan *plan = p->plan;
     const mst_plan_node *node = &plan->node[n];
     const bool member = is_member(plan, node);
-    p->sites[n] = member ? (site){node->device, part_here(p, n)} : (site){-1, MST_PART_REST};
+    p->sites[n] = member ? (site){node->device, program_part(p, n)} : (site){-1, MST_PART_REST};
     if ((node->op == &mst_op_send || node->op == &mst_op_receive) && node->num_src)
         p->sites[n] = p->sites[plan->value[node->src[0]].node];
     p->is_made[n] = member;
@@ -169,7 +181,7 @@ static int by_program(const void *a, const void *b) {
 
 /* A number for each part, at least 0. */
 static int32_t part_key(int32_t part) {
-    if (part == PART_OTHER) return INT32_MAX;
+    if (part == PART_OTHER || part == PART_UPDATE) return INT32_MAX - (part == PART_UPDATE);
     return part >= 0 ? 2 * part : -2 * part - 1;
 }
 
@@ -188,13 +200,14 @@ static mst_status find_programs(pass *p) {
         int32_t *kind = NULL, *program = NULL;
         if (node->part == MST_PART_ALONE) {
             p->program_of[n] = p->num_programs++;
-        } else if ((kind = mst_pair_map_at(&kinds, part_key(part_here(p, n)), p->level[n], -1))) {
+        } else if ((kind = mst_pair_map_at(&kinds, part_key(program_part(p, n)), p->level[n], -1))) {
             if (*kind < 0) *kind = num_kinds++;
             program = mst_pair_map_at(&programs, node->device, *kind, -1);
         }
         if (program && *program < 0) *program = p->num_programs++;
         if (program) p->program_of[n] = *program;
-        if (program && part_here(p, n) == MST_PART_REST) p->kind_of[*program] = *kind;
+        const bool is_common = program_part(p, n) == MST_PART_REST || program_part(p, n) == PART_UPDATE;
+        if (program && is_common) p->kind_of[*program] = *kind;
         if (p->program_of[n] < 0) status = MST_NO_MEMORY("for a plan");
         const int32_t added = node->copy_of ? node->copy_of - 1 : n;
         const int64_t key = node->origin ? node->origin->id : (int64_t)INT32_MAX + added;
@@ -312,10 +325,6 @@ static mst_status find_hlo(writing *w, mst_lower *l, int32_t value, mst_hlo *out
 static void set_hlo(const writing *w, int32_t value, mst_hlo hlo) {
     w->p->hlo[value] = hlo;
     w->p->has_hlo[value] = w->number;
-}
-
-static bool is_update_step(const mst_plan_node *node) {
-    return node->op == &mst_op_update && ((const mst_update_options *)node->options)->purpose == MST_UPDATE_STEP;
 }
 
 /* Writes NODE. The outputs of an update, after the first, are the new values of the sources that it writes. NEW has
@@ -628,7 +637,7 @@ static mst_status redirect(pass *p) {
 }
 
 static mst_status make_programs(pass *p) {
-    find_common(p);
+    find_aims(p);
     MST_TRY(find_programs(p));
     if (p->num_programs == 0) return MST_OK;
     p->node_of = calloc((size_t)p->num_programs, sizeof *p->node_of);
@@ -652,7 +661,7 @@ mst_status mst_plan_programs(mst_plan *plan) {
     p.sites = calloc(nodes, sizeof *p.sites);
     p.level = calloc(nodes, sizeof *p.level);
     p.is_made = calloc(nodes, sizeof *p.is_made);
-    p.is_common = calloc(nodes, sizeof *p.is_common);
+    p.leads_to = calloc(nodes, sizeof *p.leads_to);
     p.program_of = malloc(nodes * sizeof *p.program_of);
     p.kind_of = malloc(nodes * sizeof *p.kind_of);
     p.members = calloc(nodes, sizeof *p.members);
@@ -663,7 +672,7 @@ mst_status mst_plan_programs(mst_plan *plan) {
     p.has_hlo = malloc(values * sizeof *p.has_hlo);
     p.checked_in = malloc(values * sizeof *p.checked_in);
     p.written = calloc(nodes, sizeof *p.written);
-    mst_status status = p.sites && p.level && p.is_made && p.is_common && p.program_of && p.kind_of && p.members &&
+    mst_status status = p.sites && p.level && p.is_made && p.leads_to && p.program_of && p.kind_of && p.members &&
                                 p.is_output && p.is_used && p.joined && p.hlo && p.has_hlo && p.checked_in && p.written
                             ? MST_OK
                             : MST_NO_MEMORY("for a plan");
@@ -678,7 +687,7 @@ mst_status mst_plan_programs(mst_plan *plan) {
     free(p.sites);
     free(p.level);
     free(p.is_made);
-    free(p.is_common);
+    free(p.leads_to);
     free(p.program_of);
     free(p.kind_of);
     free(p.members);

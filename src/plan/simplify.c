@@ -2,7 +2,7 @@
  * (folding). Of several nodes that compute the same, one stays. One walk through the order finds them in a hash table
  * (common subexpressions). A node that passes its source on unchanged is removed. Nodes that have a state, draw random
  * numbers, write, or wait for others stay as they are. So do nodes with a result of more than MAX_FOLDED_BYTES, which
- * would make the plan large. */
+ * would make the plan large, and counts of examples that programs take. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +12,7 @@
 #include "graph/graph.h"
 #include "graph/options.h"
 #include "graph/spec.h"
+#include "op/list.h"
 #include "op/state/constant.h"
 #include "plan/plan.h"
 #include "tensor/buffer.h"
@@ -19,7 +20,15 @@
 
 enum { MAX_FOLDED_BYTES = 1 << 20, MAX_SRC = 64 };
 
+/* Whether NODE counts examples on the host beside devices that compile. If it were folded, the number would stand in
+ * the programs of shards, where it is known only if no other task has shards. */
+static bool counts_for_programs(const mst_plan *plan, const mst_plan_node *node) {
+    return node->op == &mst_op_dim_size && plan->has_shards && !mst_plan_compiles(plan, node) &&
+           mst_plan_has_compilers(plan);
+}
+
 static bool can_fold(const mst_plan *plan, const mst_plan_node *node) {
+    if (counts_for_programs(plan, node)) return false;
     if (node->op->flags & (MST_OP_STATEFUL | MST_OP_VARIABLE | MST_OP_PLACEHOLDER) || !node->op->reference)
         return false;
     if (mst_op_has_body(node->op)) return false; /* its kernel needs the plans of its bodies, which are made later */

@@ -30,6 +30,7 @@ typedef struct network_run {
     mst_strategy_kind kind;
     const char *devices;
     int shards; /**< 0: as many as devices */
+    int first_shard, num_shards_here; /**< of a task; all zeros: all shards */
     mst_precision precision;
     bool recompute, check_numerics;
     int64_t rows, batch; /**< 0: 36 rows in batches of 24: the last one has fewer */
