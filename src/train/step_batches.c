@@ -30,6 +30,8 @@ struct mst_step_batches {
     mst_iterator *iterator;
     mst_step_batch batch[IN_TURN]; /* without a thread only the first is used */
     int64_t capacity[IN_TURN];     /* of their numbers */
+    void **room;                   /* by shard and component: where the thread copies rows to */
+    int64_t room_capacity;
     bool has_thread;
     uint64_t process; /* number of the process in which the thread was started */
     pthread_t thread;
@@ -53,6 +55,7 @@ typedef struct copying {
     const mst_sharded_step *step;
     const mst_batch *rows;
     mst_tensor **tensor;
+    void **room;
 } copying;
 
 /* Copies the rows of a shard to its tensors. ROOM has a place for each component of the data. The elements of strings
@@ -81,13 +84,8 @@ static mst_status copy_shard(const copying *c, int32_t shard, void **room) {
 static mst_status copy_shards(void *context, int64_t begin, int64_t end, int member) {
     const copying *c = context;
     (void)member;
-    for (int64_t s = begin; s < end; s++) {
-        void **room = calloc((size_t)mst_batch_num_components(c->rows), sizeof *room);
-        if (!room) return MST_NO_MEMORY("for a batch");
-        const mst_status status = copy_shard(c, (int32_t)s, room);
-        free(room);
-        MST_TRY(status);
-    }
+    const int each = mst_batch_num_components(c->rows);
+    for (int64_t s = begin; s < end; s++) MST_TRY(copy_shard(c, (int32_t)s, c->room + s * each));
     return MST_OK;
 }
 
@@ -125,6 +123,7 @@ static mst_status keep_numbers(const mst_sharded_step *step, const mst_batch *ro
 /* Takes the next batch; without rows if there is none. */
 static mst_status take_next(mst_step_batches *b, mst_step_batch *batch) {
     copying c = {.step = b->step, .tensor = batch->tensor};
+    const int shards = mst_trainer_window(b->step).shards.count;
     int64_t bytes;
     batch->size = 0;
     MST_TRY(mst_iterator_next(b->iterator, &c.rows));
@@ -132,7 +131,11 @@ static mst_status take_next(mst_step_batches *b, mst_step_batch *batch) {
     batch->size = mst_batch_size(c.rows);
     MST_TRY(renew_tensors(&c, &bytes));
     MST_TRY(keep_numbers(b->step, c.rows, batch, &b->capacity[batch - b->batch]));
-    return mst_copy_parallel(bytes, mst_trainer_window(b->step).shards.count, copy_shards, &c);
+    const int64_t places = (int64_t)shards * mst_batch_num_components(c.rows);
+    MST_TRY(mst_grow(&b->room, sizeof *b->room, places, &b->room_capacity));
+    c.room = b->room;
+    memset(c.room, 0, (size_t)places * sizeof *c.room);
+    return mst_copy_parallel(bytes, shards, copy_shards, &c);
 }
 
 static void *step_batches_run(void *context) {
@@ -230,6 +233,7 @@ void mst_step_batches_destroy(mst_step_batches *b) {
         free(b->batch[i].tensor);
         free(b->batch[i].number);
     }
+    free(b->room);
     mst_iterator_destroy(b->iterator);
     pthread_cond_destroy(&b->changed);
     pthread_mutex_destroy(&b->lock);
