@@ -61,8 +61,9 @@ typedef struct mst_backend {
      *  fails. */
     mst_status (*execute)(void *instance, int32_t first, int32_t end, struct mst_frame *frame);
     /** Waits until all calls that execute has started for FRAME have ended, at most until DEADLINE. The status is that
-     *  of the first that failed, each time; *NODE is then the node of the plan that failed. MST_DEADLINE if one has not
-     *  ended. Several threads may call it at once. NULL: calls have ended when execute returns. */
+     *  of the first that failed, each time; *NODE is then the node of the plan that failed. MST_DEADLINE if some have
+     *  not ended; *NODE is then that of the first of these. Several threads may call it at once, also while the
+     *  device's thread is in execute. NULL: calls have ended when execute returns. */
     mst_status (*settle)(void *instance, struct mst_frame *frame, int64_t deadline, int32_t *node);
 } mst_backend;
 
@@ -72,7 +73,7 @@ typedef struct mst_backend_services {
     /** As mst_note_call (run/trace.h): for each call of a frame with `notes`. */
     void (*note_call)(struct mst_run_notes *notes, int device, int32_t node, int64_t begin);
     /** As mst_compiled_fail (run/compiled_fault.h). */
-    mst_status (*compiled_fail)(struct mst_frame *frame, int device, int32_t node, int32_t word);
+    mst_status (*compiled_fail)(const struct mst_frame *frame, int32_t node, int32_t word, int32_t *failed);
 } mst_backend_services;
 
 extern const mst_backend_services mst_backend_services_here;

@@ -4,8 +4,8 @@
 
 #include "run/frame.h"
 
-/** The error of NODE, a compiled node, which DEVICE has run in FRAME: WORD is its word of faults, not 0. Notes in
- *  frame->at which node of the program has failed. */
-MST_CHECKED mst_status mst_compiled_fail(mst_frame *frame, int device, int32_t node, int32_t word);
+/** The error of NODE, a compiled node, which a device has run in FRAME: WORD is its word of faults, not 0. Sets FAILED
+ *  to the node of the program that has failed. */
+MST_CHECKED mst_status mst_compiled_fail(const mst_frame *frame, int32_t node, int32_t word, int32_t *failed);
 
 #endif

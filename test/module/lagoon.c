@@ -8,6 +8,7 @@
  *
  *   MUSTER_LAGOON_FAIL=N      the run of a program that is number N in this process, from 1, fails
  *   MUSTER_LAGOON_STUCK=N     that run never ends
+ *   MUSTER_LAGOON_UNTIL=FILE  it ends when there is such a file
  *   MUSTER_LAGOON_TEXTS=FILE  each text that is new in this process is appended to FILE, then a line "// ----" */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -219,8 +220,8 @@ typedef struct instance {
     mst_domain *domain;
     int device;
     call *calls;
-    mst_array *arrays; /* of all calls */
-    uint64_t frame;    /* number of the frame to which the jobs belong */
+    mst_array *arrays;      /* of all calls */
+    _Atomic uint64_t frame; /* number of the frame to which the jobs belong; set when JOBS is ready for it */
     late_group jobs;
 } instance;
 
@@ -289,6 +290,7 @@ typedef struct program_run {
     late_job job; /* first: a run is its job */
     const call *call;
     bool fails, is_stuck;
+    char *until; /* of one that is stuck: the file that ends it */
 } program_run;
 
 static void set_error(late_error *error, mst_status status, const call *c, const char *message) {
@@ -311,7 +313,7 @@ static void run_program(late_job *job, late_error *error) {
     const mst_compiled_options *o = c->node->options;
     char message[MOST_ERROR];
     const int num_results = hlo_num_results(c->program);
-    if (run->is_stuck) late_never();
+    if (run->is_stuck) late_until_file(run->until);
     if (run->fails) {
         set_error(error, MST_UNAVAILABLE, c, "program failed");
         return;
@@ -336,6 +338,7 @@ static void run_program(late_job *job, late_error *error) {
 }
 
 static void free_run(late_job *job) {
+    free(((program_run *)job)->until);
     free(job);
 }
 
@@ -369,9 +372,23 @@ static mst_status make_result(const instance *x, const call *c, int i, late_arra
     return late_array_put(x->domain, c->dst[i].data, bytes_of(&(*out)->array), *out);
 }
 
-static bool is_number(const char *variable, long long number) {
+/* Whether VARIABLE is NUMBER. */
+static mst_status is_number(const char *variable, long long number, bool *out) {
     const char *wanted = getenv(variable);
-    return wanted && *wanted && strtoll(wanted, NULL, 10) == number;
+    char *end = NULL;
+    *out = false;
+    if (!wanted || !*wanted) return MST_OK;
+    *out = strtoll(wanted, &end, 10) == number;
+    return *end ? FAIL(MST_INVALID, "%s is '%s', must be a number", variable, wanted) : MST_OK;
+}
+
+/* Says what is to become of the run that is NUMBER in this process. */
+static mst_status choose_end(program_run *run, long long number) {
+    const char *until = getenv("MUSTER_LAGOON_UNTIL");
+    MST_TRY(is_number("MUSTER_LAGOON_FAIL", number, &run->fails));
+    MST_TRY(is_number("MUSTER_LAGOON_STUCK", number, &run->is_stuck));
+    if (run->is_stuck && until && !(run->until = strdup(until))) return NO_MEMORY();
+    return MST_OK;
 }
 
 /* Starts a program. Its arguments may be on their way, and its results are. */
@@ -382,26 +399,26 @@ static mst_status start_program(instance *x, const call *c) {
     program_run *run = calloc(1, sizeof *run);
     late_array **arg = calloc((size_t)num_args + 1, sizeof *arg);
     late_array **result = calloc((size_t)c->node->num_dst + 1, sizeof *result);
-    mst_status status = run && arg && result ? MST_OK : NO_MEMORY();
+    mst_status status = run && arg && result ? choose_end(run, number) : NO_MEMORY();
     for (int i = 0; i < num_args && !status; i++) status = find_argument(x, c, i, &arg[i]);
     for (int i = 0; i < c->node->num_dst && !status; i++) status = make_result(x, c, i, &result[i]);
     if (!status) {
-        *run = (program_run){.job = {.run = run_program,
-                                     .free = free_run,
-                                     .group = &x->jobs,
-                                     .num_args = num_args,
-                                     .num_results = c->node->num_dst,
-                                     .arg = arg,
-                                     .result = result},
-                             .call = c,
-                             .fails = is_number("MUSTER_LAGOON_FAIL", number),
-                             .is_stuck = is_number("MUSTER_LAGOON_STUCK", number)};
+        run->call = c;
+        run->job = (late_job){.run = run_program,
+                              .free = free_run,
+                              .group = &x->jobs,
+                              .node = c->number,
+                              .num_args = num_args,
+                              .num_results = c->node->num_dst,
+                              .arg = arg,
+                              .result = result};
         return late_start(x->domain, &run->job);
     }
     for (int i = 0; arg && i < num_args; i++) late_array_release(arg[i]);
     for (int i = 0; result && i < c->node->num_dst; i++) late_array_release(result[i]);
     free(arg);
     free(result);
+    if (run) free(run->until);
     free(run);
     return status;
 }
@@ -417,9 +434,9 @@ static mst_status assign(const instance *x, const call *c) {
 
 static mst_status execute(void *context, int32_t first, int32_t end, struct mst_frame *frame) {
     instance *x = context;
-    if (x->frame != frame->number) { /* no job is left of the frame before */
-        x->frame = frame->number;
+    if (atomic_load(&x->frame) != frame->number) { /* all jobs of the frame before have ended */
         x->jobs = (late_group){0};
+        atomic_store(&x->frame, frame->number);
     }
     for (int32_t k = first; k < end; k++) {
         const call *c = &x->calls[k];
@@ -435,14 +452,12 @@ static mst_status settle(void *context, mst_frame *frame, int64_t deadline, int3
     instance *x = context;
     late_error error;
     *node = -1;
-    if (x->frame != frame->number) return MST_OK; /* it has started nothing for this frame */
-    MST_TRY(late_wait(&x->jobs, deadline, &error));
-    *node = error.node;
-    if (!error.status) return MST_OK;
+    if (atomic_load(&x->frame) != frame->number) return MST_OK; /* it has started nothing for this frame */
+    const mst_status status = late_wait(&x->jobs, deadline, &error);
+    if (status || error.status) *node = error.node;
+    if (status || !error.status) return status;
     if (!error.word) return FAIL(error.status, "%s", error.message);
-    const mst_status status = host->services->compiled_fail(frame, x->device, error.node, error.word);
-    *node = atomic_load_explicit(&frame->at[x->device], memory_order_relaxed);
-    return status;
+    return host->services->compiled_fail(frame, error.node, error.word, node);
 }
 
 static const mst_backend backend = {.size = sizeof(mst_backend),

@@ -142,6 +142,19 @@ static void await_arguments(const late_job *job, late_error *error) {
     }
 }
 
+static void join_group(late_group *group, late_job *job) {
+    late_job **at = &group->first;
+    while (*at) at = &(*at)->next_of_group;
+    job->next_of_group = NULL;
+    *at = job;
+}
+
+static void leave_group(late_group *group, const late_job *job) {
+    late_job **at = &group->first;
+    while (*at != job) at = &(*at)->next_of_group;
+    *at = job->next_of_group;
+}
+
 static void end_job(late_job *job, const late_error *error) {
     for (int i = 0; i < job->num_results; i++) {
         job->result[i]->is_there = true;
@@ -149,7 +162,7 @@ static void end_job(late_job *job, const late_error *error) {
     }
     late_group *group = job->group;
     if (group && !group->error.status) group->error = *error;
-    if (group) group->left--;
+    if (group) leave_group(group, job);
     free_job(job);
     pthread_cond_broadcast(&changed);
 }
@@ -206,7 +219,7 @@ mst_status late_start(mst_domain *domain, late_job *job) {
     if (status) {
         free_job(job);
     } else {
-        if (job->group) job->group->left++;
+        if (job->group) join_group(job->group, job);
         *x->last = job;
         x->last = &job->next;
         pthread_cond_broadcast(&changed);
@@ -218,15 +231,17 @@ mst_status late_start(mst_domain *domain, late_job *job) {
 mst_status late_wait(late_group *group, int64_t deadline, late_error *out) {
     pthread_mutex_lock(&lock);
     bool in_time = true;
-    while (group->left && in_time) in_time = wait_until(deadline);
+    while (group->first && in_time) in_time = wait_until(deadline);
     *out = group->error;
+    if (group->first) out->node = group->first->node;
     pthread_mutex_unlock(&lock);
     if (in_time) return MST_OK;
     return FAIL(MST_DEADLINE, "waited too long for a program: it is stuck, or the timeout is too short");
 }
 
-void late_never(void) {
-    for (;;) pause();
+void late_until_file(const char *path) {
+    const struct timespec moment = {.tv_nsec = 1000000};
+    while (!path || !*path || access(path, F_OK) != 0) nanosleep(&moment, NULL);
 }
 
 /* ---- types ---- */
@@ -334,8 +349,8 @@ static mst_status copy_between(mst_domain *to, const mst_array *dst, late_array 
     }
     *arg = x;
     *result = there;
-    *job =
-        (late_job){.run = copy_job, .free = free_copy, .num_args = 1, .num_results = 1, .arg = arg, .result = result};
+    *job = (late_job){
+        .run = copy_job, .free = free_copy, .node = -1, .num_args = 1, .num_results = 1, .arg = arg, .result = result};
     const mst_status status = late_array_put(to, dst->data, bytes_of(&there->array), there);
     if (!status) return late_start(to, job);
     pthread_mutex_lock(&lock);

@@ -27,9 +27,10 @@ typedef struct late_array {
     hlo_array array;  /* its data is valid once it is there */
 } late_array;
 
-/** Jobs that belong together: how many have not ended, and why the first has failed that did. All zeros: none. */
+/** Jobs that belong together: those that have not ended, in their order, and why the first has failed that did. All
+ *  zeros: none. */
 typedef struct late_group {
-    int64_t left;
+    struct late_job *first;
     late_error error;
 } late_group;
 
@@ -38,9 +39,10 @@ typedef struct late_job {
     void (*run)(struct late_job *job, late_error *error);
     void (*free)(struct late_job *job);
     late_group *group; /* NULL: none */
+    int32_t node;      /* of a program; -1: a copy */
     int num_args, num_results;
     late_array **arg, **result; /* each counts as a reference */
-    struct late_job *next;
+    struct late_job *next, *next_of_group;
 } late_job;
 
 /** Comes first. NAME is that of the type of domain. */
@@ -59,10 +61,11 @@ MST_CHECKED mst_status late_array_put(mst_domain *domain, void *data, size_t byt
 
 /** Gives JOB to the device of DOMAIN, which frees it when it has ended. */
 MST_CHECKED mst_status late_start(mst_domain *domain, late_job *job);
-/** Waits until no job of GROUP is left. *OUT is why the first has failed that did. MST_DEADLINE if some are left. */
+/** Waits until all jobs of GROUP have ended. OUT is why the first has failed that did. MST_DEADLINE if some have not
+ *  ended then; OUT has the node of the first of these. */
 MST_CHECKED mst_status late_wait(late_group *group, int64_t deadline, late_error *out);
-/** Never returns: a job that does not end. */
-_Noreturn void late_never(void);
+/** Returns when there is a file PATH: for a job that does not end. NULL or "": it never returns. */
+void late_until_file(const char *path);
 
 /** The type of StableHLO for a dtype. False if there is none. */
 bool late_type(mst_dtype dtype, hlo_type *out);
