@@ -104,7 +104,19 @@ static void bind_drop(mst_session *session, mst_slot *slot, int d) {
 
 /* ---- binding ---- */
 
-void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound) {
+/* The memory of exchanges belongs to the task group. The group outlives the session, but not devices that come back
+ * after its end. */
+static void free_exchanges(mst_session *session, mst_bound_plan *bound) {
+    if (!bound->num_exchanges) return;
+    pthread_mutex_lock(&session->lock); /* the group may go when `outlived` is set */
+    for (int64_t x = 0; x < bound->num_exchanges && !session->outlived; x++) {
+        mst_exchange_destroy(bound->exchange[x].sums);
+        mst_row_exchange_destroy(bound->exchange[x].rows);
+    }
+    pthread_mutex_unlock(&session->lock);
+}
+
+void mst_bound_plan_free(mst_session *session, mst_bound_plan *bound) {
     for (int d = 0; bound->instance && d < session->devices.count; d++)
         if (bound->instance[d]) session->devices.device[d].type->backend->unbind(bound->instance[d]);
     free(bound->instance);
@@ -115,10 +127,7 @@ void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound) {
     free(bound->arrays);
     free(bound->group_arrays);
     free(bound->patch);
-    for (int64_t x = 0; x < bound->num_exchanges; x++) {
-        mst_exchange_destroy(bound->exchange[x].sums);
-        mst_row_exchange_destroy(bound->exchange[x].rows);
-    }
+    free_exchanges(session, bound);
     free(bound->exchange);
     *bound = (mst_bound_plan){0};
 }

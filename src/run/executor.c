@@ -41,8 +41,7 @@ struct mst_executor {
     bool pin, spin, runs_all; /* runs_all: device 0 has a thread too */
     int num_frames;
     _Atomic int users; /* the owner and the threads; the last to leave frees the executor */
-    void (*ended)(void *owner);
-    void *owner;
+    mst_executor_end end;
     mst_timeline *lines; /* by device */
     worker *workers;     /* one for each device; the callers run device 0, unless `runs_all` */
     pthread_t caller;    /* thread that made the executor */
@@ -78,10 +77,9 @@ static void free_executor(mst_executor *e) {
 /* Drops one reference: the owner's, or that of a thread at its end. The last one frees the executor. */
 static void leave(mst_executor *e) {
     if (atomic_fetch_sub(&e->users, 1) > 1) return;
-    void (*ended)(void *) = e->ended;
-    void *owner = e->owner;
+    const mst_executor_end end = e->end;
     free_executor(e);
-    if (ended) ended(owner);
+    if (end.ended) end.ended(end.owner);
 }
 
 /* Runs a frame with oneDNN limited to the calling thread: mst_parallel shares the work among threads. */
@@ -174,15 +172,15 @@ mst_status mst_executor_create(const mst_devices *devices, const mst_session_opt
         status = mst_bind_thread(devices->device[0].first_core, devices->device[0].num_threads);
     }
     if (status)
-        mst_executor_destroy(e, 0, NULL, NULL);
+        mst_executor_destroy(e, 0, NULL);
     else
         *out = e;
     return status;
 }
 
-void mst_executor_destroy(mst_executor *e, double seconds, void (*ended)(void *owner), void *owner) {
-    e->ended = ended;
-    e->owner = owner;
+void mst_executor_destroy(mst_executor *e, double seconds, const mst_executor_end *end) {
+    bool late = false;
+    if (end) e->end = *end;
     const int64_t deadline = mst_clock_after(seconds);
     if (e->binding) mst_restore_binding(e->binding, pthread_equal(pthread_self(), e->caller) != 0);
     for (int i = 0; i < e->devices->count; i++) {
@@ -197,11 +195,14 @@ void mst_executor_destroy(mst_executor *e, double seconds, void (*ended)(void *o
         if (!w->started) continue;
         /* idle threads end at once, whatever the deadline: only the end is on their queues */
         const bool idle = mst_timeline_value(&w->done) + 1 == mst_timeline_value(&w->submitted);
-        if (mst_timeline_wait(&w->ended, 1, idle ? MST_NEVER : deadline, true))
+        const bool has_ended = mst_timeline_wait(&w->ended, 1, idle ? MST_NEVER : deadline, true);
+        if (has_ended)
             pthread_join(w->thread, NULL);
         else
             pthread_detach(w->thread);
+        late |= !has_ended;
     }
+    if (late && end) end->late(end->owner);
     leave(e);
 }
 

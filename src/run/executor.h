@@ -15,10 +15,17 @@ typedef struct mst_executor mst_executor;
  *  some microseconds. */
 MST_CHECKED mst_status mst_executor_create(const mst_devices *devices, const mst_session_options *options,
                                            int num_frames, bool runs_all, mst_executor **out);
-/** Ends the threads, and calls ENDED (may be NULL) with OWNER, whose memory the devices use. If a device does not leave
- *  its frame within SECONDS, the function returns all the same. Then the last device to come back frees the executor
- *  and calls ENDED on its own thread. */
-void mst_executor_destroy(mst_executor *executor, double seconds, void (*ended)(void *owner), void *owner);
+/** What the owner of an executor does at its end. */
+typedef struct mst_executor_end {
+    void (*late)(void *owner);  /**< the function returns before some devices have left */
+    void (*ended)(void *owner); /**< all have left */
+    void *owner;
+} mst_executor_end;
+
+/** Ends the threads, and calls END->ended with the owner, whose memory the devices use. END may be NULL. If a device
+ *  does not leave its frame within SECONDS, the function calls END->late and returns. Then the last device to come back
+ *  frees the executor and calls END->ended on its own thread. */
+void mst_executor_destroy(mst_executor *executor, double seconds, const mst_executor_end *end);
 /** Whether threads of the executor run all devices, and callers run none. */
 bool mst_executor_runs_all(const mst_executor *executor);
 /** Puts FRAME, whose plan is set, on the queues of DEVICES. Only one thread may call it at a time. */

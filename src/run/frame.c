@@ -15,11 +15,47 @@
 
 /* ---- late calls ---- */
 
-mst_status mst_frame_settle(mst_frame *frame, int device, int64_t deadline, int32_t *node) {
+static mst_status settle_device(mst_frame *frame, int device, int64_t deadline, int32_t *node) {
     const mst_backend *backend = frame->devices->device[device].type->backend;
     *node = -1;
     return backend->settle && frame->instance[device] ? backend->settle(frame->instance[device], frame, deadline, node)
                                                       : MST_OK;
+}
+
+int32_t mst_frame_pending(mst_frame *frame, int *device, bool *late) {
+    const mst_plan_node *nodes = frame->plan->node;
+    int32_t found = -1;
+    for (int d = 0; d < frame->devices->count; d++) {
+        int32_t node;
+        const bool is_late = settle_device(frame, d, 0, &node) == MST_DEADLINE;
+        if (!is_late) node = atomic_load_explicit(&frame->at[d], memory_order_relaxed);
+        if (node < 0 || (found >= 0 && nodes[found].position <= nodes[node].position)) continue;
+        found = node;
+        *device = d;
+        *late = is_late;
+    }
+    return found;
+}
+
+/* STATUS is the error of a wait for late calls that took too long. Names the call that has not ended: *NODE is its
+ * node. If none is left now, neither changes. */
+static mst_status name_late(mst_frame *frame, mst_status status, int32_t *node) {
+    mst_failure failure;
+    int device;
+    bool late;
+    mst_failure_keep(&failure, status);
+    const int32_t found = mst_frame_pending(frame, &device, &late);
+    if (found < 0 || !late) return mst_failure_restore(&failure);
+    *node = found;
+    return MST_FAIL(MST_DEADLINE, "waited too long for %s: '%s' has not ended", frame->devices->device[device].text,
+                    frame->plan->node[found].name);
+}
+
+mst_status mst_frame_settle(mst_frame *frame, int device, int64_t deadline, int32_t *node) {
+    const mst_status status = settle_device(frame, device, deadline, node);
+    if (status != MST_DEADLINE) return status;
+    *node = -1;
+    return name_late(frame, status, node);
 }
 
 /* Whether the host reads a value that may still be on its way: if that fails, another call is the cause. */
@@ -313,6 +349,10 @@ static mst_status go_on(mst_frame *frame, walk *w, int32_t *node, bool *derived)
         } else {
             status = act(frame, w, action, node);
         }
+        if (status == MST_DEADLINE && reads_late(frame, action)) {
+            status = name_late(frame, status, node);
+            *derived = *node == action->first;
+        }
         if (frame->notes) w->began = mst_note_action(frame->notes, w->device, action, w->began);
         if (status) complete(frame, status, *node, &errors);
         if (status && w->happens && action->kind == MST_DO_FETCH) {
@@ -352,7 +392,7 @@ static void settle(mst_frame *frame, int device) {
     const mst_status status = mst_frame_settle(frame, device, frame->deadline, &node);
     if (!status) return;
     complete(frame, status, node, &errors);
-    mst_frame_fail(frame, status, node, device, status == MST_DEADLINE);
+    mst_frame_fail(frame, status, node, device, status == MST_DEADLINE && node < 0);
     if (mst_frame_settle(frame, device, MST_NEVER, &node)) {
         /* the frame has the error already */
     }

@@ -98,8 +98,13 @@ typedef struct mst_frame {
 
 /** The array of VALUE in this frame, with its address. */
 mst_array mst_frame_array(const mst_frame *frame, int32_t value);
-/** Waits until the calls of DEVICE that are late have ended, at most until DEADLINE (settle of mst_backend). */
+/** Waits until the calls of DEVICE that are late have ended, at most until DEADLINE (settle of mst_backend). The error
+ *  after DEADLINE names what mst_frame_pending finds, and so does *NODE. */
 MST_CHECKED mst_status mst_frame_settle(mst_frame *frame, int device, int64_t deadline, int32_t *node);
+/** The node for which the frame waits: of those that its devices are at, or have started and not ended, the first in
+ *  the order of the plan, as the others may wait for it. *DEVICE is its device, *LATE whether it was started. -1:
+ *  none. */
+int32_t mst_frame_pending(mst_frame *frame, int *device, bool *late);
 /** Sets OUT to the number of elements of VALUE that are in use. SRC is its array. The value COUNTED_BY begins with the
  *  number of rows; -1: all elements are in use. */
 MST_CHECKED mst_status mst_frame_count(mst_frame *frame, int32_t value, int32_t counted_by, const mst_array *src,

@@ -59,6 +59,7 @@ static mst_status make_frame(mst_session *session, mst_frame *frame) {
     frame->stop = calloc(devices, sizeof *frame->stop);
     frame->strings = calloc(devices, sizeof *frame->strings);
     if (!frame->base || !frame->at || !frame->stop || !frame->strings) return MST_NO_MEMORY("for a session");
+    for (size_t d = 0; d < devices; d++) atomic_init(&frame->at[d], -1);
     frame->devices = &session->devices;
     frame->copied = &session->copied;
     frame->part = session->part;
@@ -106,9 +107,11 @@ static void init_lock(mst_session *session) {
 
 static mst_status session_create(mst_session *session, const mst_session_part_options *part) {
     mst_session_options *o = &session->options;
-    const bool runs_all = o->timeout > 0 || part; /* the caller must return in time, whatever device 0 does */
+    const bool has_timeout = o->timeout > 0;
     MST_TRY(check_options(session));
     MST_TRY(make_devices(session, part));
+    /* whether the caller must return in time, whatever device 0 does */
+    const bool runs_all = has_timeout || part || session->devices.device[0].type->backend->settle;
     session->state_bytes = calloc((size_t)session->devices.count, sizeof *session->state_bytes);
     session->constant_bytes = calloc((size_t)session->devices.count, sizeof *session->constant_bytes);
     if (!session->state_bytes || !session->constant_bytes) return MST_NO_MEMORY("for a session");
@@ -240,6 +243,14 @@ void mst_session_change_graph(mst_session *session, mst_graph *graph) {
     session->graph = graph;
 }
 
+/* The program has the session no more, while some of its devices still work. */
+static void be_outlived(void *owner) {
+    mst_session *session = owner;
+    pthread_mutex_lock(&session->lock);
+    session->outlived = true;
+    pthread_mutex_unlock(&session->lock);
+}
+
 static void free_session(void *owner) {
     mst_session *session = owner;
     mst_session_change_graph(session, NULL);
@@ -267,7 +278,8 @@ void mst_session_destroy(mst_session *session) {
     if (!session || mst_process_check(session->process, "session") || !wait_for_callers(session)) return;
     if (session->other_tasks) session->other_tasks->destroy(session->other_tasks_context);
     if (session->executor)
-        mst_executor_destroy(session->executor, session->options.timeout, free_session, session);
+        mst_executor_destroy(session->executor, session->options.timeout,
+                             &(mst_executor_end){.late = be_outlived, .ended = free_session, .owner = session});
     else
         free_session(session);
 }

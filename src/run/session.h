@@ -129,6 +129,7 @@ struct mst_session {
     int64_t num_plans, plan_capacity, plans_made;
     mst_cached_plan *making;  /**< calls whose plans threads are making, without the lock */
     pthread_cond_t plan_made; /**< a plan was made, or making it failed */
+    bool outlived;            /**< it was destroyed while some of its devices did not come back */
     bool allocating;          /**< a thread is between mst_session_begin_allocation and mst_session_end_allocation */
     /** (number of the entry, device) -> index in `used`. A copy belongs to one device, or is shared by all devices of a
      *  domain. The key of a shared copy has, in place of the device, the number of devices + the first device of the
@@ -206,8 +207,8 @@ bool mst_session_is_bound(const mst_session *session, const mst_cached_plan *cac
 /** Gives CACHED addresses in the slot with this INDEX, which no other run uses. Call it during an allocation
  *  (below). */
 MST_CHECKED mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int index);
-/** Frees everything that a plan has in a slot. */
-void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound);
+/** Frees everything that a plan has in a slot. Call it without the lock. */
+void mst_bound_plan_free(mst_session *session, mst_bound_plan *bound);
 
 /* ---- memory: session.c ---- */
 

@@ -91,19 +91,46 @@ static mst_status prepare_outputs(mst_session *session, const mst_cached_plan *c
     return MST_OK;
 }
 
-/* The error of a run whose time is up. It names a node that has not come back, and its device. */
-static mst_status too_late(const mst_slot *slot) {
-    const mst_frame *frame = &slot->frame;
-    for (int32_t i = 0; i < slot->cached->num_devices; i++) {
-        const int32_t d = slot->cached->devices[i], node = atomic_load(&frame->at[d]);
-        if (node < 0) continue;
-        const char *name = frame->plan->node[node].name, *device = frame->devices->device[d].text;
-        MST_FAIL(MST_DEADLINE, "the run did not end in %g s: '%s' (%s) on %s has not come back",
-                 slot->session->options.timeout, name, frame->plan->node[node].op->name, device);
-        return mst_error_at(name, device);
+/* Sets the error of a run whose time is up: a node of FRAME has not come back, or has not ended. WHOSE says in which
+ * run that is. False if FRAME waits for none. */
+static bool tell_pending(mst_frame *frame, const char *whose, double seconds) {
+    int d;
+    bool late;
+    const int32_t node = mst_frame_pending(frame, &d, &late);
+    if (node < 0) return false;
+    const mst_plan_node *n = &frame->plan->node[node];
+    const char *device = frame->devices->device[d].text;
+    MST_FAIL(MST_DEADLINE, "the run did not end in %g s: '%s' (%s) on %s%s has not %s", seconds, n->name, n->op->name,
+             device, whose, late ? "ended" : "come back");
+    mst_error_at(n->name, device);
+    return true;
+}
+
+/* The same for a node of another run, whose devices may also be those of this one. Call it under the lock. */
+static bool tell_other_pending(mst_session *session, const mst_slot *own) {
+    for (int i = 0; i < session->num_slots; i++) {
+        mst_slot *other = &session->slots[i];
+        if (other != own && other->cached && tell_pending(&other->frame, " in another run", session->options.timeout))
+            return true;
     }
-    return MST_FAIL(MST_DEADLINE, "the run did not end in %g s: raise the timeout, or look for what is slow",
-                    slot->session->options.timeout);
+    return false;
+}
+
+/* The error of a run whose time is up. If its devices are just leaving, it is the error that one of them has found. */
+static mst_status too_late(mst_slot *slot) {
+    mst_session *session = slot->session;
+    mst_frame *frame = &slot->frame;
+    const double seconds = session->options.timeout;
+    if (tell_pending(frame, "", seconds)) return MST_DEADLINE;
+    pthread_mutex_lock(&frame->lock);
+    const mst_status status = frame->failure.code ? mst_failure_restore(&frame->failure) : MST_OK;
+    pthread_mutex_unlock(&frame->lock);
+    if (status) return status;
+    pthread_mutex_lock(&session->lock);
+    const bool told = tell_other_pending(session, slot);
+    pthread_mutex_unlock(&session->lock);
+    if (told) return MST_DEADLINE;
+    return MST_FAIL(MST_DEADLINE, "the run did not end in %g s: raise the timeout, or look for what is slow", seconds);
 }
 
 /* Waits at most a second at a time, because a clock that a test has replaced does not wake this thread. */
@@ -149,8 +176,7 @@ static mst_status take_slot(mst_session *session, const mst_cached_plan *cached,
         if (*out >= 0 && (*ready || !session->allocating)) break;
         if (mst_session_wait(session, &session->resource_free, deadline)) continue;
         if (*out >= 0) return mst_session_allocation_too_late();
-        const mst_slot *slot = &session->slots[0];
-        MST_TRY(slot->cached ? too_late(slot) : MST_OK);
+        if (tell_other_pending(session, NULL)) return MST_DEADLINE;
         return MST_FAIL(MST_DEADLINE,
                         "waited %g s for other runs of the session to end: raise the timeout, or num_frames, the runs "
                         "that may be under way at once",

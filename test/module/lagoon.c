@@ -8,7 +8,7 @@
  *
  *   MUSTER_LAGOON_FAIL=N      the run of a program that is number N in this process, from 1, fails
  *   MUSTER_LAGOON_STUCK=N     that run never ends
- *   MUSTER_LAGOON_UNTIL=FILE  it ends when there is such a file
+ *   MUSTER_LAGOON_HOLD=FILE   while there is a file FILE.D, no run on device D ends
  *   MUSTER_LAGOON_TEXTS=FILE  each text that is new in this process is appended to FILE, then a line "// ----" */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -290,7 +290,7 @@ typedef struct program_run {
     late_job job; /* first: a run is its job */
     const call *call;
     bool fails, is_stuck;
-    char *until; /* of one that is stuck: the file that ends it */
+    char *hold; /* it does not end while there is this file; NULL: no file is meant */
 } program_run;
 
 static void set_error(late_error *error, mst_status status, const call *c, const char *message) {
@@ -313,7 +313,8 @@ static void run_program(late_job *job, late_error *error) {
     const mst_compiled_options *o = c->node->options;
     char message[MOST_ERROR];
     const int num_results = hlo_num_results(c->program);
-    if (run->is_stuck) late_until_file(run->until);
+    if (run->is_stuck) late_while_file(NULL);
+    if (run->hold) late_while_file(run->hold);
     if (run->fails) {
         set_error(error, MST_UNAVAILABLE, c, "program failed");
         return;
@@ -338,7 +339,7 @@ static void run_program(late_job *job, late_error *error) {
 }
 
 static void free_run(late_job *job) {
-    free(((program_run *)job)->until);
+    free(((program_run *)job)->hold);
     free(job);
 }
 
@@ -382,12 +383,15 @@ static mst_status is_number(const char *variable, long long number, bool *out) {
     return *end ? FAIL(MST_INVALID, "%s is '%s', must be a number", variable, wanted) : MST_OK;
 }
 
-/* Says what is to become of the run that is NUMBER in this process. */
-static mst_status choose_end(program_run *run, long long number) {
-    const char *until = getenv("MUSTER_LAGOON_UNTIL");
+/* Says what is to become of the run on DEVICE that is NUMBER in this process. */
+static mst_status choose_end(program_run *run, int device, long long number) {
+    const char *file = getenv("MUSTER_LAGOON_HOLD");
     MST_TRY(is_number("MUSTER_LAGOON_FAIL", number, &run->fails));
     MST_TRY(is_number("MUSTER_LAGOON_STUCK", number, &run->is_stuck));
-    if (run->is_stuck && until && !(run->until = strdup(until))) return NO_MEMORY();
+    if (!file || !*file) return MST_OK;
+    const size_t size = strlen(file) + 16;
+    if (!(run->hold = malloc(size))) return NO_MEMORY();
+    snprintf(run->hold, size, "%s.%d", file, device);
     return MST_OK;
 }
 
@@ -399,7 +403,7 @@ static mst_status start_program(instance *x, const call *c) {
     program_run *run = calloc(1, sizeof *run);
     late_array **arg = calloc((size_t)num_args + 1, sizeof *arg);
     late_array **result = calloc((size_t)c->node->num_dst + 1, sizeof *result);
-    mst_status status = run && arg && result ? choose_end(run, number) : NO_MEMORY();
+    mst_status status = run && arg && result ? choose_end(run, x->domain->index, number) : NO_MEMORY();
     for (int i = 0; i < num_args && !status; i++) status = find_argument(x, c, i, &arg[i]);
     for (int i = 0; i < c->node->num_dst && !status; i++) status = make_result(x, c, i, &result[i]);
     if (!status) {
@@ -418,7 +422,7 @@ static mst_status start_program(instance *x, const call *c) {
     for (int i = 0; result && i < c->node->num_dst; i++) late_array_release(result[i]);
     free(arg);
     free(result);
-    if (run) free(run->until);
+    if (run) free(run->hold);
     free(run);
     return status;
 }

@@ -596,7 +596,7 @@ static void node_that_is_no_program_is_refused(void **state) {
 
 static int forget_variables(void **state) {
     (void)state;
-    return unsetenv("MUSTER_LAGOON_FAIL") | unsetenv("MUSTER_LAGOON_STUCK") | unsetenv("MUSTER_LAGOON_UNTIL") |
+    return unsetenv("MUSTER_LAGOON_FAIL") | unsetenv("MUSTER_LAGOON_STUCK") | unsetenv("MUSTER_LAGOON_HOLD") |
            unsetenv("MUSTER_LAGOON_TEXTS");
 }
 
@@ -661,15 +661,18 @@ static void copies_of_what_could_not_be_made_fail_too(void **state) {
     end(&x);
 }
 
-static void chosen_run_is_stuck_until_there_is_a_file(void **state) {
+static void runs_of_a_device_are_held_by_a_file(void **state) {
     (void)state;
     one_node x;
     int32_t out, node;
     float got[3] = {5, 5, 5};
     begin_addition(&x, &out);
     EXPECT_OK(compile(&x, addition));
-    choose("MUSTER_LAGOON_STUCK", 1);
-    setenv("MUSTER_LAGOON_UNTIL", folder_path("go"), 1);
+    setenv("MUSTER_LAGOON_HOLD", folder_path("hold"), 1);
+    folder_write_text("hold.1", ""); /* of another device */
+    run(&x);
+    put(&x, x.source[0], right);
+    folder_write_text("hold.0", "");
     EXPECT_OK(start(&x));
     for (int i = 0; i < 2; i++) {
         EXPECT_ERROR(settle(&x, i ? MOMENT : -1, &node), MST_DEADLINE, "waited too long for a program");
@@ -677,11 +680,11 @@ static void chosen_run_is_stuck_until_there_is_a_file(void **state) {
         EXPECT_ERROR(try_to_get(&x, out, got, i ? MOMENT : -1), MST_DEADLINE, "waited too long for a value");
     }
     assert_memory_equal(got, ((float[]){5, 5, 5}), sizeof got);
-    folder_write_text("go", "");
+    assert_int_equal(unlink(folder_path("hold.0")), 0);
     EXPECT_OK(settle(&x, PATIENCE, &node));
     assert_int_equal(node, -1);
     get(&x, out, got);
-    assert_memory_equal(got, ((float[]){11, 22, 33}), sizeof got);
+    assert_memory_equal(got, ((float[]){20, 40, 60}), sizeof got);
     end(&x);
 }
 
@@ -737,7 +740,7 @@ int main(void) {
         cmocka_unit_test(node_that_is_no_program_is_refused),
         TEST_OF_VARIABLES(chosen_run_fails),
         TEST_OF_VARIABLES(copies_of_what_could_not_be_made_fail_too),
-        TEST_OF_VARIABLES(chosen_run_is_stuck_until_there_is_a_file),
+        TEST_OF_VARIABLES(runs_of_a_device_are_held_by_a_file),
         TEST_OF_VARIABLES(new_texts_are_logged_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

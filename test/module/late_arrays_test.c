@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "muster/device.h"
+#include "run/backend.h"
 #include "support/folder.h"
 #include "support/late_arrays.h"
 #include "support/test.h"
@@ -12,8 +13,10 @@ enum { DEVICES = 2, BYTES = 1024 };
 
 static const double PATIENCE = 60, MOMENT = 0.05; /* seconds: for what will end, and for what does not */
 
-static const mst_registrar registrar = {
-    .size = sizeof registrar, .error_set = mst_error_set, .unbind_thread = mst_unbind_thread};
+static const mst_registrar registrar = {.size = sizeof registrar,
+                                        .error_set = mst_error_set,
+                                        .unbind_thread = mst_unbind_thread,
+                                        .services = &mst_backend_services_here};
 
 static mst_domain *domain[DEVICES];
 static char *memory[DEVICES];
@@ -166,16 +169,16 @@ static void strings_are_refused(void **state) {
 typedef struct job {
     late_job base; /* first: it is its job */
     bool fails;
-    const char *until; /* it ends when there is this file; NULL: at once */
-    int *order;        /* the number of jobs that have ended, or NULL */
-    int wanted;        /* that number when this one ends */
+    const char *hold; /* it does not end while there is this file; NULL: no file is meant */
+    int *order;       /* the number of jobs that have ended, or NULL */
+    int wanted;       /* that number when this one ends */
 } job;
 
 static int freed;
 
 static void add_one(late_job *base, late_error *error) {
     const job *j = (job *)base;
-    if (j->until) late_until_file(j->until);
+    if (j->hold) late_while_file(j->hold);
     if (j->order && (*j->order)++ != j->wanted)
         *error = (late_error){.status = MST_INTERNAL, .node = base->node, .message = "out of order"};
     if (j->fails) {
@@ -283,7 +286,7 @@ static void waiting_ends_at_its_deadline_and_names_the_first_that_has_not_ended(
     put(0, 0, numbers, 8);
     for (int i = 0; i < 3; i++) {
         job *j = make_job(&group, i, 0, 0, 0);
-        if (i == 1) j->until = folder_path("go");
+        if (i == 1) j->hold = folder_write_text("hold", "");
         EXPECT_OK(late_start(domain[0], &j->base));
     }
     do assert_int_equal(wait_for(&group, MOMENT, &error), MST_DEADLINE);
@@ -292,7 +295,7 @@ static void waiting_ends_at_its_deadline_and_names_the_first_that_has_not_ended(
     assert_int_equal(error.node, 1);
     EXPECT_ERROR(copy(&mst_domain_host, floats_at(got, 8), domain[0], floats_at(memory[0], 8), MOMENT), MST_DEADLINE,
                  "waited too long for a value");
-    folder_write_text("go", "");
+    assert_int_equal(unlink(folder_path("hold")), 0);
     EXPECT_OK(wait_for(&group, PATIENCE, &error));
     assert_int_equal(error.status, MST_OK);
     EXPECT_OK(copy(&mst_domain_host, floats_at(got, 8), domain[0], floats_at(memory[0], 8), 0));

@@ -64,8 +64,8 @@ MST_CHECKED mst_status late_start(mst_domain *domain, late_job *job);
 /** Waits until all jobs of GROUP have ended. OUT is why the first has failed that did. MST_DEADLINE if some have not
  *  ended then; OUT has the node of the first of these. */
 MST_CHECKED mst_status late_wait(late_group *group, int64_t deadline, late_error *out);
-/** Returns when there is a file PATH: for a job that does not end. NULL or "": it never returns. */
-void late_until_file(const char *path);
+/** Returns when there is no file PATH; NULL: it never returns. For a job that does not end. */
+void late_while_file(const char *path);
 
 /** The type of StableHLO for a dtype. False if there is none. */
 bool late_type(mst_dtype dtype, hlo_type *out);
