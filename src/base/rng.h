@@ -47,8 +47,8 @@ static inline double mst_rng_unit_f64(uint32_t high, uint32_t low) {
 }
 
 /** Computes two independent standard normals from four words (Box and Muller 1958). The words give u in (0, 1] and v in
- *  [0, 1). The normals are sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v). A pair of normals in f32 takes
- *  two words. */
+ *  [0, 1). The normals are sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v). (In f32,
+ *  mst_rng_fill_normal_f32 needs two words for a pair.) */
 void mst_rng_normal_f64(const uint32_t word[4], double out[2]);
 
 /** The next functions write elements FIRST to FIRST + N - 1 of a sequence to OUT[0], OUT[1], ... FIRST must be a

@@ -73,8 +73,8 @@ typedef struct mst_dataset_type {
      *  not NULL, OUT[i] gets its data, from mst_map_alloc, its count and its shape. Several threads may call at the
      *  same time. NULL for other sources. */
     mst_status (*values)(const mst_dataset *source, mst_cursor *base, int64_t number, void *const *dst, mst_array *out);
-    /** For a source whose row numbers depend on the order of rows: a number for the record of row NUMBER (without a
-     *  pass) that does not depend on it. BASE still holds the record. NULL: NUMBER itself does not depend on it. */
+    /** For a source whose row numbers depend on the order of rows: for row NUMBER (without a pass), a number for its
+     *  record that stays the same in every order. BASE still holds the record. NULL: NUMBER itself stays the same. */
     uint64_t (*record)(const mst_dataset *source, mst_cursor *base, int64_t number);
     /** Names of the classes that the numbers of COMPONENT stand for, *N of them; returns NULL if there are none. If the
      *  slot is NULL: as upstream, but none after a map. */

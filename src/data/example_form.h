@@ -22,8 +22,9 @@ MST_CHECKED mst_status mst_example_form_find(const void *data, size_t size, mst_
 MST_CHECKED mst_status mst_example_form_named(const void *data, size_t size, const char *const *names, int num_inputs,
                                               int n, mst_feature *features, int *count);
 
-/** Adds the bytes of INPUT, elements of u8, in another Example to LOOK; does nothing if the Example gives their shape.
- *  Returns whether it is worth looking at more Examples. */
+/** Bytes without a shape may in truth be larger numbers, such as float32 by NumPy's tobytes. Adds what the bytes of
+ *  INPUT in another Example look like to LOOK (data/number_bytes.h), unless that Example gives a shape. Returns whether
+ *  more Examples could still change the answer. */
 bool mst_example_form_look(const void *data, size_t size, const mst_feature *input, mst_number_look *look);
 
 #endif

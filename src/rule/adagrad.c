@@ -41,6 +41,7 @@ static void adagrad_scalars(const mst_optimizer *o, double learning_rate, int64_
 
 static void adagrad_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *tile) {
     (void)o;
+    /* root: the gradient, or for sparse rows that occur several times the root of their summed squares (rule/rule.h) */
     const mst_hlo square = mst_hlo_binary(l, "multiply", tile->root, tile->root);
     const mst_hlo accumulator = mst_hlo_binary(l, "add", tile->slot[0], square);
     const mst_hlo divisor = mst_hlo_unary(l, "sqrt", mst_hlo_binary(l, "add", accumulator, tile->scalar[EPSILON]));

@@ -52,6 +52,7 @@ static void adam_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *tile)
     const bool is_f64 = mst_hlo_spec(l, tile->weight).dtype == MST_F64;
     const mst_hlo alpha = tile->scalar[is_f64 ? alpha_f64 : alpha_f32];
     const mst_hlo epsilon = tile->scalar[is_f64 ? epsilon_f64 : epsilon_f32];
+    /* root: the gradient, or for sparse rows that occur several times the root of their summed squares (rule/rule.h) */
     const mst_hlo square = mst_hlo_binary(l, "multiply", tile->root, tile->root);
     const mst_hlo m = adam_mean(l, tile->slot[0], tile->gradient, tile->scalar[REST_1]);
     mst_hlo v = tile->slot[1] = adam_mean(l, tile->slot[1], square, tile->scalar[REST_2]);

@@ -46,6 +46,7 @@ static mst_hlo rmsprop_mean(mst_lower *l, const mst_rule_hlo *tile, mst_hlo mean
 }
 
 static void rmsprop_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *tile) {
+    /* root: the gradient, or for sparse rows that occur several times the root of their summed squares (rule/rule.h) */
     const mst_hlo square = mst_hlo_binary(l, "multiply", tile->root, tile->root);
     mst_hlo variance = tile->slot[0] = rmsprop_mean(l, tile, tile->slot[0], square);
     if (o->centered) {
@@ -62,6 +63,7 @@ static void rmsprop_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *ti
 }
 
 static bool rmsprop_rows_only(const mst_optimizer *o) {
+    /* TensorFlow's sparse kernel leaves the other rows as they are. In Keras their rms decays too. */
     return o->sparse == MST_SPARSE_TENSORFLOW;
 }
 

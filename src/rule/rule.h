@@ -39,7 +39,8 @@ typedef struct mst_rule_hlo {
 /** `slot_initial`, `next_state` and `rows_only` may be NULL; no other function may. */
 typedef struct mst_rule {
     const char *name;
-    const char *takes[MST_RULE_TAKES]; /**< members of mst_optimizer that not all rules have, ended by NULL */
+    const char *takes[MST_RULE_TAKES]; /**< members of mst_optimizer that this rule takes and not all
+                                             rules do; ended by NULL */
     /** Number of slot variables with these hyperparameters (sgd without momentum: 0). */
     int (*num_slots)(const mst_optimizer *optimizer);
     const char *slot_name[MST_RULE_SLOTS]; /**< as in TensorFlow: "m", "v", "momentum", "accumulator" */

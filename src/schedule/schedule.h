@@ -10,7 +10,8 @@
 #define MST_SCHEDULE_TAKES 6
 
 typedef struct mst_schedule_form {
-    const char *takes[MST_SCHEDULE_TAKES]; /**< members of mst_schedule that not all kinds have, ended by NULL */
+    const char *takes[MST_SCHEDULE_TAKES]; /**< members of mst_schedule that this kind takes and not all
+                                                kinds do; ended by NULL */
     /** The decay ends after decay_steps. In the command, these are all steps of the training by default. */
     bool ends;
     /** Checks what the formula needs beyond the ranges of mst_schedule_fields; may be NULL. */

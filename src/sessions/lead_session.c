@@ -78,7 +78,8 @@ static bool opens_parts(mst_lead_session *s) {
 
 /* ---- the answer ---- */
 
-/* The names of the devices that users have listed, for mst_session_device. */
+/* The names of all devices but the CPUs that were added beside listed accelerators, for mst_session_device. They come
+ * task by task in the session's order, which begins with the client's task. */
 static void put_devices(const mst_lead_session *s, mst_wire_writer *w) {
     int64_t count = 0;
     for (int32_t i = 0; i < s->lead->num_tasks; i++) {
@@ -215,7 +216,9 @@ static void refuse_client(mst_lead *lead, const mst_task_message *message, mst_s
     mst_failure failure;
     mst_failure_keep(&failure, status);
     mst_wire_put_failure(&w, &failure);
-    if (message->head.kind == MST_SESSION_RUN) { /* not overtaken, no runs counted, no fetches: mst_lead_run_put */
+    if (message->head.kind == MST_SESSION_RUN) {
+        /* the results of a run that did not happen, laid out as by mst_lead_run_put: whether it was overtaken, the runs
+         * counted, the number of fetches */
         mst_wire_put_number(&w, 0);
         mst_wire_put_number(&w, 0);
         mst_wire_put_number(&w, 0);
@@ -320,12 +323,11 @@ void mst_lead_take_request(mst_lead *lead, mst_task_message *message) {
 /* ---- ends ---- */
 
 void mst_lead_session_lose(mst_lead_session *s, int32_t task, const mst_failure *failure) {
-    const bool waits = s->stage == MST_LEAD_WAITS_FOR_TASKS;
     if (!s->is_open && s->stage != MST_LEAD_OPENS) return;
     s->is_broken = true;
-    if (s->stage == MST_LEAD_IDLE) {
+    if (s->stage == MST_LEAD_IDLE) { /* an idle session closes its parts at once; otherwise its request fails first */
         close_parts(s);
-    } else if (!waits) {
+    } else {
         mst_lead_keep_failure(s, failure);
         if (s->stage == MST_LEAD_RUNS) mst_lead_run_refuse(s);
         if (mst_lead_has_answered(s, task)) mst_lead_go_on(s);
@@ -348,7 +350,7 @@ void mst_lead_session_end(mst_lead_session *s) {
     free(s->awaits);
     free(s->run.voted);
     free(s);
-    mst_lead_end_job(lead);
+    mst_lead_end_job(lead); /* only if the job is over now */
 }
 
 /* The error of a request that has taken too long. It names the tasks that have not answered. */

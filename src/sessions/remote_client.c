@@ -191,8 +191,8 @@ int32_t mst_remote_client_target(const mst_remote_client *client) {
 /* ---- messages ---- */
 
 /* Whether the leader has refused the connection without reading what was sent (transport/zmq_peer.c). That is so if
- * another process has this client's number. It also happens if the end of an earlier connection was taken for the end
- * of this one. */
+ * another process has this client's number. It is also so if the leader took the end of this process's earlier
+ * connection for the end of this one ("given up"). */
 static bool is_refused(const mst_task_message *message) {
     const bool taken = message->instance == 0 && strstr(message->body, "another process");
     return taken || strstr(message->body, "this connection was given up");
@@ -266,6 +266,7 @@ mst_status mst_remote_client_ask(mst_remote_client *client, int32_t kind, uint64
         }
         note_event(client, message);
         if (message->head.kind == MST_TASK_MESSAGE_LOST && message->from == MST_REMOTE_LEADER) {
+            /* only to open a session: the leader knows an open one by the client number that opened it */
             if (is_refused(message) && kind == MST_SESSION_OPEN && tries++ < MOST_TRIES) {
                 status = change_number(client);
                 if (!status) status = send_request(client, kind, session, w);

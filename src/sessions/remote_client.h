@@ -26,7 +26,7 @@ uint64_t mst_remote_client_losses(mst_remote_client *client);
 void mst_remote_client_tell(mst_remote_client *client, int32_t kind, uint64_t session, uint64_t step);
 /** Sends a request with the body that WRITER has, and waits for its answer, which belongs to the caller. The caller
  *  must read the error in it. MST_UNAVAILABLE if the leader is lost, or if there is still no connection with it after
- *  some seconds; MST_DEADLINE. */
+ *  10 s; MST_DEADLINE if it has not answered after SECONDS. */
 MST_CHECKED mst_status mst_remote_client_ask(mst_remote_client *client, int32_t kind, uint64_t session,
                                              const mst_wire_writer *writer, double seconds, mst_task_message **out);
 

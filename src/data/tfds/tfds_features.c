@@ -32,8 +32,8 @@ static bool tfds_read_shape(const json_t *json, mst_shape *out) {
     return count <= INT32_MAX;
 }
 
-/* The dtype in which elements of a NumPy dtype are read; RAW: they are stored as bytes. MST_NO_DTYPE, which is 0 in the
- * table: they are not read. */
+/* The dtype in which elements of a NumPy dtype are read. RAW: the elements are stored as bytes. MST_NO_DTYPE (0 in the
+ * table) if Muster cannot read them. */
 static mst_dtype dtype_of(const char *name, bool raw) {
     static const struct {
         const char *name;

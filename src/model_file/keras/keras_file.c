@@ -43,8 +43,9 @@ static mst_status check_version(const char *name, const char *version, long *maj
         version, NEWEST_MAJOR, NEWEST_MAJOR);
 }
 
-/* Rewrites the network with the names of Keras 3, and with lists of inputs and outputs. */
-static mst_status understand(const char *name, long major, mst_keras_file *out) {
+/* Rewrites the network: calls, inputs and outputs have lists in place of dicts, and names whose meaning Keras 2 and 3
+ * do not share become Muster's. */
+static mst_status rewrite_config(const char *name, long major, mst_keras_file *out) {
     MST_TRY(mst_keras_order_dict_calls(name, out->config));
     MST_TRY(mst_keras_flatten_ends(out->config));
     return major == 1 || major == 2 ? mst_keras2_rename(out->config) : MST_OK;
@@ -177,7 +178,7 @@ static mst_status read_archive(const mst_zip *zip, mst_keras_file *out) {
     if (mst_zip_find(zip, "metadata.json")) status = read_json(name, zip, "metadata.json", &out->metadata);
     if (!status) status = check_version(name, version_in(out->metadata), &major);
     if (!status) status = read_json(name, zip, "config.json", &out->config);
-    if (!status) status = understand(name, major, out);
+    if (!status) status = rewrite_config(name, major, out);
     if (!status) status = take_vocabularies(name, zip, "", 0, out->config);
     if (!status) status = read_entry(name, zip, "model.weights.h5", most_bytes, &weights, &size);
     if (!status) status = mst_keras_tree_read(name, weights, size, zip->bytes->size, &out->tree);
@@ -253,7 +254,7 @@ static mst_status read_h5(const char *name, const void *data, size_t size, mst_k
     MST_TRY(check_h5_version(name, &out->tree, &major));
     out->has_weights = true;
     MST_TRY(read_root_json(name, &out->tree, "model_config", &out->config));
-    MST_TRY(understand(name, major, out));
+    MST_TRY(rewrite_config(name, major, out));
     MST_TRY(read_root_json(name, &out->tree, "training_config", &out->training));
     MST_TRY(read_root_json(name, &out->tree, MST_KERAS_METADATA, &out->metadata));
     out->made = out->training;
@@ -264,7 +265,7 @@ static mst_status read_json_file(const char *name, const char *text, size_t size
     long major;
     MST_TRY(parse_json(name, text, size, &out->config));
     MST_TRY(check_version(name, version_in(out->config), &major));
-    return understand(name, major, out);
+    return rewrite_config(name, major, out);
 }
 
 mst_status mst_keras_file_read(const char *path, mst_keras_file *out) {

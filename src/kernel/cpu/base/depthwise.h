@@ -18,8 +18,8 @@ enum { MST_DEPTHWISE_SIZE = 3, MST_DEPTHWISE_TAPS = MST_DEPTHWISE_SIZE * MST_DEP
  *  They compute in f32 even if the node asks for bf16: the products are too few for bf16 to be faster. */
 bool mst_is_depthwise(const mst_infer *c, const mst_shape *dst);
 
-/** The number of examples in a part. It depends only on the number of all examples, so it is the same on any number of
- *  threads. */
+/** Threads take the examples in parts; this is the number of examples in one. It depends only on the number of all
+ *  examples, so it is the same on any number of threads. */
 int64_t mst_depthwise_chunk(int64_t examples);
 
 /** A ring with the last three rows of an array of HEIGHT rows of WIDTH. Each row has BEFORE columns of zeros before it
@@ -42,8 +42,8 @@ float *mst_row_ring_inside(const mst_row_ring *ring, int64_t y);
  *  has no row Y, it is all zeros. */
 const float *mst_row_ring_row(const mst_row_ring *ring, int64_t y);
 
-/** Reads row Y of EXAMPLE of SRC, [examples, height, width, channels], into the ring. With TERMS the row is normalized
- *  with the terms of a batch norm and cut to LIMITS. */
+/** Reads row Y of EXAMPLE of SRC, [examples, height, width, channels], into the ring. With TERMS, those
+ *  of a batch norm, the row is normalized (mst_batch_normalize_f32) and clipped to LIMITS; else TERMS is NULL. */
 void mst_row_ring_read(const mst_row_ring *ring, mst_kept_array src, const float *terms, mst_batch_limits limits,
                        int64_t example, int64_t y);
 
