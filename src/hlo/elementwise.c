@@ -5,7 +5,7 @@
 
 /* ---- constants ---- */
 
-enum { ELEMENTS_IN_TEXT = 16 };
+enum { ELEMENTS_IN_TEXT = 16 }; /* a constant with more elements is a source of the program */
 
 static mst_hlo begin_constant(mst_lower *l, const mst_spec *spec) {
     mst_hlo_program *p = l->program;
@@ -144,7 +144,7 @@ mst_hlo mst_hlo_unary(mst_lower *l, const char *operation, mst_hlo x) {
 }
 
 /* A and B, broadcast; false if they cannot be. */
-static bool meet(mst_lower *l, mst_hlo a, mst_hlo b, mst_hlo *src) {
+static bool broadcast_both(mst_lower *l, mst_hlo a, mst_hlo b, mst_hlo *src) {
     mst_shape shape;
     if (!mst_hlo_common_shape(l, 2, (const mst_hlo[]){a, b}, &shape)) return false;
     if (mst_hlo_spec(l, a).dtype != mst_hlo_spec(l, b).dtype) {
@@ -158,7 +158,7 @@ static bool meet(mst_lower *l, mst_hlo a, mst_hlo b, mst_hlo *src) {
 
 mst_hlo mst_hlo_binary(mst_lower *l, const char *operation, mst_hlo a, mst_hlo b) {
     mst_hlo src[2], result;
-    if (!meet(l, a, b, src)) return MST_NO_HLO;
+    if (!broadcast_both(l, a, b, src)) return MST_NO_HLO;
     const mst_spec spec = mst_hlo_spec(l, src[0]);
     mst_hlo_call(l, operation, "", 2, src, 1, &spec, &result);
     return result;
@@ -167,7 +167,7 @@ mst_hlo mst_hlo_binary(mst_lower *l, const char *operation, mst_hlo a, mst_hlo b
 mst_hlo mst_hlo_compare(mst_lower *l, const char *direction, mst_hlo a, mst_hlo b) {
     static const char *const directions[] = {"EQ", "NE", "LT", "LE", "GT", "GE", NULL};
     mst_hlo src[2], result;
-    if (!mst_hlo_is_among(l, "comparison", direction, directions) || !meet(l, a, b, src)) return MST_NO_HLO;
+    if (!mst_hlo_is_among(l, "comparison", direction, directions) || !broadcast_both(l, a, b, src)) return MST_NO_HLO;
     mst_spec spec = mst_hlo_spec(l, src[0]);
     const bool is_float = mst_dtype_is_float(spec.dtype);
     const bool is_signed = spec.dtype == MST_I32 || spec.dtype == MST_I64;

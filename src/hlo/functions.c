@@ -44,6 +44,7 @@ void mst_hlo_reduce_all(mst_lower *l, int count, const mst_hlo *x, const mst_hlo
                         mst_hlo_function function, void *context, mst_hlo *result) {
     for (int k = 0; k < count; k++) result[k] = MST_NO_HLO;
     if (!are_alike(l, count, x) || !mst_hlo_are_axes(l, mst_hlo_spec(l, x[0]).shape.ndim, &axes)) return;
+    /* the function's arguments, scalars of the values and of `initial`; then the results of the operation */
     mst_spec *spec = memory(l, 3 * (size_t)count * sizeof *spec);
     mst_hlo *src = memory(l, 2 * (size_t)count * sizeof *src);
     if (spec && src) {
@@ -97,6 +98,7 @@ static int64_t step_of(int64_t step) {
     return step ? step : 1;
 }
 
+/* The number of places from the first of SIZE elements to the last, if they lie DILATION apart. */
 static int64_t dilated(int64_t size, int64_t dilation) {
     return size > 0 ? (size - 1) * step_of(dilation) + 1 : 0;
 }
@@ -152,6 +154,7 @@ void mst_hlo_sort(mst_lower *l, int count, const mst_hlo *x, int axis, mst_hlo_f
                   mst_hlo *result) {
     for (int k = 0; k < count; k++) result[k] = MST_NO_HLO;
     if (!are_alike(l, count, x) || !mst_hlo_is_axis(l, mst_hlo_spec(l, x[0]).shape.ndim, &axis)) return;
+    /* the function's arguments, two scalars of each value; then the results of the operation */
     mst_spec *spec = memory(l, 3 * (size_t)count * sizeof *spec);
     if (!spec) return;
     for (int k = 0; k < count; k++) {

@@ -69,6 +69,7 @@ void mst_hlo_write_name(mst_hlo_program *p, mst_hlo_text *text, mst_hlo x) {
 }
 
 static const char *type_name(mst_dtype dtype) {
+    /* MST_HLO_U32 and MST_HLO_U64 are no enumerators of mst_dtype, so their numbers stand here */
     switch ((int)dtype) {
         case MST_F32: return "f32";
         case MST_F64: return "f64";
@@ -122,7 +123,7 @@ static void write_with_point(mst_hlo_program *p, mst_hlo_text *text, const char 
 static void write_integer(mst_hlo_program *p, mst_hlo_text *text, mst_dtype dtype, double value) {
     const bool is_unsigned = dtype == MST_U8 || dtype == MST_HLO_U32 || dtype == MST_HLO_U64;
     const int bits = dtype == MST_U8 ? 8 : dtype == MST_I32 || dtype == MST_HLO_U32 ? 32 : 64;
-    const uint64_t most = UINT64_MAX >> (64 - bits + !is_unsigned);
+    const uint64_t most = UINT64_MAX >> (64 - bits + !is_unsigned); /* the largest: a sign takes one of the bits */
     value = nearbyint(value);
     if (isnan(value) || value == 0 || (is_unsigned && value < 0))
         mst_hlo_write(p, text, "0");

@@ -42,13 +42,13 @@ struct mst_hlo_program {
     const char *place; /**< "in scan 'a': " before messages of what fails in a body; NULL: not in a body */
     mst_hlo_source *source;
     int64_t num_sources, source_capacity;
-    mst_hlo *source_value;
+    mst_hlo *source_value; /**< by source: its value */
     int64_t source_value_capacity;
     mst_hlo *result;
     int64_t num_results, result_capacity;
     mst_hlo_fault_site *fault;
     int64_t num_faults, fault_capacity;
-    mst_hlo fault_word;
+    mst_hlo fault_word;  /**< the word of faults as it is here; MST_NO_HLO before it is first asked for */
     mst_tensor **tensor; /**< constants that it has made */
     int64_t num_tensors, tensor_capacity;
     int region[MST_HLO_DEPTH + 1]; /**< by depth: the number of the function of elements there */

@@ -2,7 +2,7 @@
 #include "base/number.h"
 #include "hlo/hlo_writer.h"
 
-/* The default precision of an accelerator is TF32, or bf16, for f32. */
+/* The default precision of an accelerator is TF32, or bf16, for f32: so products of f32 ask for the highest. */
 static void ask_precision(mst_hlo_attributes *t, mst_dtype dtype) {
     const char *precision = dtype == MST_F32 ? "HIGHEST" : "DEFAULT";
     mst_hlo_attribute(t, "precision_config = [#stablehlo<precision %s>, #stablehlo<precision %s>]", precision,
@@ -65,7 +65,7 @@ mst_hlo mst_hlo_convolve(mst_lower *l, mst_hlo src, mst_hlo weights, const mst_h
     ask_precision(&t, mst_hlo_spec(l, src).dtype);
     mst_hlo_attribute_steps(&t, "rhs_dilation", n, c->weights_dilation);
     char reversal[MST_HLO_AXES] = "array<i1: ";
-    for (int i = 0, size = 10; i < n; i++)
+    for (int i = 0, size = 10 /* of the text so far */; i < n; i++)
         size += mst_format(reversal + size, sizeof reversal - (size_t)size, "%s%s", i ? ", " : "",
                            c->reversed ? "true" : "false");
     mst_hlo_attribute(&t, "window_reversal = %s>", reversal);

@@ -34,7 +34,8 @@ static bool is_input(const body_writer *w, const mst_node *node) {
     return false;
 }
 
-/* What no output is computed from is not written: it may fail, or have no StableHLO. Sources are older than nodes. */
+/* What no output is computed from is not written: it may fail, or have no StableHLO. Sources come before their
+ * users. */
 static void find_needed(body_writer *w) {
     for (int k = 0; k < mst_body_num_outputs(w->body); k++) w->needed[mst_body_output_at(w->body, k).node->id] = true;
     for (int64_t n = w->body->num_nodes - 1; n >= 0; n--) {

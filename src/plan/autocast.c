@@ -12,9 +12,9 @@
  * After this pass the precision of these nodes is no longer the default. On CPUs it is f32 in three cases:
  *   - The processor has no instructions for bf16.
  *   - The devices are those of several tasks, which share one plan although their processors may differ.
- *   - bf16 is not faster, or has no correct implementation. This holds for convolutions in groups and over three axes.
- *     It also holds for matrix products of few terms that do not ask for bf16 themselves, such as the gradient of
- *     weights from a shard of few examples. */
+ *   - bf16 is not faster, or has no correct implementation. This holds for convolutions in groups and over three axes,
+ *     and for transposed ones that do not ask for bf16 themselves. It also holds for matrix products of few terms that
+ *     do not ask for bf16 themselves, such as the gradient of weights from a shard of few examples. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,7 +125,7 @@ static mst_precision autocast_precision(const mst_plan *plan, const mst_plan_nod
 
 /* Whether rounding the factors and writing the sums take more time than bf16 saves. Measured with oneDNN 2.6 for the
  * gradient of 784 x 500 weights: from 50 examples bf16 is faster with AVX512_BF16 and slower with AMX. From 100
- * examples it is faster with both. */
+ * examples it is faster with both. The limits are the powers of two below these numbers. */
 static bool has_few_terms(const mst_plan *plan, const mst_plan_node *node) {
     const int64_t enough = mst_dnnl_has_amx() ? 64 : 32;
     const mst_matmul_options *o = node->options;
@@ -159,7 +159,8 @@ mst_status mst_plan_autocast(mst_plan *plan) {
     const int64_t num_nodes = plan->num_nodes, num_values = plan->num_values;
     autocast c = {.plan = plan};
     c.first = malloc(((size_t)num_values + 1) * sizeof *c.first);
-    c.castings = calloc((size_t)num_nodes * 2 + 1, sizeof *c.castings);
+    c.castings = calloc((size_t)num_nodes * 2 + 1, /* a product has two factors */
+                        sizeof *c.castings);
     mst_status status = c.first && c.castings ? MST_OK : MST_NO_MEMORY("for a plan");
     if (!status) memset(c.first, -1, (size_t)num_values * sizeof *c.first);
     for (int64_t n = 0; n < num_nodes && !status; n++)

@@ -72,6 +72,7 @@ static mst_status make_all(mst_plan *plan, mst_plan_node *node, mst_spec *src, b
     for (int i = 0; i < node->num_src; i++) src[i] = plan->value[node->src[i]].spec;
     if (is_scan) mst_scan_step_specs(node->options, node->num_src, src, src);
     for (int i = 0; i < node->num_dst; i++) wanted[i] = true;
+    /* a scan has one body, a while two: condition and step */
     node->body = mst_arena_alloc(&plan->memory, 2 * sizeof *node->body);
     if (!node->body) return MST_NO_MEMORY("for a plan");
     const size_t own = mst_align(node->workspace);

@@ -307,6 +307,7 @@ mst_status mst_plan_cross(mst_plan *plan) {
     x.domain = malloc((size_t)devices->count * sizeof *x.domain);
     if (!x.domain) status = MST_NO_MEMORY("for a plan");
     for (int i = 0; i < devices->count && !status; i++) {
+        /* neighbouring devices are mostly of one domain */
         int k = i > 0 && devices->device[i - 1].domain == devices->device[i].domain ? i - 1 : 0;
         while (devices->device[k].domain != devices->device[i].domain) k++;
         x.domain[i] = k == i ? i : x.domain[k];

@@ -13,8 +13,8 @@ typedef struct mst_mirror_devices {
     const struct mst_mirror_devices *firsts; /**< the first device of each domain: these keep the slots and averages */
 } mst_mirror_devices;
 
-/** A mirrored variable, or one of its slots, its average or its master. `value` has the value of each copy; -1: nobody
- *  has asked for this copy yet. */
+/** A mirrored variable, or one of its slots, its average or its master (the f32 values of a weight in bf16). `value`
+ *  has the value of each copy; -1: nobody has asked for this copy yet. */
 typedef struct mst_mirror {
     const mst_mirror_devices *devices;
     bool of_domain; /**< one copy serves all devices of a domain */

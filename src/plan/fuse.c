@@ -190,8 +190,8 @@ static mst_status fuse_batch_norm(mst_plan *plan, mst_plan_node *node) {
     return MST_OK;
 }
 
-/* batch_norm_grad(..., relu_grad(gradient, output)), where output is the output of the fused batch norm of the same
- * sources */
+/* batch_norm_grad(source, gamma, mean, variance, relu_grad(gradient, output)), where output is the output of the fused
+ * batch norm of the same sources. The fused gradient has one more source after gamma: beta. */
 static mst_status fuse_batch_norm_grad(mst_plan *plan, mst_plan_node *node) {
     if (node->op != &mst_op_batch_norm_grad || node->num_control) return MST_OK;
     mst_plan_node *relu = sole_maker(plan, node, node->src[4]);

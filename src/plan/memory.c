@@ -24,14 +24,14 @@
 #include "tensor/buffer.h"
 #include "tensor/string.h"
 
-typedef struct layout {
+typedef struct placing {
     mst_plan *plan;
     int device;
     int32_t *last;  /* by root value: place in the program of its last use; INT32_MAX: end of the step */
     int32_t *block; /* by root value: the number of its block among those of its device */
     mst_plan_block *blocks;
     int64_t num_blocks, block_capacity;
-} layout;
+} placing;
 
 /* ---- roots ---- */
 
@@ -62,7 +62,7 @@ static bool is_shared(const mst_plan *plan, const mst_plan_node *node) {
 
 /* Finds the life of each value: until its last use on its own device, or to the end of the step if another device uses
  * it. */
-static void find_lives(const layout *l) {
+static void find_lives(const placing *l) {
     const mst_plan *plan = l->plan;
     for (int64_t v = 0; v < plan->num_values; v++) l->last[v] = -1;
     for (int d = 0; d < plan->host->devices->count; d++) {
@@ -70,6 +70,7 @@ static void find_lives(const layout *l) {
         for (int64_t k = 0; k < program->num_instances; k++) {
             const mst_plan_instance *instance = &plan->instance[program->instance[k]];
             const mst_plan_node *node = &plan->node[instance->node];
+            /* the devices of a group share the memory of the node's values: its first part stands for all */
             for (int i = 0; i < node->num_src + node->num_dst && instance->part == 0; i++) {
                 if (i < node->num_src && mst_plan_shape_only(node, i)) continue;
                 const int32_t root = plan->value[i < node->num_src ? node->src[i] : node->dst + i - node->num_src].root;
@@ -83,7 +84,7 @@ static void find_lives(const layout *l) {
 
 /* ---- places ---- */
 
-static bool is_own_arena(const layout *l, int32_t value) {
+static bool is_own_arena(const placing *l, int32_t value) {
     const mst_plan_value *v = &l->plan->value[value];
     const mst_plan_node *node = &l->plan->node[v->node];
     return v->root == value && v->space == MST_IN_ARENA && !v->constant && node->device == l->device &&
@@ -91,7 +92,7 @@ static bool is_own_arena(const layout *l, int32_t value) {
 }
 
 /* The source whose last use is at place K and whose memory the node's output may take; -1 if there is none. */
-static int32_t dying_source(const layout *l, const mst_plan_node *node, int32_t k) {
+static int32_t dying_source(const placing *l, const mst_plan_node *node, int32_t k) {
     if (!node->op->may_alias) return -1;
     const mst_plan_value *dst = &l->plan->value[node->dst];
     for (int i = 0; i < node->num_src; i++) {
@@ -107,7 +108,7 @@ static int32_t dying_source(const layout *l, const mst_plan_node *node, int32_t 
     return -1;
 }
 
-static mst_status add_block(layout *l, int32_t value, int32_t begin, int32_t end) {
+static mst_status add_block(placing *l, int32_t value, int32_t begin, int32_t end) {
     MST_TRY(mst_grow(&l->blocks, sizeof *l->blocks, l->num_blocks + 1, &l->block_capacity));
     l->block[value] = (int32_t)l->num_blocks;
     const size_t bytes = (size_t)mst_plan_bytes(&l->plan->value[value]);
@@ -116,7 +117,7 @@ static mst_status add_block(layout *l, int32_t value, int32_t begin, int32_t end
     return MST_OK;
 }
 
-static mst_status place_node(layout *l, int32_t k, const mst_plan_node *node) {
+static mst_status place_node(placing *l, int32_t k, const mst_plan_node *node) {
     /* If devices share the node, another device may begin its part while this one is still at an earlier node. So
      * memory that the earlier node uses must not be taken. */
     const bool shared = is_shared(l->plan, node);
@@ -158,7 +159,7 @@ static void place_constants(mst_plan *plan) {
     }
 }
 
-static void set_offsets(const layout *l, const mst_program *program) {
+static void set_offsets(const placing *l, const mst_program *program) {
     for (int64_t k = 0; k < program->num_instances; k++) {
         const mst_plan_instance *instance = &l->plan->instance[program->instance[k]];
         const mst_plan_node *node = &l->plan->node[instance->node];
@@ -168,7 +169,7 @@ static void set_offsets(const layout *l, const mst_program *program) {
     }
 }
 
-static mst_status place_device(layout *l, mst_program *program) {
+static mst_status place_device(placing *l, mst_program *program) {
     const mst_plan *plan = l->plan;
     const bool host = mst_plan_domain(plan, l->device)->type->host;
     l->num_blocks = 0;
@@ -191,7 +192,7 @@ static mst_status place_device(layout *l, mst_program *program) {
 }
 
 mst_status mst_plan_memory(mst_plan *plan) {
-    layout l = {.plan = plan};
+    placing l = {.plan = plan};
     l.last = malloc(((size_t)plan->num_values + 1) * sizeof *l.last);
     l.block = malloc(((size_t)plan->num_values + 1) * sizeof *l.block);
     mst_status status = l.last && l.block ? MST_OK : MST_NO_MEMORY("for a plan");

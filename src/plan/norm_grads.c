@@ -12,7 +12,8 @@
  *     dx, du = conv2d_grads(w, u, dn, h, terms, of_x)          dx, du, of_w, ... = conv2d_grads(w, u, dn, h, terms,
  *     of_w, ... = batch_norm_grad_sums(w, ..., variance, dx)                                    of_x, variance)
  *
- * The bits are the same with and without this pass. */
+ * The sources of batch_norm_grad are: source, gamma, mean, variance, gradient. fused_batch_norm_grad and
+ * batch_norm_grad_sums have one more after gamma: beta. The bits are the same with and without this pass. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,8 +68,8 @@ static void find_readers(const mst_plan *plan, readers *of) {
     }
 }
 
-/* The batch norm of which NODE is the gradient: outputs 1 and 2 are the mean and variance that NODE reads. Else
- * NULL. */
+/* The batch norm of which NODE is the gradient: its outputs 1 and 2 are the sources MEAN and MEAN + 1 of NODE, mean and
+ * variance. Else NULL. */
 static const mst_plan_node *norm_of(const mst_plan *plan, const mst_plan_node *node, int mean) {
     const mst_plan_node *norm = &plan->node[plan->value[node->src[mean]].node];
     const bool is_norm = norm->op == &mst_op_batch_norm || norm->op == &mst_op_fused_batch_norm ||

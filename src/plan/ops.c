@@ -19,7 +19,7 @@ const mst_op mst_op_feed = {.name = "feed", .num_dst = 1, .flags = MST_OP_STATEF
 const mst_op mst_op_fetch = {
     .name = "fetch", .num_src = MST_VARIADIC, .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE, .infer = like_source};
 
-/* src: a value for another domain; dst of the receive: that value there */
+/* src: a value for another domain or task; dst of the receive: that value there */
 const mst_op mst_op_send = {.name = "send", .num_src = 1, .num_dst = 1, .flags = MST_OP_VIEW, .infer = like_source};
 const mst_op mst_op_receive = {
     .name = "receive", .num_src = 1, .num_dst = 1, .flags = MST_OP_STATEFUL, .infer = like_source};

@@ -109,7 +109,8 @@ static bool is_first_value(const mst_plan *plan, const mst_plan_node *node, int 
 
 enum { FOR_FIRST_VALUES = 1, FOR_OTHERS = 2 };
 
-/* Sets FOR_WHAT of each node to what needs it: first values of variables, other nodes, or both. */
+/* Sets FOR_WHAT of each node to what needs it: first values of variables, other nodes, or both. The walk goes from the
+ * last node to the first, so all users of a node have been visited before it. */
 static void find_uses(const mst_plan *plan, uint8_t *for_what) {
     for (int64_t n = plan->num_nodes - 1; n >= 0; n--) {
         const mst_plan_node *node = &plan->node[n];

@@ -361,7 +361,7 @@ mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, cons
     return status;
 }
 
-static void release_kernel(const mst_plan *plan, mst_plan_node *node) {
+static void release_node(const mst_plan *plan, mst_plan_node *node) {
     mst_plan_destroy_bodies(node);
     if (!node->kernel || !node->kernel->release || !node->state) return;
     if (node->group < 0)
@@ -373,7 +373,7 @@ static void release_kernel(const mst_plan *plan, mst_plan_node *node) {
 
 void mst_plan_destroy(mst_plan *plan) {
     if (!plan) return;
-    for (int64_t i = 0; i < plan->num_nodes; i++) release_kernel(plan, &plan->node[i]);
+    for (int64_t i = 0; i < plan->num_nodes; i++) release_node(plan, &plan->node[i]);
     for (int64_t i = 0; i < plan->num_values; i++) mst_tensor_release(plan->value[i].constant);
     for (int i = 0; plan->program && i < plan->host->devices->count; i++) {
         free(plan->program[i].instance);

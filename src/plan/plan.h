@@ -52,9 +52,10 @@ typedef struct mst_plan_value {
 typedef enum mst_region { MST_BODY = 0, MST_COMMIT } mst_region;
 
 /** The part of a step to which a node belongs. Devices that compile make programs of the nodes of one part. A shard S
- *  is part S + 1. A part below MST_PART_ALONE has the few nodes that got its number. */
+ *  is part S + 1. Below MST_PART_ALONE are parts of an update that a single device runs: the update and its pieces
+ *  (mst_lowering_alone). */
 enum {
-    MST_PART_ALONE = -1, /**< a node that is a program of its own: a sum over shards */
+    MST_PART_ALONE = -1, /**< of many nodes, each of which is a program of its own: sums over shards */
     MST_PART_REST = 0    /**< what belongs to no shard, such as the update */
 };
 
@@ -85,16 +86,16 @@ typedef struct mst_plan_node {
     int32_t peer;     /**< likewise: the other task */
     int64_t staging;  /**< of a feed by a function: place of its value in the staging of its device */
     mst_region region;
-    bool writer;   /**< changes a variable */
-    bool fallible; /**< may fail, so it must come before the gate */
-    bool dead;
+    bool writer;      /**< changes a variable */
+    bool fallible;    /**< may fail, so it must come before the gate */
+    bool dead;        /**< nothing needs it: it stays in the array, and does not run */
     bool materialize; /**< a view that is copied, because its source is written before its last use */
     bool again;       /**< begins a computation that is made again (recompute.c): a compiler must not find that out */
     const mst_kernel *kernel; /**< NULL: the op's reference kernel */
-    mst_kernel_function run;
-    void *state; /**< prepared state of the kernel */
-    size_t workspace;
-    mst_plan_body *body; /**< plans of the bodies, which are options of the node, in their order (plan/bodies.h) */
+    mst_kernel_function run;  /**< what a call runs; NULL: no kernel runs for it, or the pass select has not run yet */
+    void *state;              /**< what the kernel has prepared; of a group: an array with one state for each device */
+    size_t workspace;         /**< bytes of scratch memory that its kernel needs on each device */
+    mst_plan_body *body;      /**< plans of the bodies, which are options of the node, in their order (plan/bodies.h) */
     int32_t num_bodies;
 } mst_plan_node;
 
@@ -136,7 +137,7 @@ typedef struct mst_plan_host {
 } mst_plan_host;
 
 struct mst_plan {
-    mst_arena memory;
+    mst_arena memory; /**< of all that the plan points to and that does not grow */
     const mst_graph *graph;
     const mst_plan_host *host;
     mst_plan_node *node;
@@ -236,7 +237,7 @@ MST_CHECKED mst_status mst_plan_sort(mst_plan *plan);
 MST_CHECKED mst_status mst_plan_read_instead(mst_plan *plan, const int32_t *joined, int64_t num_values);
 /** Makes an inference context for a node. SPEC has room for the specs of its sources. */
 mst_infer mst_plan_infer_context(const mst_plan *plan, const mst_plan_node *node, mst_spec *spec, mst_spec *dst);
-/** True if only the shape of source I matters to the node. */
+/** True if only the shape of source I matters to the node. Ops can say so of their first 32 sources. */
 bool mst_plan_shape_only(const mst_plan_node *node, int i);
 /** Whether NODE may use products of bf16. Its device must compile or have kernels for them. With kernels no other task
  *  may make the same plan, as its processor may differ. */

@@ -179,7 +179,7 @@ static int by_program(const void *a, const void *b) {
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* A number for each part, at least 0. */
+/* A number for each part, at least 0: even for those from 0 on, odd for those below 0. */
 static int32_t part_key(int32_t part) {
     if (part == PART_OTHER || part == PART_UPDATE) return INT32_MAX - (part == PART_UPDATE);
     return part >= 0 ? 2 * part : -2 * part - 1;

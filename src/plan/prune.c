@@ -100,7 +100,8 @@ static mst_status import_variable(importer *m, const mst_node *from) {
  * comes after other nodes, or depends on writes, and these must happen all the same. */
 static bool waits_for_shape(const importer *m, const mst_node *node, int i) {
     const mst_value src = node->src[i];
-    return i < 32 && (node->op->shape_only >> i & 1u) && find_feed(m, src) < 0 && m->ordered[src.node->id];
+    return i < 32 && (node->op->shape_only >> i & 1u) && /* as mst_plan_shape_only */
+           find_feed(m, src) < 0 && m->ordered[src.node->id];
 }
 
 /* Fills CONTROL with the plan nodes for which FROM waits; returns their number. */
@@ -121,6 +122,7 @@ static int32_t list_controls(importer *m, const mst_node *from, int32_t *control
 static mst_status import_node(importer *m, const mst_node *from) {
     mst_plan *plan = m->plan;
     if (from->op->flags & MST_OP_VARIABLE) return import_variable(m, from);
+    /* twice: a source whose shape alone is used may become a control source too */
     int32_t *src = mst_arena_alloc(&plan->memory, (size_t)(2 * from->num_src + from->num_control) * sizeof *src);
     if (!src) return MST_NO_MEMORY("for a plan");
     for (int i = 0; i < from->num_src; i++) src[i] = lookup(m, from->src[i]);

@@ -49,7 +49,7 @@ typedef struct recompute {
     int32_t *copy;        /* by node: its copy; -1: none */
     bool *needed;         /* by node: it gets a copy */
     int32_t num_segments; /* number of segments of all components */
-    int32_t *gate;        /* by segment: position of the last gradient for which the copies wait; -1: there is none */
+    int32_t *after;       /* by segment: position of the last gradient for which the copies wait; -1: there is none */
     int32_t *reader;      /* by segment: the backward node that reads the segment first */
 } recompute;
 
@@ -140,7 +140,7 @@ static void note_last(recompute *r, int32_t reader, int32_t root) {
 /* Fills `node`: the forward nodes, sorted by component. */
 static void list_forward(recompute *r) {
     const mst_plan *plan = r->plan;
-    int32_t *begin = r->gate; /* not used for gates yet */
+    int32_t *begin = r->after; /* not used for that yet */
     for (int64_t n = 0; n < r->num_nodes; n++) r->parent[n] = (int32_t)n;
     each_reader(r, join_components);
     for (int64_t k = 0; k < plan->num_order; k++)
@@ -181,22 +181,22 @@ static void weigh(recompute *r, component c) {
     }
 }
 
-/* Cuts the component where the fewest bytes cross, before a segment has more than LIMIT bytes. Returns the number of
- * segments. */
-static int32_t cut(recompute *r, component c, int64_t limit) {
+/* Cuts the component where the fewest bytes cross, before a segment has more than LIMIT bytes. A segment of less than
+ * half of LIMIT is not cut off. Returns the number of segments. */
+static int32_t cut_to_limit(recompute *r, component c, int64_t limit) {
     int32_t segment = 0;
-    int64_t held = 0, since = -1; /* the best border of this segment so far */
+    int64_t held = 0, border = -1; /* the best border of this segment so far */
     for (int64_t k = c.begin, begin = k; k < c.end; k++) {
-        if (2 * held >= limit && (since < 0 || r->crossing[k] <= r->crossing[since])) since = k;
-        if (held + r->bytes[k] > limit && since > begin) {
+        if (2 * held >= limit && (border < 0 || r->crossing[k] <= r->crossing[border])) border = k;
+        if (held + r->bytes[k] > limit && border > begin) {
             segment++;
             held = 0;
-            begin = since;
-            for (int64_t i = since; i < k; i++) {
+            begin = border;
+            for (int64_t i = border; i < k; i++) {
                 r->segment[i] = segment;
                 held += r->bytes[i];
             }
-            since = -1;
+            border = -1;
         }
         r->segment[k] = segment;
         held += r->bytes[k];
@@ -235,15 +235,15 @@ static int32_t choose_segments(recompute *r, component c) {
     weigh(r, c);
     int64_t all = 0, best = 0, least;
     for (int64_t k = c.begin; k < c.end; k++) all += r->bytes[k];
-    least = all - all / 8;
+    least = all - all / 8; /* copies take time: they must save an eighth at least */
     for (int64_t parts = 2; parts <= MOST_SEGMENTS; parts++) {
-        const int64_t peak = peak_bytes(r, c, cut(r, c, all / parts));
+        const int64_t peak = peak_bytes(r, c, cut_to_limit(r, c, all / parts));
         if (peak < least) {
             least = peak;
             best = parts;
         }
     }
-    return cut(r, c, best ? all / best : INT64_MAX);
+    return cut_to_limit(r, c, best ? all / best : INT64_MAX);
 }
 
 /* Cuts each component. Values that a later segment reads are kept. So are all values of the last segment, because its
@@ -274,9 +274,9 @@ static int32_t made_again(const recompute *r, int32_t n, int i) {
 
 /* Finds when the first gradient reaches each segment, and which node reads the segment then. Positions are those of the
  * order without copies. So all readers of a segment come after the nodes for which its copies wait. */
-static void find_gates(recompute *r) {
+static void find_waits(recompute *r) {
     const mst_plan *plan = r->plan;
-    for (int32_t s = 0; s < r->num_segments; s++) r->gate[s] = INT32_MAX;
+    for (int32_t s = 0; s < r->num_segments; s++) r->after[s] = INT32_MAX;
     for (int64_t k = 0; k < plan->num_order; k++) {
         const int32_t n = plan->order[k];
         const mst_plan_node *node = &plan->node[n];
@@ -288,8 +288,8 @@ static void find_gates(recompute *r) {
         }
         for (int i = 0; i < node->num_src; i++) {
             const int32_t maker = made_again(r, n, i);
-            if (maker < 0 || latest >= r->gate[r->segment[r->place[maker]]]) continue;
-            r->gate[r->segment[r->place[maker]]] = latest;
+            if (maker < 0 || latest >= r->after[r->segment[r->place[maker]]]) continue;
+            r->after[r->segment[r->place[maker]]] = latest;
             r->reader[r->segment[r->place[maker]]] = n;
         }
     }
@@ -361,9 +361,9 @@ static void read_copies(recompute *r) {
 
 static mst_status repeat(recompute *r) {
     const mst_plan *plan = r->plan;
-    find_gates(r);
+    find_waits(r);
     for (int64_t k = 0; k < r->num_forward; k++) {
-        if (r->gate[r->segment[k]] >= 0) continue;
+        if (r->after[r->segment[k]] >= 0) continue;
         /* Without a gradient to wait for, the copy would run right after the forward pass. So the values are kept. */
         const mst_plan_node *node = &plan->node[r->node[k]];
         for (int32_t v = node->dst; v < node->dst + node->num_dst; v++) r->kept[v] = true;
@@ -392,10 +392,10 @@ static mst_status recompute_allocate(recompute *r) {
     r->node = calloc(nodes, sizeof *r->node);
     r->copy = malloc(nodes * sizeof *r->copy);
     r->needed = calloc(nodes, sizeof *r->needed);
-    r->gate = calloc(nodes, sizeof *r->gate);
+    r->after = calloc(nodes, sizeof *r->after);
     r->reader = calloc(nodes, sizeof *r->reader);
     const bool whole = r->backward && r->root && r->kept && r->saved && r->parent && r->place && r->last &&
-                       r->segment && r->crossing && r->bytes && r->sum && r->node && r->copy && r->needed && r->gate &&
+                       r->segment && r->crossing && r->bytes && r->sum && r->node && r->copy && r->needed && r->after &&
                        r->reader;
     if (whole) memset(r->copy, -1, nodes * sizeof *r->copy);
     return whole ? MST_OK : MST_NO_MEMORY("for a plan");
@@ -416,7 +416,7 @@ static void recompute_free(recompute *r) {
     free(r->node);
     free(r->copy);
     free(r->needed);
-    free(r->gate);
+    free(r->after);
     free(r->reader);
 }
 

@@ -73,7 +73,7 @@ static mst_status add_sum(mst_plan *plan, const part *parts, int32_t count, int3
 
 /* Sets OUT to the sum over the shards of all tasks, by an exchange. */
 static mst_status exchange_sum(mst_plan *plan, const part *parts, int32_t *out) {
-    enum { MOST = 2 * MST_SHARD_LEVELS };
+    enum { MOST = 2 * MST_SHARD_LEVELS }; /* a window has at most two leaves on each level of the tree */
     const mst_sum_replicas_options *o = parts[0].options;
     int32_t leaf[MOST], num_leaves = 0;
     MST_TRY(mst_plan_check_window(plan, parts[0].node, (mst_shards){o->first_shard, o->num_here}, o->num_shards));

@@ -39,7 +39,8 @@ typedef struct scheduler {
     entry *heap;
     int64_t num_entries, heap_capacity;
     int32_t *order;
-    int64_t num_order, clock;
+    int64_t num_order;
+    int64_t clock; /* counts the nodes that have their places, receives not included */
 } scheduler;
 
 /* ---- the heap ---- */

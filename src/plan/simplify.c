@@ -18,7 +18,7 @@
 #include "tensor/buffer.h"
 #include "tensor/string.h"
 
-enum { MAX_FOLDED_BYTES = 1 << 20, MAX_SRC = 64 };
+enum { MAX_FOLDED_BYTES = 1 << 20, MAX_SRC = 64 }; /* MAX_SRC: nodes with more sources are not folded */
 
 /* Whether NODE counts examples on the host beside devices that compile. If it were folded, the number would stand in
  * the programs of shards, where it is known only if no other task has shards. */
@@ -142,6 +142,7 @@ static mst_status fold(mst_plan *plan, mst_plan_node *node) {
 
 /* ---- common subexpressions ---- */
 
+/* FNV-1a */
 static uint64_t hash_bytes(uint64_t h, const void *data, size_t bytes) {
     for (size_t i = 0; i < bytes; i++) h = (h ^ ((const unsigned char *)data)[i]) * 0x100000001b3u;
     return h;
@@ -155,7 +156,8 @@ static uint64_t hash_constant(uint64_t h, const mst_tensor *constant) {
     return h;
 }
 
-/* Hash of a node. Constants and options are hashed by their contents, so nodes that are equal by `same` have equal
+/* Hash of a node. Nodes of different phases differ even if they have the same sources: writes may come between them.
+ * Constants and options are hashed by their contents, so nodes that are equal by `same` have equal
  * hashes. In each process the table then finds all equal nodes. All tasks of a session over several tasks therefore
  * merge the same nodes, and make the same plan. */
 static uint64_t hash(const mst_plan *plan, const mst_plan_node *node) {
@@ -183,7 +185,7 @@ static bool same(const mst_plan *plan, const mst_plan_node *a, const mst_plan_no
 }
 
 static bool can_merge(const mst_plan *plan, const mst_plan_node *node) {
-    enum { SMALL = 256 };
+    enum { SMALL = 256 }; /* bytes; large constants are rarely equal, and comparing them takes time */
     if (node->dead || node->num_dst == 0 || node->num_control || node->writer) return false;
     const mst_tensor *constant = plan->value[node->dst].constant;
     if (constant) return node->num_dst == 1 && mst_tensor_all_bytes(constant) <= SMALL;

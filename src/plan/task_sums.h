@@ -27,7 +27,8 @@ MST_CHECKED mst_status mst_plan_add_exchange(mst_plan *plan, const mst_plan_sums
 void mst_plan_place_leaves(mst_plan *plan);
 /** Lowers all nodes sum_replicas (plan/replica_sums.c). */
 MST_CHECKED mst_status mst_distribute_replica_sums(mst_distribute_pass *d);
-/** Lowers all nodes sum_shards, with one exchange for each round, and all nodes sum_replicas. */
+/** Lowers all nodes sum_shards, with one exchange for each round (op/elementwise/sum_shards.h), and all nodes
+ *  sum_replicas. The late sums of devices that compile have an exchange of their own. */
 MST_CHECKED mst_status mst_distribute_sums(mst_distribute_pass *d);
 
 #endif

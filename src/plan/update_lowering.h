@@ -27,7 +27,7 @@ typedef struct mst_variable_update {
     int32_t *gradient; /**< [shards of the window]: values with the gradients of the shards */
     mst_gradient_kind kind;
     bool squares, clipped; /**< of a sparse gradient: see mst_update_variable */
-    int32_t num_parts;
+    int32_t num_parts;     /**< parts of its gradient: sums over shards that are still to be added up */
     mst_gradient_part *parts;
     int32_t num_pieces; /**< pieces of the sum of its gradient, if that crosses domains or tasks; else 0 */
     mst_gradient_sum *pieces;
@@ -47,12 +47,12 @@ typedef struct mst_update_set {
 typedef struct mst_lowering {
     mst_distribute_pass *d;
     mst_plan *plan;
-    int32_t node;
+    int32_t node; /**< the apply_gradients */
     const mst_apply_options *options;
     mst_shards window;    /**< shards whose gradients this task computes */
     const int32_t *src;   /**< sources of apply_gradients */
     const int64_t *parts; /**< sharded state: the parts of the variables (op/state/state_parts.h); else NULL */
-    mst_variable_update *variables;
+    mst_variable_update *variables; /**< [options->num_variables] */
     mst_update_set *sets;
     int32_t num_sets, set_capacity;
     int32_t scalars;  /**< the value that mst_lowering_scalars has added */
@@ -65,11 +65,11 @@ typedef struct mst_lowering {
 /** The devices of one domain that keep the variables of a set, and the update node that they run together. */
 typedef struct mst_update_local {
     const mst_update_set *set;
-    int32_t index; /**< number of the set */
-    bool first_of_set;
+    int32_t index;     /**< number of the set */
+    bool first_of_set; /**< its domain is the first of the set's */
     int32_t num_devices;
     const int32_t *device;
-    int32_t group;
+    int32_t group; /**< number of the plan's group of these devices */
     int64_t units; /**< units of all variables */
     mst_update_options options;
     mst_update_variable *variable;
@@ -79,8 +79,10 @@ typedef struct mst_update_local {
 
 /** Memory that lives as long as the plan. */
 void *mst_lowering_alloc(mst_lowering *l, size_t count, size_t size);
+/** The node that makes VALUE, and the device of that node. */
 int32_t mst_lowering_maker(const mst_lowering *l, int32_t value);
 int32_t mst_lowering_device(const mst_lowering *l, int32_t value);
+/** Options and shape of the variable of V. */
 const mst_variable_options *mst_lowering_variable(const mst_lowering *l, const mst_variable_update *v);
 const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_variable_update *v);
 /** Whether other tasks have shards of the step too. */

@@ -13,7 +13,7 @@
  *
  * Two vectors of one device are added there. Those of two devices are added by the owner of the bucket; the devices
  * take turns as owners. Rows of sparse gradients, which are in no bucket, are merged in the same pairs. Sums over tasks
- * go through the host's memory (collective/exchange.h). Each device cuts the sums into gradients of variables. */
+ * go through the host's memory (collective/exchange.c). Each device cuts the sums into gradients of variables. */
 #include "base/no_memory.h"
 #include "op/list.h"
 #include "op/state/state_parts.h"

@@ -70,7 +70,7 @@ static uint64_t hash_exchanges(const mst_plan *plan) {
 mst_status mst_plan_vote(mst_plan *plan) {
     if (plan->num_exchanges == 0) return MST_OK;
     plan->exchange_hash = hash_exchanges(plan);
-    if (!plan->commits) plan->vote = -1;
+    if (!plan->commits) plan->vote = -1; /* a step that writes nothing needs no vote */
     if (plan->vote < 0) return MST_OK;
     MST_TRY(mst_plan_sort(plan));
     return add_vote(plan);

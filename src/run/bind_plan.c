@@ -237,7 +237,7 @@ mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int i
         const int64_t before = slot->arena[d].bytes;
         MST_TRY(bind_grow(session, cached->plan, slot, d));
         const bool grew = slot->arena[d].bytes > before && session->devices.device[d].domain->type->host;
-        if (grew) fresh += slot->arena[d].bytes;
+        if (grew) fresh += slot->arena[d].bytes; /* all of it: the old arena was freed */
     }
     mst_bound_plan_free(session, bound);
     mst_status status = bind(session, cached, slot, bound);

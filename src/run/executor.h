@@ -1,8 +1,9 @@
 /** The threads of a session's devices, and the order in which each device works on frames.
  *
  *  Every device has a queue. A frame is put on the queues of all its devices at once, under the session's lock. So two
- *  frames never wait for each other in a circle. The thread that asks for a step runs device 0's part itself, once
- *  device 0 has done the frames before it. The other devices have threads of their own. */
+ *  frames never wait for each other in a circle. All devices but device 0 have threads of their own. Device 0 has one
+ *  too if callers must be able to leave at their deadline. Else the thread that asks for a step runs device 0's part
+ *  itself, once device 0 has done the frames before it. */
 #ifndef MUSTER_RUN_EXECUTOR_H
 #define MUSTER_RUN_EXECUTOR_H
 
@@ -10,7 +11,8 @@
 
 typedef struct mst_executor mst_executor;
 
-/** Makes an executor for at most NUM_FRAMES frames at a time. With RUNS_ALL device 0 has a thread of its own, like the
+/** Makes an executor whose queues have NUM_FRAMES places. That is one more than there may be frames at a time, because
+ *  the mark of the end takes a place too. With RUNS_ALL device 0 has a thread of its own, like the
  *  others, so that callers can leave at their deadline. Without it callers run device 0's part themselves, which saves
  *  some microseconds. */
 MST_CHECKED mst_status mst_executor_create(const mst_devices *devices, const mst_session_options *options,

@@ -52,10 +52,11 @@ typedef struct mst_frame {
     mst_tensor **outputs;       /**< by fetch; a NULL entry: not wanted. The tensors are retained */
     mst_step step;
     int64_t deadline;
-    int64_t longer;   /**< deadline behind the gate for the caller and for a part that the caller runs */
-    bool caller_runs; /**< the caller runs device 0's part. Behind the gate that part waits until `longer`; parts on
+    int64_t longer;       /**< deadline behind the gate for the caller and for a part that the caller runs */
+    bool caller_runs;     /**< the caller runs device 0's part. Behind the gate that part waits until `longer`; parts on
                        *   other threads have no deadline there */
-    bool check_numerics, spin;
+    bool check_numerics;  /**< the option of the session */
+    bool spin;            /**< waits spin for a moment before they sleep (mst_executor_spins) */
     mst_run_notes *notes; /**< notes for a trace; NULL: the run is not traced */
     bool has_turn;
     mst_turn turn;                      /**< for the entries of the plan */
@@ -93,7 +94,7 @@ typedef struct mst_frame {
     struct mst_walk *walks;     /**< likewise: the place of each device in its program */
     atomic_bool failed;
     pthread_mutex_t lock; /**< of `failure` */
-    mst_failure failure;  /**< the first failure; a cause replaces a derived one */
+    mst_failure failure;  /**< the first failure; a cause replaces a derived one (base/failure.h) */
 } mst_frame;
 
 /** The array of VALUE in this frame, with its address. */

@@ -225,6 +225,7 @@ static mst_status place(mst_session *session, mst_cached_plan *cached) {
         const mst_program *program = &cached->plan->program[d];
         const int64_t grows = program->arena_bytes + program->workspace_bytes - session->slots[0].arena[d].bytes;
         const int64_t more = (grows > 0 ? grows : 0) + program->exchange_bytes;
+        /* each slot has arenas of its own, which become as large */
         if (more > 0) MST_TRY(mst_session_check_limit(session, cached->plan, d, more * session->num_slots));
     }
     return MST_OK;

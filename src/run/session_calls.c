@@ -202,7 +202,7 @@ static mst_status hold(mst_slot *slot, const mst_feed *feeds, int num_feeds, mst
  * begun. Does nothing if another run has taken a number since. */
 static void give_number_back(mst_session *session, const mst_step *step) {
     if (step->number >= 0 || session->part) return;
-    uint64_t next = (uint64_t)-step->number;
+    uint64_t next = (uint64_t)-step->number; /* run n has the number -1 - n, and `runs` is n + 1 after it */
     atomic_compare_exchange_strong(&session->store->runs, &next, next - 1);
 }
 

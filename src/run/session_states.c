@@ -160,7 +160,7 @@ static mst_status place_batch(mst_session *session, mst_cached_plan *cached, bat
         return status;
     }
     for (int64_t i = 0; i < b->count; i++) MST_TRY(note_used(session, b->plan_state[i], b->state[i], b->copy[i]));
-    enum { WORTH_TOUCHING = 1 << 18 };
+    enum { WORTH_TOUCHING = 1 << 18 }; /* bytes */
     if (device->domain->type->host && b->bytes >= WORTH_TOUCHING && session->devices.count > 1)
         MST_TRY(note_touches(cached, b));
     b->count = b->bytes = 0;

@@ -1,6 +1,5 @@
-/* Writes a trace as Chrome's trace events:
- * https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU Times are microseconds since the
- * trace began. */
+/* Writes a trace as Chrome's trace events, whose times are microseconds since the trace began. The format:
+ * https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
