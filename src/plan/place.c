@@ -191,6 +191,7 @@ static mst_status place_on_another_device(const mst_plan *plan, mst_plan_node *n
     MST_TRY(find_device(plan, asked, &name, &device));
     const int fallback = mst_devices_fallback(plan->host->devices, &name, op_of(node), count, spec);
     const bool is_chosen = node->origin && node->origin->soft; /* by the library, not by the user */
+    /* a node that asks for no device in particular may leave one that compiles, even without soft placement */
     const bool is_asked = ((*given.type || given.index >= 0) && !is_chosen) || !compiles(plan, device);
     const bool may_move =
         (plan->host->options->allow_soft_placement || !is_asked) && mst_devices_have_task(plan->host->devices, &name);

@@ -186,7 +186,7 @@ static int32_t part_key(int32_t part) {
 }
 
 /* Numbers the programs, and sorts their nodes: those of the graph in the order in which they were made there, then
- * those that passes have added. */
+ * those that passes have added. A copy for another device has the key of the node of which it is a copy. */
 static mst_status find_programs(pass *p) {
     const mst_plan *plan = p->plan;
     mst_pair_map kinds = {0}, programs = {0};

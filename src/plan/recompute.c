@@ -111,6 +111,7 @@ static void find_values(recompute *r) {
 
 /* ---- components ---- */
 
+/* The node that stands for the component of NODE: union-find, with path halving. */
 static int32_t find_parent(recompute *r, int32_t node) {
     while (r->parent[node] != node) node = r->parent[node] = r->parent[r->parent[node]];
     return node;

@@ -6,9 +6,10 @@
  *    update_scalars.c     numbers that are the same for all elements: rates, decays, the rule's state
  *    update_gradients.c   the kind of each gradient, and sums over the shards of a device
  *    update_exchange.c    sums over domains, and over tasks
+ *    update_pairs.c       sums on devices that compile
  *    update_clip.c        clipping by norm
  *    update_shard.c       slots that are divided among the tasks
- *    update_ops.c         the ops of the nodes
+ *    update_ops.c         the ops of the nodes; in StableHLO: update_ops_hlo.c
  *
  * Variables that the same devices keep are updated together, each where it is. The update is one node for the devices
  * of one memory domain. Each device runs it for its part of the units (op/state/update.h), and reads the gradients of
@@ -219,6 +220,7 @@ static mst_status push_variable(mst_lowering *l, mst_update_local *x, const mst_
     out->weight = (int32_t)x->num_src;
     MST_TRY(push_weights(l, x, v));
     out->slot = (int32_t)x->num_src;
+    /* after the weight come the slots, then the average, then the master, where there are any */
     for (int i = 1; i < mst_apply_num_written(o); i++) {
         if (i == o->num_slots + 1 && o->averages)
             out->average = (int32_t)x->num_src;

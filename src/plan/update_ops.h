@@ -10,7 +10,7 @@
 typedef struct mst_sum_leaves_options {
     int zero_;
     int32_t num_shards;
-    const mst_shards *leaf;
+    const mst_shards *leaf; /**< by source: the shards whose sum it is */
 } mst_sum_leaves_options;
 
 /** check_rows: copies the rows of sparse_gradient that are in use, in the form that sum_rows gives. Fails if their

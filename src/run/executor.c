@@ -26,14 +26,14 @@ typedef struct worker {
     mst_timeline done;      /* counts frames that the device has left */
     mst_executor *executor;
     int device;
-    uint64_t points;   /* value of its timeline when all frames on the queue are done */
-    mst_frame **queue; /* a NULL entry: the end */
-    bool *given_up;    /* by place: the caller of device 0 left before its turn */
-    pthread_mutex_t lock;
+    uint64_t points;      /* value of its timeline when all frames on the queue are done */
+    mst_frame **queue;    /* a NULL entry: the end */
+    bool *given_up;       /* by place: the caller of device 0 left before its turn */
+    pthread_mutex_t lock; /* of `given_up`, and of advancing `done` for callers */
     pthread_t thread;
-    bool started;
-    mst_timeline ended;
-    mst_team *team; /* threads of the device, if it has more than one */
+    bool started;       /* it has a thread */
+    mst_timeline ended; /* 1: the thread has come to its end */
+    mst_team *team;     /* threads of the device, if it has more than one */
 } worker;
 
 struct mst_executor {

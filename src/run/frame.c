@@ -249,6 +249,7 @@ static void stop(mst_frame *frame, int device, int64_t at, int32_t node) {
     int64_t call = program->num_calls, next = at, before = at;
     while (next < program->num_actions && program->action[next].kind != MST_DO_RUN) next++;
     if (next < program->num_actions) call = program->action[next].first;
+    /* if the calls of action AT have begun, those before NODE are complete */
     while (next == at && frame->plan->instance[program->call[call]].node != node) call++;
     while (before > 0 && program->action[before - 1].kind != MST_DO_REACH) before--;
     frame->stop[device].call = call;

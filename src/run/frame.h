@@ -51,7 +51,7 @@ typedef struct mst_frame {
     const mst_feed *feeds;      /**< copies of the caller's feeds; their tensors are retained */
     mst_tensor **outputs;       /**< by fetch; a NULL entry: not wanted. The tensors are retained */
     mst_step step;
-    int64_t deadline;
+    int64_t deadline;     /**< of the call */
     int64_t longer;       /**< deadline behind the gate for the caller and for a part that the caller runs */
     bool caller_runs;     /**< the caller runs device 0's part. Behind the gate that part waits until `longer`; parts on
                        *   other threads have no deadline there */

@@ -6,10 +6,10 @@
 
 /** The decision. */
 enum {
-    MST_UNDECIDED,
-    MST_VOTED, /**< this task can make the step, and the coordinator of all tasks decides (run/part.h) */
-    MST_HAPPENS,
-    MST_DOES_NOT
+    MST_UNDECIDED, /**< devices are still in the body */
+    MST_VOTED,     /**< this task can make the step, and the coordinator of all tasks decides (run/part.h) */
+    MST_HAPPENS,   /**< all devices write */
+    MST_DOES_NOT   /**< no device writes */
 };
 
 /** Does what may fail at the gate: waits for steps that still read the entries that this one writes, and renews the

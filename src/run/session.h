@@ -74,9 +74,9 @@ typedef struct mst_cached_plan {
     void **executable; /**< by device */
     char **constants;  /**< by device; NULL if its domain is the host's */
     mst_state **state; /**< by state of the plan; NULL if it is not used */
-    mst_copy **copy;
-    void **data;  /**< addresses of the copies */
-    mst_use *use; /**< the uses for which a turn is taken: each entry once */
+    mst_copy **copy;   /**< by state of the plan: the copy of its entry that the plan works with */
+    void **data;       /**< addresses of the copies */
+    mst_use *use;      /**< the uses for which a turn is taken: each entry once */
     int64_t num_uses;
     mst_touch *touch; /**< new memory of copies that were made with the plan: its first run touches it */
     int64_t num_touches, touch_capacity;

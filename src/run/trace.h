@@ -15,10 +15,10 @@
 
 typedef struct mst_note {
     mst_action_kind kind;
-    int32_t node;  /**< -1: the action belongs to no node */
-    int32_t other; /**< device that was waited for; -1: none */
-    int32_t point; /**< point that was waited for, or that this device reached */
-    int64_t begin, end;
+    int32_t node;       /**< -1: the action belongs to no node */
+    int32_t other;      /**< device that was waited for; -1: none */
+    int32_t point;      /**< point that was waited for, or that this device reached */
+    int64_t begin, end; /**< by mst_clock_now */
 } mst_note;
 
 /** Notes of one device. Only its thread writes them. There is room for all that its program can note. */

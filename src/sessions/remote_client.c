@@ -253,6 +253,7 @@ mst_status mst_remote_client_ask(mst_remote_client *client, int32_t kind, uint64
     client->last_request++;
     MST_TRY(send_request(client, kind, session, w));
     for (;;) {
+        /* without a connection the time is up after CONNECTING_SECONDS, even if the deadline is later */
         const bool in_time = mst_clock_now() < (client->connected ? deadline : connecting);
         if (!in_time) return no_answer(client, seconds);
         mst_task_message *message =
@@ -264,6 +265,7 @@ mst_status mst_remote_client_ask(mst_remote_client *client, int32_t kind, uint64
             *out = message;
             return MST_OK;
         }
+        /* an event of the connection; or an answer that came too late for an earlier request, which is dropped */
         note_event(client, message);
         if (message->head.kind == MST_TASK_MESSAGE_LOST && message->from == MST_REMOTE_LEADER) {
             /* only to open a session: the leader knows an open one by the client number that opened it */
