@@ -62,8 +62,8 @@ int posix_memalign(void **out, size_t alignment, size_t size) {
 
 enum { ROWS = 330, BATCH = 16, FEATURES = 20, CLASSES = 5, LAST = 18 };
 
-/* Counts from the end of step 2 to the end of step LAST. The batches of these steps are whole, and so is the next, which
- * may be taken ahead. */
+/* Counts from the end of step 2 to the end of step LAST. The batches of these steps are whole, and so is the next,
+ * which may be taken ahead. */
 static mst_status step_end(void *context, mst_train_state *state) {
     int64_t *steps = context;
     if (state->step == 2) atomic_store(&counting, true);
