@@ -106,7 +106,8 @@ static void a_program_that_takes_too_long_changes_nothing(void **state) {
     EXPECT_OK(mst_session_run(session, &feed, 1, &step, 1, NULL));
     mst_snapshot *before = state_of(mst_session_store(session));
     mst_tensor_set(feed.tensor, 0, 900000);
-    EXPECT_ERROR(mst_session_run(session, &feed, 1, &step, 1, NULL), MST_DEADLINE, "");
+    EXPECT_ERROR(mst_session_run(session, &feed, 1, &step, 1, NULL), MST_DEADLINE, "has not ended");
+    assert_string_equal(mst_error()->device, mst_session_device(session, 1));
     mst_snapshot *after = state_of(mst_session_store(session));
     state_expect_same("too long", after, before, false);
     mst_tensor_set(feed.tensor, 0, 3);
