@@ -2,6 +2,8 @@
  *
  *  compile turns the part into an executable, once for a plan. bind gives the executable addresses, once for each step
  *  that may be in flight. execute runs some of its calls, in each step. Neither plan nor executable ever change.
+ *  Compiling that may take long goes on in an errand (run/errand.h): the first execute waits for it, at most until the
+ *  deadline of the frame, and has its errors. destroy does not wait.
  *
  *  Calls of a device that compiles may be late: execute only starts them, in their order. A later call on that device,
  *  or a copy from it, waits for what it reads. settle waits for all of them. */
@@ -11,6 +13,8 @@
 #include "base/team.h"
 #include "plan/plan.h"
 
+struct mst_errand;
+struct mst_errand_type;
 struct mst_frame;
 struct mst_run_notes;
 
@@ -74,6 +78,10 @@ typedef struct mst_backend_services {
     void (*note_call)(struct mst_run_notes *notes, int device, int32_t node, int64_t begin);
     /** As mst_compiled_fail (run/compiled_fault.h). */
     mst_status (*compiled_fail)(const struct mst_frame *frame, int32_t node, int32_t word, int32_t *failed);
+    /** As mst_errand_start, mst_errand_wait and mst_errand_leave (run/errand.h): for what may never end. */
+    mst_status (*errand_start)(const struct mst_errand_type *type, void *context, struct mst_errand **out);
+    mst_status (*errand_wait)(struct mst_errand *errand, int64_t deadline, const char *what);
+    void (*errand_leave)(struct mst_errand *errand);
 } mst_backend_services;
 
 extern const mst_backend_services mst_backend_services_here;

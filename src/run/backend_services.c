@@ -2,7 +2,12 @@
 #include "base/clock.h"
 #include "run/backend.h"
 #include "run/compiled_fault.h"
+#include "run/errand.h"
 #include "run/trace.h"
 
-const mst_backend_services mst_backend_services_here = {
-    .clock_now = mst_clock_now, .note_call = mst_note_call, .compiled_fail = mst_compiled_fail};
+const mst_backend_services mst_backend_services_here = {.clock_now = mst_clock_now,
+                                                        .note_call = mst_note_call,
+                                                        .compiled_fail = mst_compiled_fail,
+                                                        .errand_start = mst_errand_start,
+                                                        .errand_wait = mst_errand_wait,
+                                                        .errand_leave = mst_errand_leave};

@@ -2,14 +2,17 @@
  * programs (support/hlo_interpreter.h). So tests see what a device gets, and not what a kernel would make of the plan.
  *
  * Addresses are names of arrays, and programs run late, on a thread for each device (support/late_arrays.h). So what
- * works here makes no assumption on when a device is done.
+ * works here makes no assumption on when a device is done. Compiling a text, which is to parse it, is an errand
+ * (run/errand.h): the first run of a program waits for it.
  *
  * Variables of the environment are for tests:
  *
- *   MUSTER_LAGOON_FAIL=N      the run of a program that is number N in this process, from 1, fails
- *   MUSTER_LAGOON_STUCK=N     that run never ends
- *   MUSTER_LAGOON_HOLD=FILE   while there is a file FILE.D, no run on device D ends
- *   MUSTER_LAGOON_TEXTS=FILE  each text that is new in this process is appended to FILE, then a line "// ----" */
+ *   MUSTER_LAGOON_FAIL=N           the run of a program that is number N in this process, from 1, fails
+ *   MUSTER_LAGOON_STUCK=N          that run never ends
+ *   MUSTER_LAGOON_COMPILE_STUCK=N  the text that is the Nth to be compiled in this process never is
+ *   MUSTER_LAGOON_HOLD=FILE        while there is a file FILE.D, no run on device D ends; while there is a file
+ *                                  FILE.text, no text is compiled
+ *   MUSTER_LAGOON_TEXTS=FILE       each text that is new in this process is appended to FILE, then a line "// ----" */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,6 +21,7 @@
 
 #include "plan/compiled.h"
 #include "run/backend.h"
+#include "run/errand.h"
 #include "run/frame.h"
 #include "support/hlo_interpreter.h"
 #include "support/late_arrays.h"
@@ -29,15 +33,47 @@ static const mst_registrar *host;
 #define FAIL(code, ...) host->error_set((code), __FILE__, __LINE__, __VA_ARGS__)
 #define NO_MEMORY() FAIL(MST_OUT_OF_MEMORY, "lagoon: there is no memory for a plan")
 
+/* ---- variables of the environment ---- */
+
+/* The number that VARIABLE is; 0: it is not set. */
+static mst_status find_number(const char *variable, long long *out) {
+    const char *text = getenv(variable);
+    char *end = NULL;
+    *out = 0;
+    if (!text || !*text) return MST_OK;
+    *out = strtoll(text, &end, 10);
+    return *end ? FAIL(MST_INVALID, "%s is '%s', must be a number", variable, text) : MST_OK;
+}
+
+/* Sets OUT to the file that holds WHAT while it is there; NULL: there is none. The caller frees it. */
+static mst_status find_hold(const char *what, char **out) {
+    const char *file = getenv("MUSTER_LAGOON_HOLD");
+    *out = NULL;
+    if (!file || !*file) return MST_OK;
+    const size_t size = strlen(file) + strlen(what) + 2;
+    if (!(*out = malloc(size))) return NO_MEMORY();
+    snprintf(*out, size, "%s.%s", file, what);
+    return MST_OK;
+}
+
 /* ---- texts ---- */
 
-/* A text that was compiled. It stays when no plan has it any more, so that it is known not to be new. */
+/* A text that is compiled, or was. It stays when no plan has it any more, so that it is known not to be new. */
 typedef struct compiled_text {
     char *text;
-    hlo_program *program; /* NULL: no plan has it */
+    mst_errand *errand;           /* NULL: no plan has it */
+    struct compilation *compiled; /* the errand's */
     int64_t uses;
     struct compiled_text *next;
 } compiled_text;
+
+/* What the errand of a text does. */
+typedef struct compilation {
+    const char *text;
+    hlo_program *program; /* is there when the errand has ended without an error */
+    bool is_stuck;
+    char *hold; /* it is not compiled while there is this file; NULL: no file is meant */
+} compilation;
 
 static pthread_mutex_t text_lock = PTHREAD_MUTEX_INITIALIZER;
 static compiled_text *texts;
@@ -72,38 +108,66 @@ static mst_status add_text(const char *text, compiled_text **out) {
     return MST_OK;
 }
 
-static mst_status get_text_locked(const char *text, const char *node, compiled_text **out) {
+static mst_status parse(void *context) {
+    compilation *x = context;
     char error[MOST_ERROR];
+    if (x->is_stuck) late_while_file(NULL);
+    if (x->hold) late_while_file(x->hold);
+    x->program = hlo_parse(x->text, error, sizeof error);
+    return x->program ? MST_OK : FAIL(MST_INTERNAL, "lagoon: %s", error);
+}
+
+static void free_compilation(void *context) {
+    compilation *x = context;
+    hlo_program_free(x->program);
+    free(x->hold);
+    free(x);
+}
+
+static mst_status start_compiling(compiled_text *x) {
+    static const mst_errand_type type = {parse, free_compilation};
+    static long long compilations;
+    compilation *c = calloc(1, sizeof *c);
+    if (!c) return NO_MEMORY();
+    c->text = x->text;
+    long long stuck;
+    mst_status status = find_number("MUSTER_LAGOON_COMPILE_STUCK", &stuck);
+    if (!status) status = find_hold("text", &c->hold);
+    c->is_stuck = ++compilations == stuck;
+    if (!status) status = host->services->errand_start(&type, c, &x->errand);
+    if (status)
+        free_compilation(c);
+    else
+        x->compiled = c;
+    return status;
+}
+
+static mst_status get_text_locked(const char *text, compiled_text **out) {
     compiled_text *x = texts;
     while (x && strcmp(x->text, text) != 0) x = x->next;
-    hlo_program *program = x ? x->program : NULL;
-    if (!program && !(program = hlo_parse(text, error, sizeof error)))
-        return FAIL(MST_INTERNAL, "lagoon: the program of node '%s': %s", node, error);
-    const mst_status status = x ? MST_OK : add_text(text, &x);
-    if (status) {
-        hlo_program_free(program);
-        return status;
-    }
-    x->program = program;
+    if (!x) MST_TRY(add_text(text, &x));
+    if (!x->errand) MST_TRY(start_compiling(x));
     x->uses++;
     *out = x;
     return MST_OK;
 }
 
-/* Sets OUT to TEXT, parsed. put_text must follow. */
-static mst_status get_text(const char *text, const char *node, compiled_text **out) {
+/* Sets OUT to TEXT, and begins to compile it if no plan has it yet. put_text must follow. */
+static mst_status get_text(const char *text, compiled_text **out) {
     pthread_mutex_lock(&text_lock);
-    const mst_status status = get_text_locked(text, node, out);
+    const mst_status status = get_text_locked(text, out);
     pthread_mutex_unlock(&text_lock);
     return status;
 }
 
+/* Leaves a text that is still being compiled. */
 static void put_text(compiled_text *x) {
     if (!x) return;
     pthread_mutex_lock(&text_lock);
     if (--x->uses == 0) {
-        hlo_program_free(x->program);
-        x->program = NULL;
+        host->services->errand_leave(x->errand);
+        x->errand = NULL;
+        x->compiled = NULL;
     }
     pthread_mutex_unlock(&text_lock);
 }
@@ -167,13 +231,12 @@ static mst_status check_program(const mst_plan *plan, const mst_plan_node *node,
     return MST_OK;
 }
 
-static mst_status compile_call(const mst_plan *plan, const mst_plan_node *node, compiled_text **out) {
+static mst_status compile_call(const mst_plan_node *node, compiled_text **out) {
     if (node->group >= 0)
         return FAIL(MST_INTERNAL, "lagoon: node '%s' is for several devices, which share no memory", node->name);
     if (strcmp(node->op->name, "compiled") == 0) {
         const mst_compiled_options *o = node->options;
-        MST_TRY(get_text(o->text, node->name, out));
-        return check_program(plan, node, (*out)->program);
+        return get_text(o->text, out);
     }
     if (strcmp(node->op->name, "assign") == 0 && node->region == MST_COMMIT) return MST_OK;
     return FAIL(MST_INTERNAL, "lagoon: node '%s' is %s, which is not a program", node->name, node->op->name);
@@ -198,7 +261,7 @@ static mst_status compile(const mst_plan *plan, int device, void **out) {
     *e = (executable){plan, device, text};
     mst_status status = MST_OK;
     for (int64_t k = 0; k < program->num_calls && !status; k++)
-        status = compile_call(plan, &plan->node[plan->instance[program->call[k]].node], &text[k]);
+        status = compile_call(&plan->node[plan->instance[program->call[k]].node], &text[k]);
     if (status)
         destroy(e);
     else
@@ -211,11 +274,13 @@ static mst_status compile(const mst_plan *plan, int device, void **out) {
 typedef struct call {
     const mst_plan_node *node;
     int32_t number;             /* of the node */
-    const hlo_program *program; /* NULL: an assignment */
+    compiled_text *text;        /* NULL: an assignment */
+    const hlo_program *program; /* of TEXT; NULL until the call is first made */
     const mst_array *src, *dst;
 } call;
 
 typedef struct instance {
+    const mst_plan *plan;
     const mst_step *step;
     mst_domain *domain;
     int device;
@@ -256,6 +321,7 @@ static mst_status bind(void *context, const mst_binding *binding, void **out) {
         unbind(x);
         return NO_MEMORY();
     }
+    x->plan = plan;
     x->step = binding->step;
     x->domain = plan->host->devices->device[e->device].domain;
     x->device = e->device;
@@ -264,11 +330,8 @@ static mst_status bind(void *context, const mst_binding *binding, void **out) {
     for (int64_t k = 0; k < program->num_calls && !status; k++) {
         const int32_t number = plan->instance[program->call[k]].node;
         const mst_plan_node *node = &plan->node[number];
-        x->calls[k] = (call){.node = node,
-                             .number = number,
-                             .program = e->text[k] ? e->text[k]->program : NULL,
-                             .src = next,
-                             .dst = next + node->num_src};
+        x->calls[k] =
+            (call){.node = node, .number = number, .text = e->text[k], .src = next, .dst = next + node->num_src};
         status = bind_arrays(binding, node, next);
         next += node->num_src + node->num_dst;
     }
@@ -373,38 +436,41 @@ static mst_status make_result(const instance *x, const call *c, int i, late_arra
     return late_array_put(x->domain, c->dst[i].data, bytes_of(&(*out)->array), *out);
 }
 
-/* Whether VARIABLE is NUMBER. */
-static mst_status is_number(const char *variable, long long number, bool *out) {
-    const char *wanted = getenv(variable);
-    char *end = NULL;
-    *out = false;
-    if (!wanted || !*wanted) return MST_OK;
-    *out = strtoll(wanted, &end, 10) == number;
-    return *end ? FAIL(MST_INVALID, "%s is '%s', must be a number", variable, wanted) : MST_OK;
+/* Counts a run on DEVICE, and says what is to become of it. */
+static mst_status choose_end(program_run *run, int device) {
+    static _Atomic long long runs;
+    long long fails, stuck;
+    char what[16];
+    snprintf(what, sizeof what, "%d", device);
+    MST_TRY(find_number("MUSTER_LAGOON_FAIL", &fails));
+    MST_TRY(find_number("MUSTER_LAGOON_STUCK", &stuck));
+    MST_TRY(find_hold(what, &run->hold));
+    const long long number = atomic_fetch_add(&runs, 1) + 1;
+    run->fails = number == fails;
+    run->is_stuck = number == stuck;
+    return MST_OK;
 }
 
-/* Says what is to become of the run on DEVICE that is NUMBER in this process. */
-static mst_status choose_end(program_run *run, int device, long long number) {
-    const char *file = getenv("MUSTER_LAGOON_HOLD");
-    MST_TRY(is_number("MUSTER_LAGOON_FAIL", number, &run->fails));
-    MST_TRY(is_number("MUSTER_LAGOON_STUCK", number, &run->is_stuck));
-    if (!file || !*file) return MST_OK;
-    const size_t size = strlen(file) + 16;
-    if (!(run->hold = malloc(size))) return NO_MEMORY();
-    snprintf(run->hold, size, "%s.%d", file, device);
+/* Waits until the program of C has been compiled. */
+static mst_status await_program(const instance *x, call *c, int64_t deadline) {
+    char what[MOST_ERROR];
+    if (c->program) return MST_OK;
+    snprintf(what, sizeof what, "compiling the program of node '%s'", c->node->name);
+    MST_TRY(host->services->errand_wait(c->text->errand, deadline, what));
+    MST_TRY(check_program(x->plan, c->node, c->text->compiled->program));
+    c->program = c->text->compiled->program;
     return MST_OK;
 }
 
 /* Starts a program. Its arguments may be on their way, and its results are. */
 static mst_status start_program(instance *x, const call *c) {
-    static _Atomic long long runs;
-    const long long number = atomic_fetch_add(&runs, 1) + 1;
     const int num_args = hlo_num_arguments(c->program);
     program_run *run = calloc(1, sizeof *run);
     late_array **arg = calloc((size_t)num_args + 1, sizeof *arg);
     late_array **result = calloc((size_t)c->node->num_dst + 1, sizeof *result);
-    mst_status status = run && arg && result ? choose_end(run, x->domain->index, number) : NO_MEMORY();
+    mst_status status = run && arg && result ? MST_OK : NO_MEMORY();
     for (int i = 0; i < num_args && !status; i++) status = find_argument(x, c, i, &arg[i]);
+    if (!status) status = choose_end(run, x->domain->index);
     for (int i = 0; i < c->node->num_dst && !status; i++) status = make_result(x, c, i, &result[i]);
     if (!status) {
         run->call = c;
@@ -443,10 +509,11 @@ static mst_status execute(void *context, int32_t first, int32_t end, struct mst_
         atomic_store(&x->frame, frame->number);
     }
     for (int32_t k = first; k < end; k++) {
-        const call *c = &x->calls[k];
+        call *c = &x->calls[k];
         const int64_t begin = frame->notes ? host->services->clock_now() : 0;
         atomic_store_explicit(&frame->at[x->device], c->number, memory_order_relaxed);
-        MST_TRY(c->program ? start_program(x, c) : assign(x, c));
+        if (c->text) MST_TRY(await_program(x, c, frame->deadline));
+        MST_TRY(c->text ? start_program(x, c) : assign(x, c));
         if (frame->notes) host->services->note_call(frame->notes, x->device, c->number, begin);
     }
     return MST_OK;

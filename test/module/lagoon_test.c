@@ -9,7 +9,6 @@
 #include "run/backend.h"
 #include "run/frame.h"
 #include "support/folder.h"
-#include "support/hlo_interpreter.h"
 #include "support/test.h"
 
 /* ---- a plan of one node ---- */
@@ -36,9 +35,10 @@ typedef struct one_node {
     mst_binding binding;
     mst_frame frame;
     void *executable, *bound;
+    double seconds; /* until the deadline of a run */
 } one_node;
 
-static int runs; /* of programs, in this process */
+static int runs; /* of programs that were started in this process */
 
 static mst_domain *domain_of(const one_node *x, int device) {
     return x->devices.device[device].domain;
@@ -46,7 +46,7 @@ static mst_domain *domain_of(const one_node *x, int device) {
 
 static void begin(one_node *x) {
     void *memory;
-    *x = (one_node){.call = 0};
+    *x = (one_node){.seconds = PATIENCE};
     EXPECT_OK(mst_devices_create("lagoon:3/1", NULL, 0, NULL, &x->devices));
     assert_in_range(x->devices.count, DEVICES, MOST_VALUES);
     EXPECT_OK(domain_of(x, 0)->type->alloc(domain_of(x, 0), (size_t)MOST_VALUES * VALUE_BYTES, &memory));
@@ -71,9 +71,14 @@ static const mst_backend *backend_of(const one_node *x) {
     return x->devices.device[0].type->backend;
 }
 
-static void end(one_node *x) {
+static void forget_program(one_node *x) {
     if (x->bound) backend_of(x)->unbind(x->bound);
     if (x->executable) backend_of(x)->destroy(x->executable);
+    x->bound = x->executable = NULL;
+}
+
+static void end(one_node *x) {
+    forget_program(x);
     domain_of(x, 0)->type->free(domain_of(x, 0), x->memory, (size_t)MOST_VALUES * VALUE_BYTES);
     mst_devices_free(&x->devices);
 }
@@ -143,15 +148,17 @@ static mst_status start(one_node *x) {
         x->binding = (mst_binding){.plan = &x->plan, .step = &x->step, .fill = fill, .context = x};
         EXPECT_OK(backend_of(x)->bind(x->executable, &x->binding, &x->bound));
     }
-    x->frame = (mst_frame){.devices = &x->devices,
+    x->frame = (mst_frame){.deadline = mst_clock_after(x->seconds),
+                           .devices = &x->devices,
                            .plan = &x->plan,
                            .binding = &x->binding,
                            .step = x->step,
                            .at = x->at,
                            .number = x->frame.number + 1};
     for (int d = 0; d < x->devices.count; d++) atomic_store(&x->at[d], -1);
-    runs += x->node[NUMBER].op == &mst_op_compiled;
-    return backend_of(x)->execute(x->bound, 0, 1, &x->frame);
+    const mst_status status = backend_of(x)->execute(x->bound, 0, 1, &x->frame);
+    if (!status) runs += x->node[NUMBER].op == &mst_op_compiled;
+    return status;
 }
 
 /* Waits for the run. *NODE: the node that has failed, or has not ended. */
@@ -182,10 +189,11 @@ static bool is_readable(const char *data) {
 
 #define PROGRAM(signature, body) "module @main {\n  func.func public @main" signature " {\n" body "  }\n}\n"
 
-static const char addition[] = PROGRAM("(%a0: tensor<3xf32>, %a1: tensor<3xf32>) -> (tensor<3xf32>)",
-                                       "    %1 = \"stablehlo.add\"(%a0, %a1) : (tensor<3xf32>, tensor<3xf32>) -> "
-                                       "tensor<3xf32>\n"
-                                       "    \"func.return\"(%1) : (tensor<3xf32>) -> ()\n");
+#define ADDITION                                                                                       \
+    PROGRAM("(%a0: tensor<3xf32>, %a1: tensor<3xf32>) -> (tensor<3xf32>)",                             \
+            "    %1 = \"stablehlo.add\"(%a0, %a1) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>\n" \
+            "    \"func.return\"(%1) : (tensor<3xf32>) -> ()\n")
+static const char addition[] = ADDITION;
 
 /* The second argument is the word of faults. */
 static const char faulty[] = PROGRAM("(%a0: tensor<3xf32>, %a1: tensor<i32>) -> (tensor<3xf32>, tensor<i32>)",
@@ -216,19 +224,6 @@ static void begin_addition(one_node *x, int32_t *out) {
 }
 
 /* ---- devices and memory ---- */
-
-static void session_has_devices_that_compile(void **state) {
-    (void)state;
-    mst_session *session;
-    mst_graph *g = engine_graph();
-    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "lagoon:2,cpu:1/1"}, &session));
-    assert_non_null(strstr(mst_session_device(session, 0), "device:LAGOON:0"));
-    assert_non_null(strstr(mst_session_device(session, 1), "device:LAGOON:1"));
-    mst_value sum = MST_NONE;
-    mst_with_device (g, "/cpu:0") sum = mst_reduce_sum(mst_fill(g, MST_F32, MST_SHAPE(3), 2));
-    assert_true(engine_number(session, sum) == 6);
-    engine_end(g, session);
-}
 
 static void arrays_are_copied_and_their_memory_is_closed(void **state) {
     (void)state;
@@ -436,97 +431,6 @@ static void assignment_behind_the_gate_gives_the_variable_another_array(void **s
     end(&x);
 }
 
-/* The name of call I of DEVICE in a run of a trace; "": there is none. */
-static const char *traced_call(const mst_trace *trace, int device, int i) {
-    const mst_traced_device *traced = &trace->run[0].device[device];
-    for (int64_t k = 0; k < traced->num_did; k++)
-        if (traced->did[k].kind == MST_DO_RUN && i-- == 0) return traced->did[k].name;
-    return "";
-}
-
-static void programs_of_a_traced_run_are_noted(void **state) {
-    (void)state;
-    mst_graph *g = engine_graph();
-    mst_value v = MST_NONE, x = MST_NONE, y = MST_NONE;
-    mst_session *session;
-    mst_trace *trace;
-    mst_with_device (g, "/device:LAGOON:0") {
-        v = mst_variable(g, "v", mst_fill(g, MST_F32, MST_SHAPE(3), 2));
-        x = mst_square(mst_neg(v));
-    }
-    mst_with_device (g, "/device:LAGOON:1") y = mst_sqrt(mst_scale(x, 4));
-    const mst_value fetches[] = {y, mst_assign(v, x)};
-    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "lagoon:2"}, &session));
-    EXPECT_OK(mst_session_init_variables(session));
-    EXPECT_OK(mst_trace_create(&trace));
-    mst_session_trace(session, trace);
-    EXPECT_OK(mst_session_run(session, NULL, 0, fetches, 2, NULL));
-    runs += 2; /* no program is needed to give a variable its first value */
-    assert_int_equal(mst_trace_num_runs(trace), 1);
-    assert_string_equal(traced_call(trace, 0, 0), "program_0");
-    assert_string_equal(traced_call(trace, 0, 1), "v/commit");
-    assert_string_equal(traced_call(trace, 0, 2), "");
-    assert_string_equal(traced_call(trace, 1, 0), "program_1");
-    assert_string_equal(traced_call(trace, 1, 1), "");
-    engine_end(g, session);
-    mst_trace_destroy(trace);
-}
-
-/* The number of texts in LOG, each of which is parsed. A line of a text that is no comment begins it. */
-static int num_parsed(const char *log) {
-    static const char begin[] = "\nmodule @main", end[] = "\n}\n";
-    int count = 0;
-    for (const char *at = log, *after; (at = strstr(at, begin)); at = after) {
-        char error[256], text[1 << 16];
-        after = strstr(at, end);
-        assert_non_null(after);
-        if (!after) return -1;
-        const size_t length = (size_t)(after - at) + sizeof end - 1;
-        assert_in_range(length, 1, sizeof text - 1);
-        memcpy(text, at, length);
-        text[length] = '\0';
-        hlo_program *program = hlo_parse(text, error, sizeof error);
-        if (!program) fail_msg("%s", error);
-        hlo_program_free(program);
-        count++;
-    }
-    return count;
-}
-
-static void texts_of_a_plan_are_printed_once(void **state) {
-    (void)state;
-    static const char twice[] =
-        "\n// program_0 on /job:localhost/replica:0/task:0/device:LAGOON:0: 2 nodes\n"
-        "// program_0 on /job:localhost/replica:0/task:0/device:LAGOON:1: 2 nodes\n"
-        "module @main {\n";
-    mst_graph *g = engine_graph();
-    mst_value y[2] = {MST_NONE, MST_NONE}, sum = MST_NONE;
-    mst_feed feed[2];
-    for (int d = 0; d < 2; d++) {
-        const mst_value x = engine_input(g, d ? "x1" : "x0", MST_SHAPE(3));
-        feed[d] = (mst_feed){.value = x, .tensor = engine_tensor(MST_F32, MST_SHAPE(3), NULL)};
-        mst_with_device (g, d ? "/device:LAGOON:1" : "/device:LAGOON:0") y[d] = mst_square(mst_neg(x));
-    }
-    mst_with_device (g, "/device:LAGOON:0") sum = mst_add(y[0], y[1]);
-    char *log = NULL;
-    size_t size;
-    FILE *file = open_memstream(&log, &size);
-    mst_session *session;
-    EXPECT_OK(mst_session_create(
-        g, &(mst_session_options){.devices = "lagoon:2", .plan_log = file, .plan_pass = "stablehlo"}, &session));
-    EXPECT_OK(mst_session_run(session, feed, 2, &sum, 1, NULL));
-    runs += 3;
-    fflush(file);
-    assert_int_equal(strncmp(log, "// plan for add: programs: 3, texts: 2\n", 39), 0);
-    assert_non_null(strstr(log, twice));
-    assert_non_null(strstr(log, "\n// program_1 on /job:localhost/replica:0/task:0/device:LAGOON:0: 1 node\n"));
-    assert_int_equal(num_parsed(log), 2);
-    for (int d = 0; d < 2; d++) mst_tensor_release(feed[d].tensor);
-    engine_end(g, session);
-    fclose(file);
-    free(log);
-}
-
 /* ---- what is refused ---- */
 
 static void source_that_is_not_there_is_an_error(void **state) {
@@ -547,33 +451,44 @@ static void source_that_is_not_there_is_an_error(void **state) {
     }
 }
 
+/* The first run waits for the program, and finds what is wrong with it; the next one does too. */
+static void expect_refused(one_node *x, const char *text, const char *message) {
+    int32_t node;
+    EXPECT_OK(compile(x, text));
+    for (int i = 0; i < 2; i++) {
+        EXPECT_ERROR(start(x), MST_INTERNAL, message);
+        assert_int_equal(atomic_load(&x->at[0]), NUMBER);
+        EXPECT_OK(settle(x, PATIENCE, &node));
+    }
+    forget_program(x);
+}
+
 static void program_that_is_not_that_of_its_node_is_refused(void **state) {
     (void)state;
     one_node x;
     int32_t out;
     begin_addition(&x, &out);
-    EXPECT_ERROR(compile(&x, "module @main {\n  nothing\n"), MST_INTERNAL, "the program of node 'tried': line 2: ");
+    expect_refused(&x, "module @main {\n  nothing\n", "compiling the program of node 'tried': lagoon: line 2: ");
     x.value[1].spec.shape = MST_SHAPE(4);
-    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL,
-                 "node 'tried': source 1 is tensor<4xf32>, but tensor<3xf32> in the program");
+    expect_refused(&x, addition, "node 'tried': source 1 is tensor<4xf32>, but tensor<3xf32> in the program");
     x.value[1].spec = (mst_spec){MST_STRING, MST_SHAPE(3)};
-    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL, "source 1 has a dtype that StableHLO does not have");
+    expect_refused(&x, addition, "source 1 has a dtype that StableHLO does not have");
     x.value[1].spec = (mst_spec){MST_F32, MST_SHAPE(3)};
     x.value[out].spec.dtype = MST_I32;
-    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL, "output 0 is tensor<3xi32>, but tensor<3xf32> in the program");
+    expect_refused(&x, addition, "output 0 is tensor<3xi32>, but tensor<3xf32> in the program");
     x.value[out].spec.dtype = MST_F32;
     x.options.num_faults = 1;
-    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL, "node 'tried' has 2 results, its program 1");
+    expect_refused(&x, addition, "node 'tried' has 2 results, its program 1");
     x.options.num_faults = 0;
     x.options.num_arguments = 1;
-    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL, "node 'tried' has 1 arguments, its program 2");
+    expect_refused(&x, addition, "node 'tried' has 1 arguments, its program 2");
     x.options.num_arguments = 2;
     x.argument[0].source = 2;
-    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL, "argument 0 is source 2, of 2");
+    expect_refused(&x, addition, "argument 0 is source 2, of 2");
     x.argument[0].kind = MST_HLO_SOURCE_KEY;
-    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL, "argument 0 is not tensor<2xui32>");
+    expect_refused(&x, addition, "argument 0 is not tensor<2xui32>");
     x.argument[0].kind = MST_HLO_SOURCE_TENSOR;
-    EXPECT_ERROR(compile(&x, addition), MST_INTERNAL, "argument 0 is of kind 3");
+    expect_refused(&x, addition, "argument 0 is of kind 3");
     end(&x);
 }
 
@@ -688,6 +603,58 @@ static void runs_of_a_device_are_held_by_a_file(void **state) {
     end(&x);
 }
 
+/* The text has a comment, so that no other test has compiled it. */
+#define NEW_TEXT(comment) "// " comment "\n" ADDITION
+
+static void run_waits_for_its_text_until_its_deadline(void **state) {
+    (void)state;
+    one_node x;
+    int32_t out;
+    float got[3];
+    begin_addition(&x, &out);
+    setenv("MUSTER_LAGOON_HOLD", folder_path("hold"), 1);
+    folder_write_text("hold.text", "");
+    EXPECT_OK(compile(&x, NEW_TEXT("held")));
+    x.seconds = MOMENT;
+    for (int i = 0; i < 2; i++)
+        EXPECT_ERROR(start(&x), MST_DEADLINE, "compiling the program of node 'tried' takes too long");
+    assert_int_equal(unlink(folder_path("hold.text")), 0);
+    x.seconds = PATIENCE;
+    run(&x);
+    get(&x, out, got);
+    assert_memory_equal(got, ((float[]){11, 22, 33}), sizeof got);
+    end(&x);
+}
+
+/* Who has the same text waits for it too. When nobody has it any more it is compiled anew. */
+static void text_that_is_stuck_is_left_and_compiled_anew(void **state) {
+    (void)state;
+    static const char text[] = NEW_TEXT("stuck");
+    one_node x, y;
+    int32_t out;
+    float got[3];
+    begin_addition(&x, &out);
+    begin_addition(&y, &out);
+    /* the number of texts that were compiled before is not known here: all are held by a file that stays */
+    setenv("MUSTER_LAGOON_HOLD", folder_path("hold"), 1);
+    folder_write_text("hold.text", "");
+    EXPECT_OK(compile(&x, text));
+    EXPECT_OK(compile(&y, text));
+    setenv("MUSTER_LAGOON_HOLD", folder_path("other"), 1);
+    x.seconds = y.seconds = MOMENT;
+    EXPECT_ERROR(start(&x), MST_DEADLINE, "takes too long");
+    end(&x);
+    EXPECT_ERROR(start(&y), MST_DEADLINE, "takes too long");
+    forget_program(&y);
+    y.seconds = PATIENCE;
+    EXPECT_OK(compile(&y, text));
+    run(&y);
+    get(&y, out, got);
+    assert_memory_equal(got, ((float[]){11, 22, 33}), sizeof got);
+    assert_int_equal(unlink(folder_path("hold.text")), 0); /* the first errand ends, which nobody has any more */
+    end(&y);
+}
+
 static void new_texts_are_logged_once(void **state) {
     (void)state;
     static const char once[] =
@@ -723,7 +690,6 @@ static void new_texts_are_logged_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(session_has_devices_that_compile),
         cmocka_unit_test(arrays_are_copied_and_their_memory_is_closed),
         cmocka_unit_test(ops_with_text_are_supported),
         cmocka_unit_test(program_runs_and_leaves_memory_closed),
@@ -733,14 +699,14 @@ int main(void) {
         cmocka_unit_test(key_and_step_are_those_of_the_run),
         cmocka_unit_test(word_of_faults_names_error_and_node),
         cmocka_unit_test(assignment_behind_the_gate_gives_the_variable_another_array),
-        cmocka_unit_test(programs_of_a_traced_run_are_noted),
-        cmocka_unit_test(texts_of_a_plan_are_printed_once),
         cmocka_unit_test(source_that_is_not_there_is_an_error),
         cmocka_unit_test(program_that_is_not_that_of_its_node_is_refused),
         cmocka_unit_test(node_that_is_no_program_is_refused),
         TEST_OF_VARIABLES(chosen_run_fails),
         TEST_OF_VARIABLES(copies_of_what_could_not_be_made_fail_too),
         TEST_OF_VARIABLES(runs_of_a_device_are_held_by_a_file),
+        TEST_OF_VARIABLES(run_waits_for_its_text_until_its_deadline),
+        TEST_OF_VARIABLES(text_that_is_stuck_is_left_and_compiled_anew),
         TEST_OF_VARIABLES(new_texts_are_logged_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* Devices that compile and do not come back in time: a call ends at its deadline with one error that names device and
- * node, no variable changes, the session can be destroyed, and the process ends. What a device is stuck in is a program
- * that was started; files hold it there and let it go (module/lagoon.c). */
+ * node, no variable changes, the session can be destroyed, and the process ends. A device is stuck in a program that
+ * was started, or in compiling one. Files hold it there and let it go (module/lagoon.c). */
 #include <pthread.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -43,6 +43,7 @@ static int begin_folder(void **state) {
 static int end_folder(void **state) {
     alarm(0);
     for (int d = 0; d < DEVICES; d++) unlink(hold_of(d));
+    unlink(folder_path("hold.text"));
     return folder_remove(state);
 }
 
@@ -106,6 +107,20 @@ static void expect_number(const machine *m, mst_value fetch, double wanted) {
     run_again(m->session, fetch, &got);
     assert_true(mst_tensor_get(got, COUNT - 1) == wanted);
     mst_tensor_release(got);
+}
+
+static void expect_saved(const machine *m, double wanted) {
+    mst_tensor *got;
+    mst_snapshot *snapshot;
+    mst_store *store = mst_session_store(m->session);
+    EXPECT_OK(mst_session_get_variable(m->session, m->v, &got));
+    assert_true(mst_tensor_get(got, COUNT - 1) == wanted);
+    mst_tensor_release(got);
+    EXPECT_OK(mst_store_snapshot(store, &snapshot));
+    assert_true(mst_tensor_get(mst_snapshot_find(snapshot, "", "v"), COUNT - 1) == wanted);
+    EXPECT_OK(mst_store_snapshot_again(store, &snapshot));
+    assert_true(mst_tensor_get(mst_snapshot_find(snapshot, "", "v"), COUNT - 1) == wanted);
+    mst_snapshot_release(snapshot);
 }
 
 static void run_that_waits_for_a_program_ends_at_its_deadline(void **state) {
@@ -208,21 +223,50 @@ static void session_is_destroyed_while_a_program_is_stuck(void **state) {
     engine_end(after.graph, after.session);
 }
 
-/* ---- state ---- */
+/* ---- compiling ---- */
 
-static void expect_saved(const machine *m, double wanted) {
-    mst_tensor *got;
-    mst_snapshot *snapshot;
-    mst_store *store = mst_session_store(m->session);
-    EXPECT_OK(mst_session_get_variable(m->session, m->v, &got));
-    assert_true(mst_tensor_get(got, COUNT - 1) == wanted);
-    mst_tensor_release(got);
-    EXPECT_OK(mst_store_snapshot(store, &snapshot));
-    assert_true(mst_tensor_get(mst_snapshot_find(snapshot, "", "v"), COUNT - 1) == wanted);
-    EXPECT_OK(mst_store_snapshot_again(store, &snapshot));
-    assert_true(mst_tensor_get(mst_snapshot_find(snapshot, "", "v"), COUNT - 1) == wanted);
-    mst_snapshot_release(snapshot);
+static void hold_texts(void) {
+    folder_write_text("hold.text", "");
 }
+
+static void let_texts_go(void) {
+    assert_int_equal(unlink(folder_path("hold.text")), 0);
+}
+
+/* The error names the node that is compiled, and the device for which. */
+static void expect_compiling(mst_status status) {
+    EXPECT_ERROR(status, MST_DEADLINE, "'program_0'");
+    assert_string_equal(mst_error()->node, "program_0");
+    assert_non_null(strstr(mst_error()->device, "device:LAGOON:1"));
+}
+
+static void run_ends_at_its_deadline_while_a_text_is_compiled(void **state) {
+    (void)state;
+    for (int what = 0; what < 3; what++) {
+        machine m = make_machine(TIMEOUT, 1, NULL);
+        const mst_value fetch[] = {m.next, m.across, m.write};
+        hold_texts();
+        for (int i = 0; i < 2; i++) expect_compiling(run(m.session, fetch[what], NULL));
+        expect_saved(&m, 2);
+        let_texts_go();
+        run_again(m.session, fetch[what], NULL);
+        expect_number(&m, m.across, what < 2 ? -4 : -16);
+        engine_end(m.graph, m.session);
+    }
+}
+
+static void session_is_destroyed_while_a_text_is_compiled(void **state) {
+    (void)state;
+    machine m = make_machine(TIMEOUT, 1, NULL);
+    hold_texts();
+    expect_compiling(run(m.session, m.across, NULL));
+    const int64_t began = mst_clock_now();
+    engine_end(m.graph, m.session);
+    assert_in_range(mst_clock_now() - began, 0, TIMEOUT * 1e9 + 5e9);
+    let_texts_go();
+}
+
+/* ---- state ---- */
 
 static void *run_write(void *context) {
     const machine *m = context;
@@ -393,7 +437,7 @@ static void worker_whose_device_is_stuck_ends_the_job_at_its_deadline(void **sta
 
 extern char **environ;
 
-/* What the process does that the next test starts: its second program never ends. */
+/* What the process does that the next test starts: what a variable of the environment names never ends. */
 static int be_stuck(void) {
     const machine m = make_machine(TIMEOUT, 1, NULL);
     const mst_status status = run(m.session, m.next, NULL);
@@ -401,22 +445,25 @@ static int be_stuck(void) {
     return status == MST_DEADLINE ? 0 : 1;
 }
 
-static void process_ends_although_a_program_never_does(void **state) {
+static void process_ends_although_a_device_is_stuck(void **state) {
     (void)state;
-    pid_t child;
-    char name[] = "late", argument[] = "stuck", *const arguments[] = {name, argument, NULL};
-    setenv("MUSTER_LAGOON_STUCK", "2", 1);
-    assert_int_equal(posix_spawn(&child, "/proc/self/exe", NULL, NULL, arguments, environ), 0);
-    unsetenv("MUSTER_LAGOON_STUCK");
-    int result = 0;
-    pid_t ended = 0;
-    for (int i = 0; i < 300 && !ended; i++) {
-        usleep(100000);
-        ended = waitpid(child, &result, WNOHANG);
+    static const char *const variable[] = {"MUSTER_LAGOON_STUCK", "MUSTER_LAGOON_COMPILE_STUCK"};
+    for (int i = 0; i < 2; i++) {
+        pid_t child;
+        char name[] = "late", argument[] = "stuck", *const arguments[] = {name, argument, NULL};
+        setenv(variable[i], "2", 1); /* the first is that of the first value of "v" */
+        assert_int_equal(posix_spawn(&child, "/proc/self/exe", NULL, NULL, arguments, environ), 0);
+        unsetenv(variable[i]);
+        int result = 0;
+        pid_t ended = 0;
+        for (int k = 0; k < 300 && !ended; k++) {
+            usleep(100000);
+            ended = waitpid(child, &result, WNOHANG);
+        }
+        if (!ended) kill(child, SIGKILL);
+        assert_int_equal(ended, child);
+        assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
     }
-    if (!ended) kill(child, SIGKILL);
-    assert_int_equal(ended, child);
-    assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
 }
 
 #define TEST_OF_STUCK(function) cmocka_unit_test_setup_teardown(function, begin_folder, end_folder)
@@ -429,11 +476,13 @@ int main(int argc, char **argv) {
         TEST_OF_STUCK(error_names_the_program_for_which_others_wait),
         TEST_OF_STUCK(run_without_a_timeout_ends_too),
         TEST_OF_STUCK(session_is_destroyed_while_a_program_is_stuck),
+        TEST_OF_STUCK(run_ends_at_its_deadline_while_a_text_is_compiled),
+        TEST_OF_STUCK(session_is_destroyed_while_a_text_is_compiled),
         TEST_OF_STUCK(state_is_read_and_saved_while_a_program_is_stuck),
         TEST_OF_STUCK(state_keeps_its_bits_after_a_step_was_given_up),
         TEST_OF_STUCK(fit_and_evaluate_end_at_their_deadline),
         TEST_OF_STUCK(worker_whose_device_is_stuck_ends_the_job_at_its_deadline),
-        TEST_OF_STUCK(process_ends_although_a_program_never_does),
+        TEST_OF_STUCK(process_ends_although_a_device_is_stuck),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,27 @@
+/** Errands: work of backends that nobody can cancel and that may never end, such as compiling. An errand has a thread
+ *  of its own. Who waits for it leaves at a deadline, and who needs it no more leaves it at once. */
+#ifndef MUSTER_RUN_ERRAND_H
+#define MUSTER_RUN_ERRAND_H
+
+#include <stdint.h>
+
+#include "muster/status.h"
+
+typedef struct mst_errand mst_errand;
+
+/** What an errand does. All functions get its context, to which nothing else may refer when it has been left. */
+typedef struct mst_errand_type {
+    mst_status (*work)(void *context); /**< on the errand's thread */
+    void (*release)(void *context);    /**< frees the context when the work has ended and the errand was left */
+} mst_errand_type;
+
+/** Starts the work. CONTEXT is then the errand's; if this fails, it is still the caller's. */
+MST_CHECKED mst_status mst_errand_start(const mst_errand_type *type, void *context, mst_errand **out);
+/** Waits until the work has ended, at most until DEADLINE (base/clock.h). The status and the error are those of the
+ *  work, each time; MST_DEADLINE if it has not ended. The message says that WHAT has failed: "compiling 'dense'".
+ *  Several threads may call it at once. If it succeeds, the caller sees all that the work has written. */
+MST_CHECKED mst_status mst_errand_wait(mst_errand *errand, int64_t deadline, const char *what);
+/** Leaves the errand: its work may go on for ever. No thread may be waiting for it. NULL is allowed. */
+void mst_errand_leave(mst_errand *errand);
+
+#endif
