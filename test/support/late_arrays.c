@@ -69,8 +69,9 @@ late_array *late_array_make(const hlo_array *type) {
     late_array *x = calloc(1, sizeof *x);
     if (!x) return NULL;
     x->references = 1;
-    x->array = *type;
-    x->array.data = NULL;
+    /* not its data, which a job may be making */
+    x->array = (hlo_array){.type = type->type, .ndim = type->ndim, .count = type->count};
+    memcpy(x->array.dim, type->dim, sizeof type->dim);
     return x;
 }
 
