@@ -104,15 +104,33 @@ static void bind_drop(mst_session *session, mst_slot *slot, int d) {
 
 /* ---- binding ---- */
 
+/* Exchanges that can never be freed. They are listed here so that tools that look for leaks know of them. */
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+static mst_bound_exchange **kept;
+static int64_t num_kept, kept_capacity;
+
+static void keep_exchanges(mst_bound_exchange *exchange) {
+    pthread_mutex_lock(&kept_lock);
+    if (!mst_grow(&kept, sizeof *kept, num_kept + 1, &kept_capacity)) kept[num_kept++] = exchange;
+    pthread_mutex_unlock(&kept_lock);
+}
+
 /* The memory of exchanges belongs to the task group. The group outlives the session, but not devices that come back
- * after its end. */
+ * after its end: they must leave exchanges alone. */
 static void free_exchanges(mst_session *session, mst_bound_plan *bound) {
-    if (!bound->num_exchanges) return;
+    if (!bound->num_exchanges) {
+        free(bound->exchange);
+        return;
+    }
     pthread_mutex_lock(&session->lock); /* the group may go when `outlived` is set */
     for (int64_t x = 0; x < bound->num_exchanges && !session->outlived; x++) {
         mst_exchange_destroy(bound->exchange[x].sums);
         mst_row_exchange_destroy(bound->exchange[x].rows);
     }
+    if (session->outlived)
+        keep_exchanges(bound->exchange);
+    else
+        free(bound->exchange);
     pthread_mutex_unlock(&session->lock);
 }
 
@@ -128,7 +146,6 @@ void mst_bound_plan_free(mst_session *session, mst_bound_plan *bound) {
     free(bound->group_arrays);
     free(bound->patch);
     free_exchanges(session, bound);
-    free(bound->exchange);
     *bound = (mst_bound_plan){0};
 }
 
