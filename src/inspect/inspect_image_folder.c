@@ -123,7 +123,7 @@ static mst_status inspect_image_folder_print(const mst_inspect_source *source, m
     mst_report_title(report, "folder of pictures", "%s", has_parts && !is_one ? "train and test" : "one part");
     if (is_one) return list(source->path, NULL, &folder) ? refused() : MST_OK;
     if (!has_parts) {
-        print_part(report, &folder, parts[0]);
+        print_part(report, &folder, parts[0]); /* a folder without parts counts as train */
         mst_image_folder_free(&folder);
         return MST_OK;
     }

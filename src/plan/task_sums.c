@@ -65,10 +65,11 @@ static int64_t part_count(const mst_plan *plan, const mst_plan_sums *sums, int32
 }
 
 /* The spec of the sum of value V. A sum of rows has room for all rows of the variable, because the number of rows that
- * other tasks send is not known. */
+ * other tasks send is not known. Values come in pairs then: rows, and their indices, before which comes how many there
+ * are: one element more. */
 static mst_spec sum_spec(const mst_plan *plan, const mst_plan_sums *sums, int32_t v) {
     mst_spec spec = plan->value[sums->leaf[v * sums->num_leaves]].spec;
-    if (sums->num_rows) spec.shape.dim[0] = sums->num_rows[v / 2] + v % 2; /* the indices follow their number */
+    if (sums->num_rows) spec.shape.dim[0] = sums->num_rows[v / 2] + v % 2;
     if (sums->begin) {
         const int64_t count = part_count(plan, sums, v, sums->kind == MST_EXCHANGE_GATHER);
         spec.shape = mst_shape_make(1, &count);
@@ -90,6 +91,7 @@ static mst_status add_wait(mst_plan *plan, const mst_plan_sums *sums, int32_t st
         value->space = MST_IN_SUM;
         value->index = (int32_t)plan->num_exchanges;
         value->offset = v;
+        /* the array of indices begins with the number of rows in use, of both values of the pair */
         if (sums->num_rows) value->counted_by = plan->node[*out].dst + v / 2 * 2 + 1;
     }
     return MST_OK;
@@ -242,6 +244,8 @@ mst_status mst_distribute_sums(mst_distribute_pass *d) {
     const int64_t before = plan->num_exchanges;
     MST_TRY(lower_round(d, MST_SUM_LATE, false, "late_sums"));
     if (plan->num_exchanges == 0) return MST_OK;
+    /* This task's vote travels with the exchange of the late sums, which is the last (plan/vote.c). If there are no late
+     * sums, an exchange without values carries it. */
     plan->vote = (int32_t)before;
     return plan->num_exchanges > before
                ? MST_OK

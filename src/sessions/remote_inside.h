@@ -49,10 +49,11 @@ typedef struct mst_remote_call {
 
 /** Makes sure that the leader has a session of the present graph. */
 MST_CHECKED mst_status mst_remote_prepare(mst_remote_session *session);
+/** Closes the leader's session if one is open, and frees its plans. */
 void mst_remote_forget(mst_remote_session *session);
-/** As mst_remote_client_ask, for SESSION; also returns the error in the answer. READER is then after that error in
- *  *MESSAGE, which belongs to the caller. In the answer to a run, more data follow an error: FAILURE then gets the
- *  error. FAILURE is NULL for other requests. */
+/** Asks for SESSION, as mst_remote_client_ask does. If the answer is an error, fails with it, and *MESSAGE is freed. For
+ *  a run give FAILURE: it gets the error (MST_OK: none), and the call succeeds, because more data follow. After MST_OK
+ *  READER stands after the error in *MESSAGE, which the caller frees. */
 MST_CHECKED mst_status mst_remote_ask(mst_remote_session *session, int32_t kind, mst_wire_writer *writer,
                                       mst_task_message **message, mst_wire_reader *reader, mst_failure *failure);
 /** The plan of a call, which must belong to the session: from the list, or a new one. */

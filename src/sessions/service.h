@@ -27,7 +27,7 @@ struct mst_task_server {
     char *device_spec, *visible_devices, *target;
     int64_t memory_limit;
     FILE *log;
-    uint64_t process; /* the process in which the server was made */
+    uint64_t process; /* the process in which the server was made; a child of fork must not use or free it */
     mst_store *store;
     mst_task_status status;
     bool has_status;
@@ -38,10 +38,12 @@ struct mst_task_server {
     atomic_bool stopping;
     /* used by the thread */
     mst_session_parts *parts;
-    mst_lead *lead;          /* NULL: another task leads */
-    uint64_t hello;          /* number of the last HELLO */
+    mst_lead *lead; /* NULL: another task leads */
+    /* number of the last HELLO, with which this task tells the leader its devices (sessions/session_message.h). The
+     * leader's messages carry it; those with an older number are dropped */
+    uint64_t hello;
     uint32_t taken;          /* number of messages taken from the leader since that HELLO */
-    mst_task_message *early; /* messages of the leader that came before earlier ones */
+    mst_task_message *early; /* messages of the leader that came too soon: others, sent before them, are on their way */
     bool hears_leader;       /* the leader has sent a message since HELLO */
     int64_t next_complaint;  /* when the log is told again for whom the task waits */
     /* for mst_task_server_join */

@@ -269,7 +269,8 @@ static session_part **find_part(mst_session_parts *parts, int64_t id) {
     return at;
 }
 
-/* Decides that a run under way does not happen, unless that is already decided. */
+/* Delivers the decision on RUN. FAILURE NULL: it happens; else FAILURE says why it does not. Does nothing if RUN is not
+ * under way here, or if it is decided. */
 static void decide(session_part *p, uint64_t run, const mst_failure *failure) {
     if (p->session) mst_session_part_decide(p->session, run, failure);
 }
