@@ -244,8 +244,8 @@ mst_status mst_distribute_sums(mst_distribute_pass *d) {
     const int64_t before = plan->num_exchanges;
     MST_TRY(lower_round(d, MST_SUM_LATE, false, "late_sums"));
     if (plan->num_exchanges == 0) return MST_OK;
-    /* This task's vote travels with the exchange of the late sums, which is the last (plan/vote.c). If there are no late
-     * sums, an exchange without values carries it. */
+    /* This task's vote travels with the exchange of the late sums, which is the last (plan/vote.c). If there are no
+     * late sums, an exchange without values carries it. */
     plan->vote = (int32_t)before;
     return plan->num_exchanges > before
                ? MST_OK

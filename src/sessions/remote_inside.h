@@ -51,9 +51,9 @@ typedef struct mst_remote_call {
 MST_CHECKED mst_status mst_remote_prepare(mst_remote_session *session);
 /** Closes the leader's session if one is open, and frees its plans. */
 void mst_remote_forget(mst_remote_session *session);
-/** Asks for SESSION, as mst_remote_client_ask does. If the answer is an error, fails with it, and *MESSAGE is freed. For
- *  a run give FAILURE: it gets the error (MST_OK: none), and the call succeeds, because more data follow. After MST_OK
- *  READER stands after the error in *MESSAGE, which the caller frees. */
+/** Asks for SESSION, as mst_remote_client_ask does. If the answer is an error, fails with it, and *MESSAGE is freed.
+ *  For a run give FAILURE: it gets the error (MST_OK: none), and the call succeeds, because more data follow. After
+ *  MST_OK READER stands after the error in *MESSAGE, which the caller frees. */
 MST_CHECKED mst_status mst_remote_ask(mst_remote_session *session, int32_t kind, mst_wire_writer *writer,
                                       mst_task_message **message, mst_wire_reader *reader, mst_failure *failure);
 /** The plan of a call, which must belong to the session: from the list, or a new one. */
