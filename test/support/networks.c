@@ -121,10 +121,11 @@ mst_model *network_compiled(const network_run *run) {
     mst_model *model = run->network->build();
     EXPECT_OK(mst_compile(
         model, .optimizer = mst_optimizer_named(run->optimizer.rule, run->optimizer), .metric = {MST_METRIC_ACCURACY},
-        .precision = run->precision, .strategy = {.kind = run->kind,
-                                       .num_shards = run->shards,
-                                       .first_shard = run->first_shard,
-                                       .num_shards_here = run->num_shards_here},
+        .precision = run->precision,
+        .strategy = {.kind = run->kind,
+                     .num_shards = run->shards,
+                     .first_shard = run->first_shard,
+                     .num_shards_here = run->num_shards_here},
         .session = {.devices = run->devices, .recompute = run->recompute, .check_numerics = run->check_numerics},
         .seed = 5));
     return model;

@@ -29,7 +29,7 @@ typedef struct network_run {
     mst_optimizer optimizer;
     mst_strategy_kind kind;
     const char *devices;
-    int shards; /**< 0: as many as devices */
+    int shards;                       /**< 0: as many as devices */
     int first_shard, num_shards_here; /**< of a task; all zeros: all shards */
     mst_precision precision;
     bool recompute, check_numerics;
