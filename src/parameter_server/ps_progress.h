@@ -1,5 +1,5 @@
-/** The progress of a parameter server, stored in its state: an entry of the container "ps" for each worker. A
- *  checkpoint can therefore belong to any number of servers and workers. */
+/** The progress of a parameter server, stored in its state: an entry of the container "ps" for each pair of
+ *  server and worker. So a checkpoint can hold those of any number of both. */
 #ifndef MUSTER_PARAMETER_SERVER_PS_PROGRESS_H
 #define MUSTER_PARAMETER_SERVER_PS_PROGRESS_H
 
@@ -25,8 +25,9 @@ bool mst_ps_progress_find(const mst_snapshot *state, int32_t ps, int32_t worker,
 /** Finds the first entry in STATE, of any server and worker; for synchronous servers, whose entries are all the
  *  same. */
 bool mst_ps_progress_find_any(const mst_snapshot *state, mst_ps_progress *out);
-/** STATE is what all servers have sent. Adds marks to it which say that progress entries of STORE from tasks of another
- *  cluster are no longer valid. */
+/** STATE, which all servers have sent together, is about to be written to STORE. STORE may have progress entries that
+ *  STATE does not have, such as those of a checkpoint of a job with more servers or workers. They would remain, so for
+ *  each of them this adds an entry to STATE that marks it as no longer valid. */
 MST_CHECKED mst_status mst_ps_progress_forget_others(mst_store *store, mst_snapshot *state);
 
 #endif

@@ -1,4 +1,5 @@
-/* Starting and ending a task server, and its thread. */
+/* Starting and ending a task server (muster/server.h), and its thread. The struct is in sessions/service.h, the
+ * messages are in sessions/session_message.h. */
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,9 +82,12 @@ static void take_in_order(mst_task_server *server, mst_task_message *message) {
     mst_task_message_free(message);
 }
 
+/* Takes a message of the leader. In these messages `request` is the number of this task's last HELLO, and `round` the
+ * place of the message in the leader's order, from 0 on. A message with a large body may come after later ones. Those
+ * wait in `early`, sorted by `round`. */
 static void take_of_leader(mst_task_server *server, mst_task_message *message) {
     if (message->from != MST_REMOTE_LEADER || message->head.request != server->hello) {
-        /* dropped: it was sent before the leader had lost this task, or by a task that does not lead */
+        /* dropped: it belongs to an earlier HELLO of this task, or comes from a task that does not lead */
         mst_task_message_free(message);
         return;
     }

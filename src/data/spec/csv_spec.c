@@ -116,7 +116,9 @@ static mst_status open_names(const char *argument, bool alone, bool test, const 
     return fail_train_part(argument);
 }
 
-/* Opens a table for a model with one input. If all columns are that input, there are no labels. */
+/* Opens a table as a whole, for a model with one input. If it has as many columns as the input has numbers, all are the
+ * input, and there are no labels; mst_csv_inputs_open gives NULL if it has another number. The columns of standard input
+ * are not counted, because it cannot be read twice. */
 static mst_status open_whole(const char *path, const mst_csv_options *table, const mst_data_options *options,
                              mst_dataset **out) {
     if (options->input_columns && !table->schema && !table->label && !table->num_drop && strcmp(path, "-") != 0) {
@@ -126,6 +128,9 @@ static mst_status open_whole(const char *path, const mst_csv_options *table, con
     return open_table(path, table, options, out);
 }
 
+/* The train part may be one table. One table is the test part only if it is asked for as a whole, or if a schema says
+ * what is in it (unless only parts are wanted); otherwise it is taken for the train part, and this fails. Without a
+ * schema the test part has the columns and categories of the train part beside it. */
 static mst_status csv_spec_open_part(const char *argument, bool test, const mst_data_options *options,
                                      mst_dataset **out) {
     char train_path[PATH_SIZE], test_path[PATH_SIZE];

@@ -1,5 +1,8 @@
 /** What normalized_conv2d and normalized_conv2d_weights_grad share: convolutions of the output of a batch norm. Fast
- *  kernels never have that output in memory as a whole: each part of a convolution makes the piece that it reads. */
+ *  kernels never have that output in memory as a whole: each part of a convolution makes the piece that it reads.
+ *
+ *  The terms of a batch norm (op/norm/batch_norm.h) are an array of some rows of numbers, one number for each channel:
+ *  mean, scale and beta, and in a gradient two more. Parameters TERMS and OF are numbers of sources. */
 #ifndef MUSTER_OP_CONV_NORMALIZED_CONV_H
 #define MUSTER_OP_CONV_NORMALIZED_CONV_H
 
@@ -12,7 +15,8 @@ typedef struct mst_normalized_conv_options {
 } mst_normalized_conv_options;
 extern const mst_field mst_normalized_conv_fields[];
 
-/** Checks that source TERMS is [COUNT, channels of source OF]. */
+/** Checks that source TERMS has COUNT rows (MST_BATCH_TERMS, MST_BATCH_GRAD_TERMS), each with a number for each channel
+ *  of source OF. */
 MST_CHECKED mst_status mst_infer_batch_terms(mst_infer *c, int terms, int64_t count, int of);
 /** The number of the source with the terms of the batch norm before the convolution; 0: there is none. OP is a
  *  convolution, or the op of its gradients. */
