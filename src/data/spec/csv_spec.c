@@ -117,8 +117,8 @@ static mst_status open_names(const char *argument, bool alone, bool test, const 
 }
 
 /* Opens a table as a whole, for a model with one input. If it has as many columns as the input has numbers, all are the
- * input, and there are no labels; mst_csv_inputs_open gives NULL if it has another number. The columns of standard input
- * are not counted, because it cannot be read twice. */
+ * input, and there are no labels; mst_csv_inputs_open gives NULL if it has another number. The columns of standard
+ * input are not counted, because it cannot be read twice. */
 static mst_status open_whole(const char *path, const mst_csv_options *table, const mst_data_options *options,
                              mst_dataset **out) {
     if (options->input_columns && !table->schema && !table->label && !table->num_drop && strcmp(path, "-") != 0) {
