@@ -28,6 +28,7 @@
 
 #include "base/no_memory.h"
 #include "graph/graph.h"
+#include "graph/spec.h"
 #include "op/list.h"
 #include "op/state/constant.h"
 #include "op/state/update_hlo.h"
@@ -35,6 +36,7 @@
 #include "plan/pair_map.h"
 #include "plan/plan.h"
 #include "plan/update_ops.h"
+#include "tensor/string.h"
 
 /* The most elements of a constant that stands in the text. */
 enum { MOST_IN_TEXT = 16 };
@@ -95,6 +97,8 @@ typedef struct writing {
     mst_hlo_program *program;
     int32_t *source; /* values of the plan: the arguments that are not keys, steps or tensors */
     int64_t num_sources, source_capacity;
+    int32_t *constant; /* values of the plan that are constants, as they are met first */
+    int64_t num_constants, constant_capacity;
     fault_place *fault; /* by the number of the fault less 1 */
     int64_t num_faults, fault_capacity;
 } writing;
@@ -304,9 +308,30 @@ static void join_kinds(const pass *p, int64_t *first) {
 
 /* ---- text ---- */
 
+/* The constant VALUE, or one that is equal to it and that the program has already. Whether the pass simplify has merged
+ * the two depends on the devices for which they were made. It compares no large constants. */
+static mst_status find_constant(writing *w, int32_t value, int32_t *out) {
+    enum { SMALL = 256 };
+    const mst_plan_value *all = w->p->plan->value, *v = &all[value];
+    *out = value;
+    for (int64_t i = 0; i < w->num_constants; i++) {
+        const mst_plan_value *other = &all[w->constant[i]];
+        if (!mst_spec_equal(&other->spec, &v->spec)) continue;
+        if (other->constant != v->constant &&
+            (mst_tensor_bytes(v->constant) > SMALL || !mst_tensor_same(other->constant, v->constant)))
+            continue;
+        *out = w->constant[i];
+        return MST_OK;
+    }
+    MST_TRY(mst_grow(&w->constant, sizeof *w->constant, w->num_constants + 1, &w->constant_capacity));
+    w->constant[w->num_constants++] = value;
+    return MST_OK;
+}
+
 /* VALUE in the program that is being written: what one of its nodes has computed, a constant, or an argument. */
 static mst_status find_hlo(writing *w, mst_lower *l, int32_t value, mst_hlo *out) {
     pass *p = w->p;
+    if (p->plan->value[value].constant) MST_TRY(find_constant(w, value, &value));
     const mst_plan_value *v = &p->plan->value[value];
     if (p->has_hlo[value] != w->number) {
         if (v->constant && mst_tensor_count(v->constant) <= MOST_IN_TEXT) {
@@ -609,6 +634,7 @@ static mst_status make_program(pass *p, const member *members, int64_t num_membe
     if (!status) status = add_node(&w, text);
     mst_hlo_program_destroy(w.program);
     free(w.source);
+    free(w.constant);
     free(w.fault);
     return status;
 }

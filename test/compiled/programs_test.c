@@ -29,15 +29,17 @@ static outcome train(const network_run *run) {
     return x;
 }
 
+/* On each number of devices that divides RUN's shards; SHARDS if it has none. */
 static void expect_one_set(const char *name, network_run run) {
     outcome wanted = {0};
     char what[128];
-    for (int devices = 1; devices <= SHARDS; devices *= 2) {
+    if (!run.shards) run.shards = SHARDS;
+    for (int devices = 1; devices <= run.shards; devices++) {
         char spec[16];
+        if (run.shards % devices) continue;
         snprintf(spec, sizeof spec, "lagoon:%d", devices);
         snprintf(what, sizeof what, "%s, %s on %s", run.network->name, name, spec);
         run.devices = spec;
-        run.shards = SHARDS;
         outcome got = train(&run);
         if (devices == 1) {
             assert_true(got.texts.count > 2);
@@ -93,6 +95,26 @@ static void synchronized_statistics_have_one_set_of_programs(void **state) {
 static void recurrent_layers_have_one_set_of_programs(void **state) {
     (void)state;
     expect_one_set(ways[1].name, (network_run){.network = &network_recurrent, .optimizer = ways[1].optimizer});
+}
+
+/* A tree with a leaf left over, and a batch with fewer rows than there are shards. */
+static void any_number_of_shards_and_rows_has_one_set_of_programs(void **state) {
+    (void)state;
+    for (int n = 0; networks[n]; n++)
+        expect_one_set(
+            "6 shards",
+            (network_run){
+                .network = networks[n], .optimizer = ways[1].optimizer, .shards = 6, .rows = 17, .batch = 13});
+}
+
+static void checks_and_values_made_again_have_one_set_of_programs(void **state) {
+    (void)state;
+    for (int n = 0; networks[n]; n++) {
+        network_run run = {.network = networks[n], .optimizer = ways[2].optimizer, .check_numerics = true};
+        expect_one_set("check_numerics", run);
+        run.recompute = true;
+        expect_one_set("check_numerics and recompute", run);
+    }
 }
 
 static void towers_have_one_set_of_programs(void **state) {
@@ -222,6 +244,8 @@ int main(void) {
         cmocka_unit_test(synchronized_statistics_have_one_set_of_programs),
         cmocka_unit_test(recurrent_layers_have_one_set_of_programs),
         cmocka_unit_test(fetches_beside_a_step_change_no_device_alone),
+        cmocka_unit_test(any_number_of_shards_and_rows_has_one_set_of_programs),
+        cmocka_unit_test(checks_and_values_made_again_have_one_set_of_programs),
         cmocka_unit_test(towers_have_one_set_of_programs),
         cmocka_unit_test(products_of_bfloat16_have_one_set_of_programs),
     };
