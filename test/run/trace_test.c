@@ -75,16 +75,21 @@ static void a_trace_has_the_runs_between_its_begin_and_end(void **state) {
     EXPECT_OK(run(&p));
     assert_int_equal(mst_trace_num_runs(p.trace), 2);
     destroy_session(&p); /* a trace needs no session any more */
+    /* on devices that compile each of the two runs one program, which is made later than it is started */
+    const bool compiles = engine_compiles();
+    const char *const names[] = {compiles ? "program_0" : "x", compiles ? "program_1" : "y",
+                                 compiles ? "program_1" : "total"};
     for (int r = 0; r < 2; r++) {
         const mst_traced_run *traced = &p.trace->run[r];
-        assert_int_equal(traced->num_devices, 2);
-        const mst_traced *x = find(traced, 0, "x"), *y = find(traced, 1, "y"), *total = find(traced, 1, "total");
-        assert_true(x && y && total && !find(traced, 1, "x"));
+        assert_int_equal(traced->num_devices, compiles ? 3 : 2);
+        const mst_traced *x = find(traced, 0, names[0]), *y = find(traced, 1, names[1]),
+                         *total = find(traced, 1, names[2]);
+        assert_true(x && y && total && !find(traced, 1, names[0]));
         if (!x || !y || !total) return;
-        assert_true(x->begin >= 0 && x->begin <= x->end && x->end <= y->end && y->end <= total->begin);
+        assert_true(x->begin >= 0 && x->begin <= x->end && x->end <= y->end && (compiles || y->end <= total->begin));
         assert_true(x->bytes == 32 * 32 * 4 && x->num_dst == 1 && x->dst[0].shape.dim[0] == 32);
     }
-    assert_true(find(&p.trace->run[0], 1, "total")->end <= find(&p.trace->run[1], 0, "x")->begin);
+    assert_true(find(&p.trace->run[0], 1, names[2])->end <= find(&p.trace->run[1], 0, names[0])->begin);
     mst_trace_destroy(p.trace);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "run/session.h"
+#include "support/engine.h"
 
 /* ---- messages and votes ---- */
 
@@ -65,6 +66,7 @@ mst_status parts_open(parts *all, mst_graph *graph, int32_t num, const char *dev
     mst_device_description description[MOST_PARTS][MOST];
     mst_task_devices task[MOST_PARTS];
     memset(all, 0, sizeof *all);
+    devices = engine_here(devices);
     all->graph = graph;
     all->num = num;
     pthread_mutex_init(&all->lock, NULL);

@@ -21,8 +21,8 @@ mst_cluster *servers_cluster(const servers *all, int i) {
 
 void server_start(servers *all, int i) {
     mst_cluster *cluster = servers_cluster(all, i);
-    EXPECT_OK(
-        mst_task_server_start(&all->server[i], .cluster = cluster, .devices = all->devices, .store = all->store[i]));
+    EXPECT_OK(mst_task_server_start(&all->server[i], .cluster = cluster, .devices = engine_here(all->devices),
+                                    .store = all->store[i]));
     mst_cluster_release(cluster);
 }
 

@@ -384,6 +384,7 @@ static void workers_keep_the_number_of_the_chief(void **state) {
     job elastic = in_step(2, "cpu:1/1"), sharded = elastic;
     elastic.elastic_min = 1;
     expect_kept(elastic, whole);
+    if (engine_compiles()) return; /* there state is not sharded */
     sharded.setting.strategy.sharded_state = true;
     sharded.setting.builds = true; /* only then the store knows the parts of the slots that it is to restore */
     expect_kept(sharded, whole);
