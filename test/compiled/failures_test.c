@@ -15,9 +15,9 @@
 #include "support/state.h"
 #include "support/test.h"
 
-enum { STEPS = 2, SHARDS = 4, ROWS = 6, FEATURES = 5, CLASSES = 3, TASKS = 2 };
+enum { STEPS = 2, SHARDS = 4, ROWS = 6, FEATURES = 5, CLASSES = 3, TASKS = 2, WORDS = 20, WIDTH = 3 };
 
-/* ---- what is trained: a model with batch norm, of random rows ---- */
+/* ---- what is trained: a model with batch norm of both kinds, of random rows, and a table of words ---- */
 
 typedef struct training {
     mst_graph *graph;
@@ -31,7 +31,11 @@ typedef struct training {
 static void build_replica(void *context, mst_graph *g, int shard, mst_replica *out) {
     training *t = context;
     (void)shard;
-    const mst_value x = mst_random_uniform(g, MST_SHAPE(ROWS, FEATURES), .low = -1);
+    const mst_value numbers = mst_random_uniform(g, MST_SHAPE(ROWS, FEATURES), .low = -1);
+    const mst_value words = mst_random_uniform_int(g, MST_SHAPE(ROWS), .high = WORDS, .dtype = MST_I64);
+    const mst_value table =
+        mst_get_variable(g, "table", MST_SHAPE(WORDS, WIDTH), MST_F32, mst_random_uniform_initializer(.high = 1));
+    const mst_value x = mst_concat((const mst_value[]){numbers, mst_gather(table, words, 0)}, 2, 1);
     const mst_value labels = mst_random_uniform_int(g, MST_SHAPE(ROWS), .high = CLASSES, .dtype = MST_I64);
     out->loss = mst_sparse_softmax_cross_entropy(mst_model_call(t->model, x, true), labels);
 }
@@ -46,6 +50,7 @@ static void begin(training *t, mst_shards window, mst_task_group *group) {
     EXPECT_OK(mst_model_create(&t->model));
     mst_dense(t->model, 8, .activation = MST_TANH, .l2 = 1e-3f);
     mst_batch_normalization(t->model, .momentum = 0.9f);
+    mst_batch_normalization(mst_dense(t->model, 6), .synchronized = true);
     mst_dense(t->model, CLASSES);
     EXPECT_OK(mst_session_create(t->graph, &(mst_session_options){.devices = "lagoon:2"}, &t->session));
     mst_session_join(t->session, group);
