@@ -60,7 +60,7 @@ struct mst_members {
 };
 
 static const double LEADS_EVERY = 0.5;      /* seconds */
-static const double LEADER_MAY_BE_LATE = 3; /* seconds without LEADS until another leader is looked for */
+static const double LEADER_MAY_BE_LATE = 3; /* seconds without LEADS until this task leads itself */
 static const double BYE_MAY_BE_LOST = 5;    /* seconds for a leader to come back after all have done their work */
 
 static bool is_elastic(const mst_members *members) {
@@ -735,8 +735,8 @@ static void remind_leader(mst_members *members) {
     say_here(members);
 }
 
-/* If this task leads, says so (LEADS) from time to time. If it has not heard LEADS from its leader for long, looks for
- * another leader. */
+/* If this task leads, says so (LEADS) from time to time. If it has not heard LEADS from its leader for long, it leads
+ * itself, until it hears a task that goes before it. */
 static void tick_elastic(mst_members *members) {
     const mst_members_options *o = &members->options;
     if (members->refused && is_past(members->now, members->refused_at, o->refusal_timeout)) {

@@ -26,8 +26,8 @@ mst_shards mst_apply_window(const mst_apply_options *options);
 int mst_apply_num_written(const mst_apply_options *options);
 /** The name of slot K, which follows that of its variable and a "/"; and the initial value of its elements. */
 const char *mst_apply_slot(const mst_apply_options *options, int k, double *initial);
-/** How many elements of V's slots are here, and the first in *FIRST. PARTS are those of the variables
- *  (mst_state_parts). */
+/** Returns how many elements of variable V this task keeps slots for, and sets *FIRST to the index of the first of
+ *  them. PARTS says where each part begins: `begin` of mst_state_parts (op/state/state_parts.h). */
 int64_t mst_apply_own(const mst_apply_options *options, const int64_t *parts, int v, int64_t *first);
 /** Sources of a variable; the first is the variable itself. */
 int mst_apply_per_variable(const mst_apply_options *options);
