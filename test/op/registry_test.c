@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "graph/body.h"
+#include "support/engine.h"
 #include "support/op_case.h"
 #include "support/sanitized.h"
 #include "support/test.h"
@@ -12,8 +13,7 @@
 enum {
     MOST_OPS = 512,
     NAME_SIZE = 96,
-    /* of a gradient that are compared: each is two more runs of the same graph, where a sanitizer finds nothing new */
-    MOST_ELEMENTS = SANITIZED ? 2 : 24
+    MOST_ELEMENTS = 24 /* of a gradient that are compared */
 };
 
 /* Ops that are differentiated less than twice; the next order must be a clean error. */
@@ -227,7 +227,13 @@ static double difference(op_case *c, mst_value total, int i, int64_t e) {
     return (above - below) / (upper - lower);
 }
 
-/* GRADIENT of TOTAL with respect to source I against central differences, at up to MOST_ELEMENTS elements. */
+/* Each element is two more runs of the same graph, where a sanitizer finds nothing new, and which an interpreter of
+ * programs makes slow. */
+static int64_t most_elements(void) {
+    return SANITIZED || engine_compiles() ? 2 : MOST_ELEMENTS;
+}
+
+/* GRADIENT of TOTAL with respect to source I against central differences, at up to most_elements() elements. */
 static void expect_slopes(op_case *c, const char *what, mst_value total, int i, mst_value gradient) {
     mst_tensor *slope = NULL;
     if (!mst_value_is_none(gradient) && op_case_run(c, &gradient, 1, &slope)) {
@@ -243,7 +249,7 @@ static void expect_slopes(op_case *c, const char *what, mst_value total, int i, 
         mst_tensor_release(slope);
         return;
     }
-    const int64_t count = mst_tensor_count(c->value[i]), stride = (count + MOST_ELEMENTS - 1) / MOST_ELEMENTS;
+    const int64_t count = mst_tensor_count(c->value[i]), most = most_elements(), stride = (count + most - 1) / most;
     for (int64_t e = 0; e < count; e += stride) {
         const double have = slope ? mst_tensor_get(slope, e) : 0, want = difference(c, total, i, e);
         if (is_near(have, want, 2e-6)) continue;

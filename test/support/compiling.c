@@ -55,10 +55,14 @@ static bool has_text(const mst_op *op, int num_src, const mst_spec *src) {
 }
 
 static mst_status find_domain(int index, mst_domain **out) {
-    enum { MOST = 8 };
-    static mst_domain domains[MOST];
+    enum { MOST = 4 };
+    static mst_domain domains[MOST] = {
+        {.type = &domain_type, .index = 0},
+        {.type = &domain_type, .index = 1},
+        {.type = &domain_type, .index = 2},
+        {.type = &domain_type, .index = 3},
+    };
     if (index >= MOST) return MST_FAIL(MST_INVALID, "more than %d devices ACCEL", (int)MOST);
-    domains[index] = (mst_domain){.type = &domain_type, .index = index};
     *out = &domains[index];
     return MST_OK;
 }
