@@ -190,14 +190,15 @@ static int create_side(int folder, mode_t mode, char side[MST_FILE_SIDE_SIZE]) {
 }
 
 /* Makes the side file of OUT, whose folder and path are set. The new file gets the permissions of the file that it
- * replaces. */
-static mst_status file_create(mst_file *out) {
+ * replaces; with IS_PRIVATE only its owner may use it. */
+static mst_status file_create(mst_file *out, bool is_private) {
     const char *name = out->path + folder_length(out->path);
     struct stat old;
-    const bool replaces = fstatat(out->folder.descriptor, name, &old, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(old.st_mode);
-    const mode_t mode = replaces ? old.st_mode & 0777 : 0666;
+    const bool replaces =
+        !is_private && fstatat(out->folder.descriptor, name, &old, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(old.st_mode);
+    const mode_t mode = is_private ? 0600 : replaces ? old.st_mode & 0777 : 0666;
     out->descriptor = create_side(out->folder.descriptor, mode, out->side);
-    if (out->descriptor >= 0 && (!replaces || fchmod(out->descriptor, mode) == 0)) return MST_OK;
+    if (out->descriptor >= 0 && ((!replaces && !is_private) || fchmod(out->descriptor, mode) == 0)) return MST_OK;
     const mst_status status = write_fail(out->path);
     mst_file_abandon(out);
     return status;
@@ -210,7 +211,7 @@ mst_status mst_file_create(const char *path, mst_file *out) {
     if (!target) return MST_NO_MEMORY("to write '%s'", path);
     const mst_status status = open_target(&target, &folder);
     *out = (mst_file){.descriptor = -1, .folder = folder, .path = target};
-    if (!status) return file_create(out);
+    if (!status) return file_create(out, false);
     errno = ENOENT;
     const bool has_no_folder = status == MST_NOT_FOUND;
     (void)(has_no_folder ? write_fail(out->path) : mst_error_prefix("'%s' cannot be written", path));
@@ -218,13 +219,21 @@ mst_status mst_file_create(const char *path, mst_file *out) {
     return has_no_folder ? MST_IO : status;
 }
 
-mst_status mst_file_create_in(const mst_folder *folder, const char *name, mst_file *out) {
+static mst_status file_create_in(const mst_folder *folder, const char *name, bool is_private, mst_file *out) {
     *out = (mst_file){.descriptor = -1, .path = mst_folder_join(folder, name)};
     if (!out->path) return MST_NO_MEMORY("to write '%s'", name);
     const mst_status status = mst_folder_copy(folder, &out->folder);
-    if (!status) return file_create(out);
+    if (!status) return file_create(out, is_private);
     mst_file_abandon(out);
     return status;
+}
+
+mst_status mst_file_create_in(const mst_folder *folder, const char *name, mst_file *out) {
+    return file_create_in(folder, name, false, out);
+}
+
+mst_status mst_file_create_private_in(const mst_folder *folder, const char *name, mst_file *out) {
+    return file_create_in(folder, name, true, out);
 }
 
 /* Tells the system to begin writing the bytes so far to the disk, so that the sync at the end has less to wait for. */

@@ -49,6 +49,8 @@ typedef struct mst_file {
 MST_CHECKED mst_status mst_file_create(const char *path, mst_file *out);
 /** Begins the file NAME of FOLDER in the same way. If it is a symbolic link, the link itself will be replaced. */
 MST_CHECKED mst_status mst_file_create_in(const mst_folder *folder, const char *name, mst_file *out);
+/** The same for a file that only this user may use (0600), whatever the permissions of the file that it replaces. */
+MST_CHECKED mst_status mst_file_create_private_in(const mst_folder *folder, const char *name, mst_file *out);
 MST_CHECKED mst_status mst_file_append(mst_file *file, const void *data, size_t size);
 /** Writes at OFFSET, which is at most the size so far, over the bytes written there before. */
 MST_CHECKED mst_status mst_file_put(mst_file *file, uint64_t offset, const void *data, size_t size);

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/private.h"
+
 static const char head[] = "muster-cluster-key-1 ";
 enum { SECRET = 32, HEAD = sizeof head - 1, DIGITS = 2 * SECRET, FILE_SIZE = HEAD + DIGITS + 1 };
 
@@ -64,15 +66,8 @@ static mst_status check_file(int descriptor, const char *path) {
     struct stat file;
     if (fstat(descriptor, &file)) return open_error(path);
     if (!S_ISREG(file.st_mode)) return MST_FAIL(MST_INVALID, "cluster key '%s' is no regular file", path);
-    if (file.st_uid != geteuid())
-        return MST_FAIL(MST_INVALID, "cluster key '%s' belongs to user %ld, not to you: take a copy of your own", path,
-                        (long)file.st_uid);
-    if (file.st_mode & (S_IRWXG | S_IRWXO))
-        return MST_FAIL(MST_INVALID,
-                        "cluster key '%s' can be used by others: run 'chmod 600 %s', and make a new key where somebody "
-                        "may have read it",
-                        path, path);
-    return MST_OK;
+    return mst_private_check(&file, "cluster key", path, "take a copy of your own",
+                             ", and make a new key where somebody may have read it");
 }
 
 static bool is_key(const char *text, ssize_t size, unsigned char secret[SECRET]) {

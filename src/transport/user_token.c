@@ -9,36 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/private.h"
+
 enum { SECRET = MST_CURVE_KEY, FOLDER = 4096 };
 
-/* ---- the folder ---- */
+static const char elsewhere[] = "set XDG_STATE_HOME to a folder of your own, or give --cluster-key FILE";
 
-static mst_status check_owner(const struct stat *s, const char *what, const char *path, const char *mode) {
-    if (s->st_uid != geteuid())
-        return MST_FAIL(MST_INVALID,
-                        "%s '%s' belongs to user %ld, not to you: set XDG_STATE_HOME to a folder of your own, or give "
-                        "--cluster-key FILE",
-                        what, path, (long)s->st_uid);
-    if (s->st_mode & (S_IRWXG | S_IRWXO))
-        return MST_FAIL(MST_INVALID, "%s '%s' can be used by others: run 'chmod %s %s'%s", what, path, mode, path,
-                        S_ISREG(s->st_mode) ? ", or remove it where somebody may have read it: a new one is made" : "");
-    return MST_OK;
-}
+/* ---- the folder ---- */
 
 /* Whether ERROR, an errno, says that the folder cannot exist at this place: then the next place is tried. */
 static bool is_no_place(int error) {
     return error == ENOENT || error == ENOTDIR || error == EACCES || error == EPERM || error == EROFS;
-}
-
-/* Makes the folders of PATH after its first AT bytes, each for its owner alone. Returns errno, or 0. */
-static int make_folders(char *path, size_t at) {
-    for (char *slash = strchr(path + at, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        const int error = mkdir(path, S_IRWXU) == 0 || errno == EEXIST ? 0 : errno;
-        *slash = '/';
-        if (error) return error;
-    }
-    return mkdir(path, S_IRWXU) == 0 || errno == EEXIST ? 0 : errno;
 }
 
 /* Opens the folder BASE/REST, and makes it if BASE exists. Writes its name to PATH. *OUT -1: the folder cannot be made
@@ -48,14 +29,14 @@ static mst_status open_folder(const char *base, const char *rest, char path[FOLD
     *out = -1;
     if (!base || base[0] != '/' || snprintf(path, FOLDER, "%s/%s", base, rest) >= FOLDER) return MST_OK;
     if (stat(base, &s) || !S_ISDIR(s.st_mode)) return MST_OK;
-    int error = make_folders(path, strlen(base) + 1);
+    int error = mst_private_make_folders(path, strlen(base) + 1);
     if (!error && (*out = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0) error = errno;
     if (error == ELOOP || (error == ENOTDIR && lstat(path, &s) == 0 && S_ISLNK(s.st_mode)))
         return MST_FAIL(MST_INVALID, "the folder '%s' of this user's token is a symbolic link: remove it", path);
     if (is_no_place(error)) return MST_OK;
     if (error) return MST_FAIL(MST_IO, "cannot use the folder '%s' of this user's token: %s", path, strerror(error));
     if (fstat(*out, &s)) return MST_FAIL(MST_IO, "cannot read the folder '%s': %s", path, strerror(errno));
-    return check_owner(&s, "the folder of this user's token", path, "700");
+    return mst_private_check(&s, "the folder of this user's token", path, elsewhere, "");
 }
 
 /* Opens the first folder that exists or can be made. */
@@ -101,7 +82,9 @@ static mst_status read_token(int folder, const char *path, unsigned char secret[
     snprintf(file, sizeof file, "%s/%s", path, name);
     mst_status status = fstat(descriptor, &s) ? file_error(path, "read") : MST_OK;
     if (!status && !S_ISREG(s.st_mode)) status = MST_FAIL(MST_INVALID, "this user's token '%s' is no file", file);
-    if (!status) status = check_owner(&s, "this user's token", file, "600");
+    if (!status)
+        status = mst_private_check(&s, "this user's token", file, elsewhere,
+                                   ", or remove it where somebody may have read it: a new one is made");
     const ssize_t size = status ? 0 : read(descriptor, bytes, sizeof bytes);
     if (size < 0) status = file_error(path, "read");
     if (!status && size != SECRET)
