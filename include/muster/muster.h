@@ -5,6 +5,7 @@
 #include "muster/applications.h"
 #include "muster/checkpoint.h"
 #include "muster/cluster.h"
+#include "muster/compile_cache.h"
 #include "muster/data.h"
 #include "muster/dataset.h"
 #include "muster/device.h"

@@ -3,6 +3,7 @@
 #include "run/backend.h"
 #include "run/compiled_fault.h"
 #include "run/errand.h"
+#include "run/executable_cache.h"
 #include "run/trace.h"
 
 const mst_backend_services mst_backend_services_here = {.clock_now = mst_clock_now,
@@ -10,4 +11,7 @@ const mst_backend_services mst_backend_services_here = {.clock_now = mst_clock_n
                                                         .compiled_fail = mst_compiled_fail,
                                                         .errand_start = mst_errand_start,
                                                         .errand_wait = mst_errand_wait,
-                                                        .errand_leave = mst_errand_leave};
+                                                        .errand_leave = mst_errand_leave,
+                                                        .executable_key = mst_executable_key_make,
+                                                        .executable_find = mst_executable_find,
+                                                        .executable_keep = mst_executable_keep};

@@ -1,0 +1,30 @@
+/** The folder in which devices that compile keep compiled programs, so that a later process need not compile them again,
+ *  and computes the same bits. */
+#ifndef MUSTER_COMPILE_CACHE_H
+#define MUSTER_COMPILE_CACHE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "muster/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Chooses the folder for this process; programs that are compiled from now on are looked for there. Without this call
+ *  it is the default folder, with the default limit and no log.
+ *
+ *  FOLDER  belongs to this user alone, and is made when it is first needed. NULL: "muster/executables" in
+ *          $XDG_CACHE_HOME, or in $HOME/.cache if that is not set. "off": no folder; every process compiles anew.
+ *  LIMIT   most bytes of all programs in it; those used least recently leave. 0: 1 GiB
+ *  LOG     gets a warning if the folder cannot be used, or a file in it is damaged; programs are then compiled anew. It
+ *          must stay open. NULL: no warnings
+ *
+ *  MST_INVALID if LIMIT is negative; MST_IO if FOLDER is relative and the current folder is not known. */
+MST_API MST_CHECKED mst_status mst_compile_cache_set(const char *folder, int64_t limit, FILE *log);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

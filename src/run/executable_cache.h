@@ -1,0 +1,73 @@
+/** Executables on disk: what a device's compiler has made of a text, so that the same text is compiled once, and gives
+ *  the same bits in the next process too. An executable is bytes; its key is a hash of all that it was made from.
+ *
+ *  The folder belongs to this user alone (0700), and so do its files (0600), because executables are code:
+ *
+ *      FOLDER/<64 digits of the key, 0-9a-f>.executable     an executable
+ *      FOLDER/.muster-...                                   one that is being written (base/file.h)
+ *
+ *  A file is, in this order, numbers in little-endian order:
+ *
+ *      12 bytes "muster-exec\n"; u32 version; u64 number of bytes; 32 bytes key; 32 bytes SHA-256 of the bytes; the bytes
+ *
+ *  Nobody who trains needs the cache. Where it cannot be used, where a file is damaged, or the disk is full, there is a
+ *  warning and no error. Each kind of trouble is said once. Several processes and threads may use one folder: a file
+ *  appears whole or not at all. The cache keeps no descriptor and no lock between two calls. */
+#ifndef MUSTER_RUN_EXECUTABLE_CACHE_H
+#define MUSTER_RUN_EXECUTABLE_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "muster/status.h"
+
+enum { MST_EXECUTABLE_KEY = 32, MST_EXECUTABLE_KEY_TEXT = 2 * MST_EXECUTABLE_KEY + 1 };
+
+typedef struct mst_executable_key {
+    unsigned char byte[MST_EXECUTABLE_KEY];
+} mst_executable_key;
+
+/** What an executable is made from. */
+typedef struct mst_executable_source {
+    const char *text;    /**< the program, in StableHLO */
+    const void *options; /**< options of the compiler, as it gets them */
+    size_t options_size;
+    /** What compiles: its platform, its version, and attributes or a hash by which two builds differ. Its path does not
+     *  belong here: a compiler that was moved makes the same. */
+    const char *plugin;
+    const char *kind; /**< kind of the device, such as "NVIDIA H200" */
+} mst_executable_source;
+
+/** Sets OUT to the SHA-256 of all four parts, each with its size before it. No pointer may be NULL, except OPTIONS if
+ *  OPTIONS_SIZE is 0. */
+void mst_executable_key_make(const mst_executable_source *source, mst_executable_key *out);
+/** Writes KEY in hexadecimal digits, as in the name of its file, and returns TEXT. */
+const char *mst_executable_key_print(const mst_executable_key *key, char text[MST_EXECUTABLE_KEY_TEXT]);
+
+typedef struct mst_executable_cache mst_executable_cache;
+
+/** Opens the cache in FOLDER; nothing is read or made yet. NULL or "": "muster/executables" in $XDG_CACHE_HOME, or in
+ *  $HOME/.cache if that is not set. "off": nothing is found or kept. LIMIT is the most bytes that its files may have
+ *  together; 0: 1 GiB. LOG gets the warnings, and must stay open; NULL: they are not written. MST_INVALID if LIMIT is
+ *  negative; MST_IO if FOLDER is relative and the current folder is not known. */
+MST_CHECKED mst_status mst_executable_cache_open(const char *folder, int64_t limit, FILE *log,
+                                                 mst_executable_cache **out);
+/** NULL is allowed. No other thread may be in a call with CACHE. */
+void mst_executable_cache_close(mst_executable_cache *cache);
+
+/** Whether there is an executable with this key. Then *DATA is a copy of its SIZE bytes, which the caller frees with
+ *  free(), and it now counts as used last. What is damaged, or not this user's alone, is not there. */
+bool mst_executable_cache_find(mst_executable_cache *cache, const mst_executable_key *key, void **data, size_t *size);
+/** Keeps an executable on disk, in place of an older one with this key. Those that were used least recently leave if
+ *  all would have more bytes than the limit. Files that killed processes left half written leave too. Nothing is
+ *  removed that does not begin as files of this cache do. */
+void mst_executable_cache_keep(mst_executable_cache *cache, const mst_executable_key *key, const void *data,
+                               size_t size);
+
+/** The same with the cache of this process (muster/compile_cache.h). */
+bool mst_executable_find(const mst_executable_key *key, void **data, size_t *size);
+void mst_executable_keep(const mst_executable_key *key, const void *data, size_t size);
+
+#endif
