@@ -1,5 +1,5 @@
-/** The folder in which devices that compile keep compiled programs, so that a later process need not compile them again,
- *  and computes the same bits. */
+/** The folder in which devices that compile keep compiled programs. A later process need not compile them again, and
+ *  computes the same bits. */
 #ifndef MUSTER_COMPILE_CACHE_H
 #define MUSTER_COMPILE_CACHE_H
 

@@ -49,7 +49,7 @@ mst_status mst_compile_cache_set(const char *folder, int64_t limit, FILE *log) {
     return MST_OK;
 }
 
-/* The cache to use for a call, the default one if none was chosen; NULL: there is no memory. Leave it after the call. */
+/* The cache for a call, the default one if none was chosen; NULL: there is no memory. Leave it after the call. */
 static chosen_cache *use_chosen(void) {
     pthread_mutex_lock(&lock);
     if (!chosen && make_chosen(NULL, 0, NULL, &chosen)) chosen = NULL;

@@ -1,4 +1,4 @@
-/* Files of executables. Every call opens the folder anew and checks it, and then works in that folder by its descriptor,
+/* Files of executables. Every call opens the folder anew and checks it. It then works in that folder by its descriptor,
  * so that nobody can put another in its place. What is found in it is checked by descriptor too:
  *
  *      find    open without following links -> owner and mode -> head -> bytes and their hash -> time of use
@@ -258,7 +258,7 @@ static mst_status open_cache_folder(mst_executable_cache *cache, bool make, mst_
 
 /* ---- files ---- */
 
-/* Reads SIZE bytes at the beginning of FILE, or as many as it has; -1: errno says why not. */
+/* Reads SIZE bytes of FILE from AT on, or as many as there are; -1: errno says why not. */
 static ssize_t read_up_to(int file, void *data, size_t size, off_t at) {
     size_t done = 0;
     while (done < size) {

@@ -8,7 +8,7 @@
  *
  *  A file is, in this order, numbers in little-endian order:
  *
- *      12 bytes "muster-exec\n"; u32 version; u64 number of bytes; 32 bytes key; 32 bytes SHA-256 of the bytes; the bytes
+ *      12 bytes "muster-exec\n"; u32 version; u64 number of bytes; 32 bytes key; 32 bytes SHA-256 of the bytes; bytes
  *
  *  Nobody who trains needs the cache. Where it cannot be used, where a file is damaged, or the disk is full, there is a
  *  warning and no error. Each kind of trouble is said once. Several processes and threads may use one folder: a file
