@@ -165,6 +165,7 @@ devices|--devices cpu:2/1
 visible-devices|--visible-devices 0
 pin|--pin
 memory-limit|--memory-limit 1GB
+compile-cache|--compile-cache off
 recompute|--recompute
 allow-soft-placement|--allow-soft-placement
 log-device-placement|--log-device-placement

@@ -180,6 +180,10 @@ static const option strategy_options[] = {
     {"pin", OPTION_FLAG, AT(pin), .help = "binds each device's threads to its cores"},
     {"memory-limit", OPTION_BYTES, AT(memory_limit), "SIZE",
      .help = "of each device, such as 512MB, checked before the first step"},
+    {"compile-cache", OPTION_TEXT, AT(compile_cache), "DIR",
+     .help =
+         "devices that compile: folder of compiled programs, yours alone, at most 1 GB, for the next run; off: none "
+         "(default: muster/executables in $XDG_CACHE_HOME or ~/.cache)"},
     {"recompute", OPTION_FLAG, AT(recompute),
      .help = "keeps few values for the backward pass and computes the others again: less memory, about a third more "
              "time, the same weights"},

@@ -68,7 +68,7 @@ typedef struct train_options {
     bool json, summary;
     int64_t check_replicas;
     bool log_device_placement, allow_soft_placement, check_numerics, recompute, pin;
-    const char *dump_plan, *precision;
+    const char *dump_plan, *precision, *compile_cache;
     int64_t memory_limit;
     const char *history, *logdir, *profile;
     int64_t histograms_every;
