@@ -1,5 +1,5 @@
-/* The plugin `shim`: a PJRT plugin that loads another one, the real plugin, and hands all calls on to it. What it does
- * otherwise is asked of it by variables of the environment, which are read when a process first calls GetPjrtApi. Who
+/* The plugin `shim`: a PJRT plugin that loads another one, the real plugin, and hands all calls on to it. Variables of
+ * the environment name the calls that it treats otherwise. They are read when a process first calls GetPjrtApi. Who
  * uses the plugin does not know that it is there.
  *
  *   MUSTER_SHIM_PLUGIN=FILE            the real plugin
@@ -13,31 +13,38 @@
  *   MUSTER_SHIM_LEFT_OUT=NAME[;...]    these functions are NULL in PJRT_Api; `extensions`: there is no extension
  *   MUSTER_SHIM_KIND=TEXT[;...]        the kinds of the devices in the order of their identities; the last is that of
  *                                      all further ones
- *   MUSTER_SHIM_DEVICES=N              the number of devices. Clients are made with the one option that the CPU plugin
- *                                      has for this. So there are N devices indeed, and options that only another
- *                                      platform understands do no harm
- *   MUSTER_SHIM_BYTES_LIMIT=N          PJRT_Device_MemoryStats says so for each device, however much is in use; the CPU
- *   MUSTER_SHIM_BYTES_IN_USE=N         plugin has no such function
+ *   MUSTER_SHIM_DEVICES=N              the number of devices, which are real ones: clients are made with the option
+ *                                      that the CPU plugin has for this, and without the options of the caller, some
+ *                                      of which only another platform may understand
+ *   MUSTER_SHIM_BYTES_LIMIT=N          what PJRT_Device_MemoryStats says of each device, however much is in use. The
+ *   MUSTER_SHIM_BYTES_IN_USE=N         CPU plugin does not implement this function
  *   MUSTER_SHIM_COUNTS=FILE            at its end the process writes a line "NAME NUMBER" for each function: how often
  *                                      it was called; and for each type of object: how many are alive
  *   MUSTER_SHIM_OPTIONS=FILE           a line "NAME VALUE" is appended for each option with which a client is made
  *
  * A fault is "FUNCTION CALL ACTION", with names such as PJRT_Client_Compile. CALL is the number of a call of that
- * function, from 1; 3+ is the third and all after it. The first fault that meets a call counts.
+ * function, from 1; 3+ is the third and all after it. If several faults meet a call, the first of them counts.
  *
- *   fail [CODE [MESSAGE]]              the call fails and is not handed on; INTERNAL unless CODE is another name without
- *                                      PJRT_Error_Code_. Functions that free an object do so, and then fail
- *   refuse [CODE [MESSAGE]]            the same, INVALID_ARGUMENT, after some lines on standard error as compilers write
- *                                      them when they refuse a program, unless TF_CPP_MIN_LOG_LEVEL is above 2
- *   delay SECONDS                      the call waits, and is handed on
- *   hold FILE                          the same while there is a file of that name
- *   stuck                              the call never ends
- *   lost DEVICE [CODE [MESSAGE]]       the device with that identity is lost: from this call of the function for it on,
- *                                      all calls that work with that device or its buffers fail; UNAVAILABLE
- *   event_fail SECONDS [CODE [MESSAGE]]  the call is handed on. The events and buffers that it gives become ready so
- *   event_delay SECONDS                much later, or when there is no file of that name any more, or never, and fail
- *   event_hold FILE                    then. The same happens to what is computed or copied of such a buffer. The bytes
- *   event_stuck                        of a late copy to the host come when it is ready
+ *   fail [CODE [MESSAGE]]     the call is not handed on, but fails. CODE is a name without PJRT_Error_Code_; unless
+ *                             there is one, INTERNAL. Functions that free an object do so before they fail
+ *   refuse [CODE [MESSAGE]]   the same with INVALID_ARGUMENT. Before it fails, it prints lines on standard error, as
+ *                             compilers do that refuse a program, unless TF_CPP_MIN_LOG_LEVEL is above 2
+ *   delay SECONDS             the call is handed on so much later
+ *   hold FILE                 it is handed on once there is no file of that name
+ *   stuck                     it never ends
+ *   lost DEVICE [CODE [MESSAGE]]
+ *                             CALL counts calls of FUNCTION for the device with that identity. From this call on, all
+ *                             calls that work with the device or its buffers fail, with UNAVAILABLE
+ *
+ * The following concern what a call starts. The call is handed on, but the events and buffers that it gives become
+ * ready late. So does all that is computed or copied from such a buffer. A late copy to the host writes its bytes only
+ * then.
+ *
+ *   event_delay SECONDS       so much later
+ *   event_hold FILE           once there is no file of that name
+ *   event_stuck               never
+ *   event_fail SECONDS [CODE [MESSAGE]]
+ *                             so much later, and then they fail, with INTERNAL
  *
  * The memory behind the end of PJRT_Api cannot be read, whatever its size. Errors in the variables are printed, and
  * GetPjrtApi returns NULL. Calls of extensions are not seen. Functions for tests in the same process are in shim.h. */
@@ -399,7 +406,10 @@ static const PJRT_Api *close_end(const PJRT_Api *api, size_t size) {
 static const PJRT_Api *make_api(void) {
     size_t size = real->struct_size;
     char *copy = calloc(1, size + sizeof(PJRT_Api));
-    if (!copy || !find_size(&size)) return NULL;
+    if (!copy || !find_size(&size)) {
+        free(copy);
+        return NULL;
+    }
     memcpy(copy, real, size); /* functions that this one does not know too */
     PJRT_Api *api = (PJRT_Api *)copy;
     const bool tells_memory = settings.bytes_limit >= 0 || settings.bytes_in_use >= 0;

@@ -1,12 +1,12 @@
-/** What a test that has loaded the plugin `shim` (shim.c) can ask of it in its own process. Symbols of the plugin, to be
- *  found with dlsym; all may be called at any time by any thread. */
+/** What a test that has loaded the plugin `shim` (shim.c) can ask of it in its own process. These are symbols of the
+ *  plugin, which dlsym finds. Any thread may call them at any time. */
 #ifndef MUSTER_TEST_PJRT_SHIM_H
 #define MUSTER_TEST_PJRT_SHIM_H
 
 #include <stdint.h>
 
-/** `shim_set_faults`: FAULTS, in the notation of MUSTER_SHIM_FAULTS, replace those that were set. Calls are counted anew
- *  for them, and calls and events that are stuck go on. Returns NULL, or what is wrong with FAULTS, in which case there
+/** `shim_set_faults`: FAULTS, in the notation of MUSTER_SHIM_FAULTS, replace those that were set. The numbers of calls
+ *  begin at 1 again, and calls and events that are stuck go on. Returns NULL, or what is wrong with FAULTS; then there
  *  are no faults. The text is valid until the next call. */
 typedef const char *shim_set_faults_function(const char *faults);
 

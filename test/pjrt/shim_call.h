@@ -1,5 +1,5 @@
-/** What the plugin `shim` knows of the arguments of calls: which objects they give and free, from which buffers they read,
- *  with which devices they work. ARGS is what PLACE, a function of the list, is called with. */
+/** What the plugin `shim` knows of the arguments of calls: which objects a call gives and frees, from which buffers it
+ *  reads, and with which devices it works. ARGS are the arguments of the function at PLACE in the list. */
 #ifndef MUSTER_TEST_PJRT_SHIM_CALL_H
 #define MUSTER_TEST_PJRT_SHIM_CALL_H
 

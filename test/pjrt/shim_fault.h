@@ -62,7 +62,8 @@ const char *shim_function_name(int place);
 /** Sets the faults: see shim.h. */
 const char *shim_faults_set(const char *faults);
 
-/** Counts a call of the function at PLACE, which works on the devices with these identities. False: no fault meets it. */
+/** Counts a call of the function at PLACE, which works with the devices of these identities. False: no fault meets the
+ *  call. */
 bool shim_fault_next(int place, int num_devices, const int *device, shim_fault *out);
 
 #endif

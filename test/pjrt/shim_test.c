@@ -1,4 +1,4 @@
-/* The plugin `shim` (shim.c) over the real one: each fault that it makes. Where there is no plugin, it is skipped. */
+/* The plugin `shim` (shim.c) over the real one: each fault that it makes. Without a plugin they are skipped. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
