@@ -5,7 +5,7 @@
 set -u
 . "$(dirname "$0")/local_tasks.sh"
 program=${1:-./in_graph} muster=${2:-muster}
-steps=300
+steps=2000
 
 find_ports 3
 servers="--sessions --devices cpu:1/1 --ps_hosts=localhost:$port --worker_hosts=localhost:$((port + 1)),localhost:$((port + 2))"
