@@ -12,12 +12,14 @@
  *   MUSTER_LAGOON_COMPILE_STUCK=N  the text that is the Nth to be compiled in this process never is
  *   MUSTER_LAGOON_HOLD=FILE        while there is a file FILE.D, no run on device D ends; while there is a file
  *                                  FILE.text, no text is compiled
- *   MUSTER_LAGOON_TEXTS=FILE       each text that is new in this process is appended to FILE, then a line "// ----" */
+ *   MUSTER_LAGOON_TEXTS=FILE       each text that is new in this process is appended to FILE, then a line "// ----";
+ *                                  several processes may share it */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "plan/compiled.h"
 #include "run/backend.h"
@@ -83,7 +85,8 @@ static mst_status log_text(const char *text) {
     if (!path || !*path) return MST_OK;
     FILE *file = fopen(path, "a");
     if (!file) return FAIL(MST_IO, "MUSTER_LAGOON_TEXTS: cannot open '%s'", path);
-    const bool written = fprintf(file, "%s\n// ----\n", text) > 0;
+    /* other processes append to it too; closing it ends the lock */
+    const bool written = lockf(fileno(file), F_LOCK, 0) == 0 && fprintf(file, "%s\n// ----\n", text) > 0;
     if (fclose(file) || !written) return FAIL(MST_IO, "MUSTER_LAGOON_TEXTS: cannot write '%s'", path);
     return MST_OK;
 }

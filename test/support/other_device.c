@@ -1,7 +1,7 @@
 /* Tests are written for the CPU. With MUSTER_TEST_DEVICE=island in the environment they run on devices of that type:
  * the linker puts the functions here in the place of the library's (--wrap, see test/CMakeLists.txt), and they write
- * the type's name for "cpu" in specifications and names of devices. With MUSTER_TEST_PLAN=PASS all plans are printed
- * after that pass. */
+ * the type's name for "cpu" in specifications and names of devices. With MUSTER_TEST_SOFT_PLACEMENT sessions place
+ * softly. With MUSTER_TEST_PLAN=PASS all plans are printed after that pass. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +16,8 @@
 
 mst_status __real_mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out);
 mst_status __wrap_mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out);
+mst_status __real_mst_task_server_start_with(const mst_task_server_options *options, mst_task_server **out);
+mst_status __wrap_mst_task_server_start_with(const mst_task_server_options *options, mst_task_server **out);
 int __real_mst_device_push(mst_graph *graph, const char *device);
 int __wrap_mst_device_push(mst_graph *graph, const char *device);
 char *__real_mst_device_default_name(int i, char *text, size_t size);
@@ -76,11 +78,18 @@ bool engine_has_other_bits(const char *spec) {
 mst_status __wrap_mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out) {
     mst_session_options own = options ? *options : (mst_session_options){0};
     if (!own.target) own.devices = engine_here(own.devices && *own.devices ? own.devices : "cpu");
+    if (getenv("MUSTER_TEST_SOFT_PLACEMENT")) own.allow_soft_placement = true;
     if (getenv("MUSTER_TEST_PLAN")) {
         own.plan_log = stderr;
         own.plan_pass = getenv("MUSTER_TEST_PLAN");
     }
     return __real_mst_session_create(graph, &own, out);
+}
+
+mst_status __wrap_mst_task_server_start_with(const mst_task_server_options *options, mst_task_server **out) {
+    mst_task_server_options own = *options;
+    own.devices = engine_here(own.devices && *own.devices ? own.devices : "cpu");
+    return __real_mst_task_server_start_with(&own, out);
 }
 
 int __wrap_mst_device_push(mst_graph *graph, const char *device) {

@@ -1,4 +1,5 @@
-# Sourced by tests of the command: write_data FOLDER makes small images of 8 x 8, whose label says which row is bright.
+# Sourced by tests of the command: write_data FOLDER [ROWS TESTED SIDE] makes ROWS images for training and TESTED others of
+# SIDE x SIDE pixels (430, 50 and 8), whose label says which row is bright.
 # shellcheck shell=sh
 # word() makes its format
 # shellcheck disable=SC2059
@@ -7,10 +8,13 @@
 word() { printf "\\$(printf %03o $(($1 / 256)))\\$(printf %03o $(($1 % 256)))"; }
 
 write_images() {
-    { printf '\000\000\010\003\000\000' && word "$2" && printf '\000\000\000\010\000\000\000\010'; } > "$1"
-    awk -v n="$2" 'BEGIN {
-        for (i = 0; i < n; i++) for (p = 0; p < 64; p++)
-            printf "%c", (int(p / 8) == i % 8 ? 100 : 1) + (i * 7 + p * 3) % 11
+    {
+        printf '\000\000\010\003\000\000' && word "$2"
+        printf '\000\000' && word "$3" && printf '\000\000' && word "$3"
+    } > "$1"
+    awk -v n="$2" -v side="$3" 'BEGIN {
+        for (i = 0; i < n; i++) for (p = 0; p < side * side; p++)
+            printf "%c", (int(p / side) == i % 8 ? 100 : 1) + (i * 7 + p * 3) % 11
     }' >> "$1"
 }
 
@@ -23,8 +27,8 @@ write_labels() {
 
 write_data() {
     mkdir -p "$1"
-    write_images "$1/train-images-idx3-ubyte" 430
-    write_labels "$1/train-labels-idx1-ubyte" 430
-    write_images "$1/t10k-images-idx3-ubyte" 50
-    write_labels "$1/t10k-labels-idx1-ubyte" 50
+    write_images "$1/train-images-idx3-ubyte" "${2:-430}" "${4:-8}"
+    write_labels "$1/train-labels-idx1-ubyte" "${2:-430}"
+    write_images "$1/t10k-images-idx3-ubyte" "${3:-50}" "${4:-8}"
+    write_labels "$1/t10k-labels-idx1-ubyte" "${3:-50}"
 }
