@@ -1,7 +1,9 @@
-"""Programs of devices that compile. One step of each network is planned for 1, 2, 4 and 8 devices of the test module
-lagoon, with 8 shards: the programs must be the same ones, and XLA's compiler for CPUs must take them. The texts are
-written before the first program runs, so the first run may fail: large networks would take long in an interpreter."""
+"""Programs of devices that compile, which XLA's compiler for CPUs must take. One step of each network is planned for 1, 2,
+4 and 8 devices of the test module lagoon, with 8 shards: the programs must be the same ones. The texts are written before
+the first program runs, so the first run may fail: large networks would take long in an interpreter. The programs of the
+examples are those of the tests lagoon/examples/NAME."""
 
+import hashlib
 import os
 import struct
 import subprocess
@@ -12,6 +14,7 @@ import zlib
 import numpy as np
 
 try:
+    import jaxlib.version
     from jaxlib import xla_client
     from jaxlib.mlir import ir
     from jaxlib.mlir._mlir_libs import _jax_mlir_ext
@@ -52,6 +55,11 @@ def make_data(folder):
                 file.write(" ".join(random.choice(["a", "good", "bad", "old", name], size=12)))
 
 
+def read_texts(path):
+    with open(path, encoding="utf-8") as file:
+        return {text.strip() for text in file.read().split("// ----\n") if text.strip()}
+
+
 def texts_of(folder, options, devices):
     """The texts of the programs of one step."""
     path = f"{folder}/texts-{devices}"
@@ -64,16 +72,68 @@ def texts_of(folder, options, devices):
                           check=False)
     if "program failed" not in done.stderr:
         raise RuntimeError(f"{devices} devices: {done.stderr}")
-    with open(path, encoding="utf-8") as file:
-        return {text.strip() for text in file.read().split("// ----\n") if text.strip()}
+    return read_texts(path)
+
+
+def examples():
+    """The names of those that have programs; each has a test."""
+    folder = os.path.join(os.path.dirname(__file__), "..", "..", "examples")
+    names = {file[:-2] for file in os.listdir(folder) if file.endswith(".c")}
+    return sorted(names - {"hello"})  # a string is on the host
+
+
+def texts_of_example(folder, name):
+    path = f"{folder}/texts-of-{name}"
+    done = subprocess.run(["ctest", "--test-dir", BUILD, "--output-on-failure", "--no-tests=error", "-R",
+                           f"^lagoon/examples/{name}$"], env={**os.environ, "MUSTER_LAGOON_TEXTS": path},
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{name}: {done.stdout}")
+    if not os.path.exists(path):  # the test is disabled
+        print(f"{name}: not run")
+        return set()
+    return read_texts(path)
+
+
+class Compiler:
+    """XLA for CPUs. A text that it has once taken is not compiled again: its hash is kept in the build."""
+
+    def __init__(self):
+        self.client = xla_client.make_cpu_client()
+        self.devices = xla_client.DeviceList(tuple(self.client.local_devices()[:1]))
+        self.path = f"{BUILD}/programs_compiled"
+        self.kept = set()
+        self.compiled = 0
+        if os.path.exists(self.path):
+            with open(self.path, encoding="utf-8") as file:
+                self.kept = set(file.read().split())
+
+    def faults(self, name, texts):
+        """How many of the texts it refuses."""
+        refused = 0
+        for text in texts:
+            key = hashlib.sha256(f"{jaxlib.version.__version__}\n{text}".encode()).hexdigest()
+            if key in self.kept:
+                continue
+            self.compiled += 1
+            try:
+                self.client.compile_and_load(str(ir.Module.parse(text)), self.devices, xla_client.CompileOptions())
+            except Exception as error:  # pylint: disable=broad-except
+                print(f"{name}: {str(error)[:500]}\n{text[:300]}")
+                refused += 1
+                continue
+            self.kept.add(key)
+            with open(self.path, "a", encoding="utf-8") as file:
+                file.write(key + "\n")
+        return refused
 
 
 def main():
     registry = ir.DialectRegistry()
     _jax_mlir_ext.register_dialects(registry)
-    client = xla_client.make_cpu_client()
-    devices = xla_client.DeviceList(tuple(client.local_devices()[:1]))
-    failed = programs = 0
+    compiler = Compiler()
+    failed = 0
+    every = set()
     with tempfile.TemporaryDirectory() as folder, ir.Context() as context:
         context.append_dialect_registry(registry)
         stablehlo.register_dialect(context)
@@ -90,14 +150,15 @@ def main():
                 if texts[count] != texts[1]:
                     print(f"{name}: {count} devices have other programs than 1: {len(texts[count] - texts[1])} are new")
                     failed += 1
-            for text in texts[1]:
-                programs += 1
-                try:
-                    client.compile_and_load(str(ir.Module.parse(text)), devices, xla_client.CompileOptions())
-                except Exception as error:  # pylint: disable=broad-except
-                    print(f"{name}: {str(error)[:500]}\n{text[:300]}")
-                    failed += 1
-    print(f"{programs} programs of {len(networks)} networks, {failed} faults")
+            every |= texts[1]
+            failed += compiler.faults(name, texts[1])
+        for name in examples():
+            texts = texts_of_example(folder, name)
+            print(f"{name}: {len(texts)} programs, {len(texts - every)} of them new")
+            every |= texts
+            failed += compiler.faults(name, texts)
+    print(f"{len(every)} programs of {len(networks)} networks and {len(examples())} examples, {compiler.compiled} "
+          f"compiled now, {failed} faults")
     return failed > 0
 
 
