@@ -60,7 +60,8 @@ typedef struct mst_session_options {
      *  programs of devices that compile, each text once. Comments name the nodes of the plan that have it, their
      *  devices, and how many nodes of the graph each replaces. */
     const char *plan_pass;
-    /** Bytes that each device may use; 0: no limit. Checked before a plan runs. Bytes of strings that come from another
+    /** Bytes that each device may use; 0: no limit. Checked before a plan runs. Devices that compile need less if they
+     *  update variables in place, which they do where the limit asks for it (mst_session_updates_in_place). Bytes of strings that come from another
      *  memory domain are checked when they come. */
     int64_t memory_limit;
     bool pin_threads; /**< binds each device's thread to its cores */
@@ -149,6 +150,10 @@ MST_API int64_t mst_session_device_memory(const mst_session *session, int i);
  *  4 devices of one thread in the host's memory. The session has one step in flight and no timeout of its own. The
  *  results are the same bits. */
 MST_API int64_t mst_session_runs_alone(const mst_session *session);
+/** Whether optimizers update variables in place on devices that compile, because a limit of memory has no room for the
+ *  variables before and after a step. If a device fails during such an update, the variables that it had still to write
+ *  are torn (mst_state_info): the error of the run names them. Elsewhere a device that fails changes nothing. */
+MST_API bool mst_session_updates_in_place(const mst_session *session);
 /** Bytes copied between memory domains (to or from a device whose memory is not the host's) in all runs. */
 MST_API int64_t mst_session_copied_bytes(const mst_session *session);
 /** Number of plans made. */

@@ -198,6 +198,21 @@ void mst_hlo_program_result(mst_hlo_program *p, mst_hlo value) {
     if (!p->failure.code) p->result[p->num_results++] = value;
 }
 
+void mst_hlo_program_donate(mst_hlo_program *p, mst_hlo source, mst_hlo value) {
+    mst_lower l = {.program = p, .name = "result"};
+    if (mst_hlo_lacks(&l, source) || mst_hlo_lacks(&l, value)) return;
+    const mst_hlo_value *from = &p->value[source.id];
+    const mst_spec spec = mst_hlo_spec(&l, value);
+    const bool is_free = from->is_source && !p->source[from->number].taken_by;
+    if (!is_free || from->spec.dtype != spec.dtype || !mst_shape_equal(from->spec.shape, spec.shape)) {
+        mst_hlo_fail(&l, "takes the memory of what is no source of its type, or of one that another result takes");
+        return;
+    }
+    const int number = from->number;
+    mst_hlo_program_result(p, value);
+    if (!p->failure.code) p->source[number].taken_by = p->num_results;
+}
+
 mst_status mst_hlo_program_finish(mst_hlo_program *p, const char **text) {
     *text = NULL;
     if (p->num_faults) mst_hlo_program_result(p, p->fault_word);
@@ -206,6 +221,8 @@ mst_status mst_hlo_program_finish(mst_hlo_program *p, const char **text) {
     for (int64_t i = 0; i < p->num_sources; i++) {
         mst_hlo_write(p, w, "%s%%a%lld: ", i ? ", " : "", (long long)i);
         mst_hlo_write_type(p, w, &p->source[i].spec);
+        const int64_t result = p->source[i].taken_by - 1;
+        if (result >= 0) mst_hlo_write(p, w, " {tf.aliasing_output = %lld : i32}", (long long)result);
     }
     mst_hlo_write(p, w, ") -> ");
     mst_hlo_write_types(p, w, (int)p->num_results, p->result);

@@ -12,6 +12,9 @@
  *      }
  *
  *  The word of faults is the last result, where something can fail: 0, or the number, from 1, of the first that failed.
+ *
+ *  A result may take the memory of an argument, which is donated. The text says so behind the type of the argument:
+ *  "%a0: tensor<2xf32> {tf.aliasing_output = 0 : i32}".
  */
 #ifndef MUSTER_HLO_HLO_PROGRAM_H
 #define MUSTER_HLO_HLO_PROGRAM_H
@@ -33,6 +36,7 @@ typedef struct mst_hlo_source {
     mst_spec spec;
     uint64_t stream;    /**< of a key: the argument of mst_rng_make; 0 for others */
     mst_tensor *tensor; /**< the constant, owned by the graph or by the program; NULL for others */
+    int64_t taken_by;   /**< 1 + the number of the result that takes its memory; 0: none */
 } mst_hlo_source;
 
 MST_CHECKED mst_status mst_hlo_program_create(mst_hlo_program **out);
@@ -46,6 +50,8 @@ mst_hlo mst_hlo_program_source(mst_hlo_program *program, const mst_spec *spec);
 MST_CHECKED mst_status mst_hlo_program_op(mst_hlo_program *program, mst_lower *l);
 /** Adds a result. */
 void mst_hlo_program_result(mst_hlo_program *program, mst_hlo value);
+/** Adds VALUE as a result that takes the memory of SOURCE, a source of the same type that no other result takes. */
+void mst_hlo_program_donate(mst_hlo_program *program, mst_hlo source, mst_hlo value);
 /** Adds the word of faults to the results, if anything can fail, and gives the text, which is valid as long as PROGRAM.
  *  Nothing can be added then. */
 MST_CHECKED mst_status mst_hlo_program_finish(mst_hlo_program *program, const char **text);

@@ -64,7 +64,7 @@ static mst_status plan_body(mst_plan *plan, const mst_plan_node *node, const mst
     }
     MST_TRY(set_host(plan, node, body));
     if (body->options.plan_log) fprintf(body->options.plan_log, "a body of '%s':\n", node->name);
-    return mst_plan_make(graph, &body->host, feed, num_inputs, fetch, num_fetches, &body->plan);
+    return mst_plan_make(graph, &body->host, feed, num_inputs, fetch, num_fetches, false, &body->plan);
 }
 
 static mst_status make_all(mst_plan *plan, mst_plan_node *node, mst_spec *src, bool *wanted) {

@@ -18,6 +18,9 @@
  *     gate the variable takes its value. On devices that compile all writers are staged, and programs write nothing:
  *     the new value is an output of the writer. A node that reads the variable, or the output of one of its writers,
  *     reads the copy that is newest in the reader's phase.
+ *   - A plan that donates is the exception: there updates and assignments on devices that compile do not count as
+ *     fallible, and so mostly write in place behind the gate. A program may fail there all the same, and then leaves
+ *     its variables torn (run/torn.c). Such plans are made only if memory has no room for the other kind.
  *   - Behind the gate control sources put the readers and writers of each variable in order.
  *   - A value of a variable is copied beforehand if it is used when the variable may have changed. There are two
  *     cases: a writer takes the value while the variable is written in the same phase, or the value is a view that is
@@ -29,6 +32,7 @@
 #include "muster/ops.h"
 #include "op/list.h"
 #include "plan/plan.h"
+#include "plan/update_ops.h"
 
 /* How the nodes visited so far read and write one variable. */
 typedef struct access {
@@ -64,13 +68,26 @@ static bool crosses_domains(const mst_plan *plan, const mst_plan_node *node) {
 
 /* Whether a program of a device that compiles computes NODE. A program may fail, also where it writes. */
 static bool is_compiled(const mst_plan *plan, const mst_plan_node *node) {
+    if (node->num_dst && plan->value[node->dst].constant) return false;
     return mst_plan_compiles(plan, node) && !(node->op->flags & (MST_OP_VARIABLE | MST_OP_NO_VALUE)) &&
            node->op != &mst_op_fetch;
 }
 
+/* Whether NODE, which a program computes, may all the same write behind the gate. It must write variables themselves,
+ * and take no value from one that it does not write: nothing is left to compute for it there. */
+static bool writes_in_place(const mst_plan *plan, const mst_plan_node *node) {
+    if (!plan->donates || !(node->op == &mst_op_assign || mst_is_update_step(node->op, node->options))) return false;
+    for (int i = 0; i < node->num_src; i++) {
+        if (mst_plan_writes(node, i) ? !mst_plan_is_variable(plan, node->src[i])
+                                     : mst_plan_in_variable(plan, node->src[i]))
+            return false;
+    }
+    return true;
+}
+
 /* Whether the kernel of NODE may fail. A view that writes its source has a kernel like any other node. */
 static bool kernel_may_fail(const mst_plan *plan, const mst_plan_node *node) {
-    if (is_compiled(plan, node)) return true;
+    if (is_compiled(plan, node)) return !writes_in_place(plan, node);
     if (node->op->flags & MST_OP_INFALLIBLE || (node->op->flags & MST_OP_VIEW && !node->writer)) return false;
     if (!(node->op->flags & (MST_OP_ELEMENTWISE | MST_OP_INFALLIBLE_FLOATS))) return true;
     for (int i = 0; i < node->num_src; i++)
@@ -84,7 +101,7 @@ static bool may_fail(const mst_plan *plan, const mst_plan_node *node) {
     const bool carries =
         node->op != &mst_op_fetch && node->op != &mst_op_exchange_start && !(node->op->flags & MST_OP_NO_VALUE);
     if (carries && crosses_domains(plan, node)) return true;
-    if (is_compiled(plan, node)) return true;
+    if (is_compiled(plan, node)) return !writes_in_place(plan, node);
     return !mst_plan_is_silent(plan, node) && kernel_may_fail(plan, node);
 }
 
@@ -393,6 +410,12 @@ static void find_variables(committer *c) {
     }
 }
 
+/* Whether it would save memory to write NODE in place. Tasks that make the same plan cannot choose alone. */
+static bool can_donate(const mst_plan *plan, const mst_plan_node *node) {
+    return !plan->donates && !mst_plan_has_tasks(plan) && mst_plan_compiles(plan, node) &&
+           mst_is_update_step(node->op, node->options);
+}
+
 static mst_status commit_run(committer *c, int32_t *order) {
     mst_plan *plan = c->plan;
     const int64_t count = plan->num_order;
@@ -400,6 +423,7 @@ static mst_status commit_run(committer *c, int32_t *order) {
     for (int64_t k = 0; k < count; k++) {
         const int32_t phase = phase_to_stage(plan, &plan->node[plan->order[k]]);
         if (phase > c->last_phase) c->last_phase = phase;
+        plan->can_donate |= can_donate(plan, &plan->node[plan->order[k]]);
     }
     find_variables(c);
     MST_TRY(sort_by_phase(plan, order));

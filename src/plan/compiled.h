@@ -2,8 +2,8 @@
  *
  *  A type of device that compiles has no kernels. The pass `programs` replaces the nodes of such a device by nodes of
  *  the op `compiled`, whose options are a program. Their sources and outputs are whole arrays in the memory of the
- *  device. Before the gate the backend of such a device runs nothing else; behind it come assignments, whose source 1
- *  becomes the value of source 0, a variable.
+ *  device. Before the gate the backend of such a device runs nothing else. Behind it come assignments, whose source 1
+ *  becomes the value of source 0, a variable; and, in a plan that donates, programs that write variables in place.
  */
 #ifndef MUSTER_PLAN_COMPILED_H
 #define MUSTER_PLAN_COMPILED_H
@@ -26,15 +26,24 @@ typedef struct mst_compiled_fault {
                               op itself has failed */
 } mst_compiled_fault;
 
-/** The options of `compiled`. All memory is the plan's. The results of the program are the outputs of the node; with
- *  faults one more result follows, the word of faults: i32, 0 or the number, from 1, of the first that failed. */
+/** A variable that a program behind the gate writes. The text says the same (hlo/hlo_program.h): the result may take the
+ *  memory of the argument. Whether or not it does, the old value is gone once the program has started. */
+typedef struct mst_compiled_donation {
+    int32_t source; /**< number of the variable among the sources of the node */
+    int32_t result; /**< number of the program's result that becomes its value */
+} mst_compiled_donation;
+
+/** The options of `compiled`. All memory is the plan's. The results of the program are the outputs of the node, then the
+ *  new values of the variables that it writes. With faults one more result follows, the word of faults: i32, 0 or the
+ *  number, from 1, of the first that failed. A program that writes variables has no faults. */
 typedef struct mst_compiled_options {
     int zero_;
     const char *text;
     int32_t num_nodes; /**< nodes of the plan that the program replaces */
-    int32_t num_arguments, num_faults;
+    int32_t num_arguments, num_faults, num_donated;
     const mst_compiled_argument *argument;
-    const mst_compiled_fault *fault; /**< number n is fault[n - 1] */
+    const mst_compiled_fault *fault;       /**< number n is fault[n - 1] */
+    const mst_compiled_donation *donation; /**< by source, ascending; none before the gate */
 } mst_compiled_options;
 
 /** compiled: any sources and outputs. */

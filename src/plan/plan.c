@@ -330,7 +330,7 @@ mst_status mst_plan_check_pass(const char *name) {
 }
 
 mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, const mst_feed *feeds, int num_feeds,
-                         const mst_value *fetches, int num_fetches, mst_plan **out) {
+                         const mst_value *fetches, int num_fetches, bool donates, mst_plan **out) {
     *out = NULL;
     mst_plan *plan = calloc(1, sizeof *plan);
     if (!plan) return MST_NO_MEMORY("for a plan");
@@ -340,6 +340,7 @@ mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, cons
     plan->num_feeds = num_feeds;
     plan->fetch = fetches;
     plan->num_fetches = num_fetches;
+    plan->donates = donates;
     plan->step_state = plan->vote = -1;
     const int64_t began = mst_clock_now();
     mst_status status = MST_OK;

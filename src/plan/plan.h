@@ -168,6 +168,9 @@ struct mst_plan {
     mst_plan_wait *wait;
     int64_t num_waits, wait_capacity;
     bool commits;           /**< whether it changes state, and so has a gate */
+    bool donates;           /**< on devices that compile updates are programs behind the gate, which write variables in
+                                 place (commit.c). So their state is there once, and not twice */
+    bool can_donate;        /**< it does not, and has updates there */
     bool has_shards;        /**< whether a node belongs to a shard */
     int32_t step_state;     /**< the i64 state whose value numbers the steps; -1: none */
     int32_t num_streams;    /**< number of message streams between tasks */
@@ -180,9 +183,11 @@ struct mst_plan {
     double seconds;         /**< time that making the plan took */
 };
 
-/** Makes the plan for a call. GRAPH and HOST must outlive it. FEEDS and FETCHES are needed only during the call. */
+/** Makes the plan for a call. GRAPH and HOST must outlive it. FEEDS and FETCHES are needed only during the call. DONATES
+ *  is the plan's member of that name. */
 MST_CHECKED mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, const mst_feed *feeds,
-                                     int num_feeds, const mst_value *fetches, int num_fetches, mst_plan **out);
+                                     int num_feeds, const mst_value *fetches, int num_fetches, bool donates,
+                                     mst_plan **out);
 /** NULL is allowed. */
 void mst_plan_destroy(mst_plan *plan);
 /** MST_INVALID if `plan_pass` of the session's options cannot be NAME. */

@@ -19,7 +19,9 @@
  * several tasks.
  *
  * Programs write nothing. What a node writes is an output of it: the nodes that come after it read that one, and behind
- * the gate an assignment gives it to the variable (commit.c).
+ * the gate an assignment gives it to the variable (commit.c). In a plan that donates, updates are behind the gate. Each
+ * is a program of its own, with the pieces of summed gradients that it reads: as outputs of programs before the gate
+ * they would take as much memory as new weights. What it writes is donated to its results.
  *
  * With check_numerics the text looks at each output of a node, and at the variables that the node reads. As on CPUs,
  * what only an assignment behind the gate reads is not looked at before the variable is read. */
@@ -103,13 +105,45 @@ typedef struct writing {
     int64_t num_faults, fault_capacity;
 } writing;
 
+/* ---- updates behind the gate ---- */
+
+static bool is_update_step(const mst_plan_node *node) {
+    return mst_is_update_step(node->op, node->options);
+}
+
+/* Gives each update behind the gate a part of its own, and its own copies of the pieces that it reads. */
+static mst_status isolate_updates(mst_plan *plan) {
+    const int64_t num_nodes = plan->num_nodes;
+    for (int32_t n = 0; n < num_nodes; n++) {
+        const mst_plan_node *node = &plan->node[n];
+        if (node->dead || node->region != MST_COMMIT || !mst_plan_compiles(plan, node) || !is_update_step(node))
+            continue;
+        const int32_t part = MST_PART_ALONE - 1 - n;
+        plan->node[n].part = part;
+        for (int i = 0; i < plan->node[n].num_src; i++) {
+            const int32_t maker = plan->value[plan->node[n].src[i]].node;
+            mst_plan_node piece = plan->node[maker];
+            const mst_spec spec = plan->value[plan->node[n].src[i]].spec;
+            int32_t added;
+            if (piece.op != &mst_op_piece) continue;
+            piece.part = part;
+            piece.region = MST_COMMIT;
+            if (!piece.copy_of) piece.copy_of = 1 + maker;
+            MST_TRY(mst_plan_add(plan, &piece, piece.src, &spec, &added));
+            plan->node[n].src[i] = plan->node[added].dst;
+        }
+    }
+    return mst_plan_sweep(plan);
+}
+
 /* ---- which nodes go together ---- */
 
 /* Whether NODE becomes part of a program. */
 static bool is_member(const mst_plan *plan, const mst_plan_node *node) {
     const mst_op *op = node->op;
     const unsigned storage = MST_OP_VARIABLE | MST_OP_PLACEHOLDER | MST_OP_NO_VALUE;
-    if (!mst_plan_compiles(plan, node) || node->region == MST_COMMIT || (op->flags & storage)) return false;
+    if (!mst_plan_compiles(plan, node) || (op->flags & storage)) return false;
+    if (node->region == MST_COMMIT) return is_update_step(node) || op == &mst_op_piece; /* isolate_updates */
     if (op == &mst_op_feed || op == &mst_op_fetch || op == &mst_op_send || op == &mst_op_receive ||
         op == &mst_op_exchange_start || op == &mst_op_exchange_wait)
         return false;
@@ -126,10 +160,6 @@ static bool reads(const mst_plan_node *node, int i) {
 static int32_t input(const mst_plan *plan, const mst_plan_node *node, int k) {
     if (k >= node->num_src) return node->control[k - node->num_src];
     return reads(node, k) ? plan->value[node->src[k]].node : -1;
-}
-
-static bool is_update_step(const mst_plan_node *node) {
-    return node->op == &mst_op_update && ((const mst_update_options *)node->options)->purpose == MST_UPDATE_STEP;
 }
 
 /* Finds what nodes lead to. */
@@ -201,10 +231,11 @@ static mst_status find_programs(pass *p) {
         const mst_plan_node *node = &plan->node[n];
         find_level(p, n);
         if (!is_member(plan, node)) continue;
+        const int32_t level = node->region == MST_COMMIT ? 0 : p->level[n]; /* the part is the program */
         int32_t *kind = NULL, *program = NULL;
         if (node->part == MST_PART_ALONE) {
             p->program_of[n] = p->num_programs++;
-        } else if ((kind = mst_pair_map_at(&kinds, part_key(program_part(p, n)), p->level[n], -1))) {
+        } else if ((kind = mst_pair_map_at(&kinds, part_key(program_part(p, n)), level, -1))) {
             if (*kind < 0) *kind = num_kinds++;
             program = mst_pair_map_at(&programs, node->device, *kind, -1);
         }
@@ -499,6 +530,12 @@ static void add_results(const writing *w) {
         for (int32_t v = node->dst; v < node->dst + node->num_dst; v++)
             if (p->is_output[v]) mst_hlo_program_result(w->program, p->hlo[v]);
     }
+    for (int64_t k = 0; k < w->num_members; k++) {
+        const mst_plan_node *node = &p->plan->node[w->members[k].node];
+        for (int i = 0, next = 1; i < node->num_src && node->region == MST_COMMIT; i++)
+            if (mst_plan_writes(node, i))
+                mst_hlo_program_donate(w->program, p->hlo[node->src[i]], p->hlo[node->dst + next++]);
+    }
 }
 
 /* ---- nodes of programs ---- */
@@ -549,9 +586,25 @@ static mst_status find_arguments(const writing *w, int32_t device, mst_compiled_
     return MST_OK;
 }
 
+/* Sets the donations of the program in OUT, whose arguments are set. */
+static mst_status find_donations(const writing *w, mst_compiled_options *out) {
+    mst_compiled_donation *donation =
+        mst_arena_alloc(&w->p->plan->memory, ((size_t)out->num_arguments + 1) * sizeof *donation);
+    if (!donation) return MST_NO_MEMORY("for a plan");
+    out->donation = donation;
+    for (int32_t i = 0; i < out->num_arguments; i++) {
+        const int64_t taken_by = mst_hlo_program_source_at(w->program, i)->taken_by;
+        if (taken_by)
+            donation[out->num_donated++] = (mst_compiled_donation){out->argument[i].source, (int32_t)taken_by - 1};
+    }
+    return MST_OK;
+}
+
 static mst_status find_faults(const writing *w, mst_compiled_options *out) {
     mst_plan *plan = w->p->plan;
     out->num_faults = mst_hlo_program_num_faults(w->program);
+    if (out->num_donated && out->num_faults)
+        return MST_FAIL(MST_INTERNAL, "'%s' may fail, and writes variables", plan->node[w->members[0].node].name);
     mst_compiled_fault *fault = mst_arena_alloc(&plan->memory, ((size_t)out->num_faults + 1) * sizeof *fault);
     if (!fault) return MST_NO_MEMORY("for a plan");
     out->fault = fault;
@@ -566,10 +619,13 @@ static mst_status find_faults(const writing *w, mst_compiled_options *out) {
     return MST_OK;
 }
 
-/* "shard_0/program_2": the part and level of the program; "layer1/sum": of a node alone, its own name. */
+/* "shard_0/program_2": the part and level of the program; "layer1/sum": of a node alone, or of an update, its own
+ * name. */
 static const char *find_name(const writing *w) {
     const mst_plan_node *first = &w->p->plan->node[w->members[0].node];
     const int32_t level = w->p->level[w->members[0].node];
+    for (int64_t k = 0; k < w->num_members && first->region == MST_COMMIT && !first->writer; k++)
+        first = &w->p->plan->node[w->members[k].node];
     if (first->part <= MST_PART_ALONE) return first->name;
     if (first->part == MST_PART_REST) return mst_arena_print(&w->p->plan->memory, "program_%d", level);
     return mst_arena_print(&w->p->plan->memory, "shard_%d/program_%d", first->part - 1, level);
@@ -582,6 +638,7 @@ static mst_status add_node(const writing *w, const char *text) {
     int32_t *src = mst_arena_alloc(&plan->memory, ((size_t)mst_hlo_program_num_sources(w->program) + 1) * sizeof *src);
     mst_compiled_options *options = mst_arena_alloc(&plan->memory, sizeof *options);
     const int32_t device = plan->node[w->members[0].node].device;
+    const mst_region region = plan->node[w->members[0].node].region;
     int num_dst = 0, num_src = 0;
     int64_t most = 0;
     for (int64_t k = 0; k < w->num_members; k++) most += plan->node[w->members[k].node].num_dst;
@@ -590,6 +647,7 @@ static mst_status add_node(const writing *w, const char *text) {
     *options =
         (mst_compiled_options){.text = mst_arena_string(&plan->memory, text), .num_nodes = (int32_t)w->num_members};
     MST_TRY(find_arguments(w, device, options, src, &num_src));
+    MST_TRY(find_donations(w, options));
     MST_TRY(find_faults(w, options));
     for (int64_t k = 0; k < w->num_members; k++) {
         const mst_plan_node *node = &plan->node[w->members[k].node];
@@ -604,7 +662,8 @@ static mst_status add_node(const writing *w, const char *text) {
                                 .num_dst = num_dst,
                                 .device = device,
                                 .group = -1,
-                                .fallible = true};
+                                .region = region,
+                                .fallible = region == MST_BODY};
     if (!options->text || !node.name) return MST_NO_MEMORY("for a plan");
     MST_TRY(mst_plan_add(plan, &node, src, dst, &p->node_of[w->number]));
     int32_t value = plan->node[p->node_of[w->number]].dst;
@@ -681,6 +740,7 @@ static mst_status make_programs(pass *p) {
 }
 
 mst_status mst_plan_programs(mst_plan *plan) {
+    if (plan->donates) MST_TRY(isolate_updates(plan));
     MST_TRY(mst_plan_sort(plan));
     pass p = {.plan = plan, .num_nodes = plan->num_nodes, .num_values = plan->num_values};
     const size_t nodes = (size_t)plan->num_nodes + 1, values = (size_t)plan->num_values + 1;

@@ -132,6 +132,10 @@ bool mst_update_reads(const mst_update_options *o, int i) {
     return false;
 }
 
+bool mst_is_update_step(const mst_op *op, const void *options) {
+    return op == &mst_op_update && ((const mst_update_options *)options)->purpose == MST_UPDATE_STEP;
+}
+
 const mst_op mst_op_update = {.name = "update",
                               .num_src = MST_VARIADIC,
                               .num_dst = 1,

@@ -32,6 +32,8 @@ extern const mst_op mst_op_flat;
 
 /** Whether the node update of OPTIONS reads its source I. */
 bool mst_update_reads(const mst_update_options *options, int i);
+/** Whether a node of OP with OPTIONS is an update that changes variables. */
+bool mst_is_update_step(const mst_op *op, const void *options);
 
 extern const mst_op mst_op_sum_rows, mst_op_merge_rows, mst_op_check_rows, mst_op_sum_leaves, mst_op_update,
     mst_op_stage_update;

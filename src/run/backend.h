@@ -6,7 +6,8 @@
  *  deadline of the frame, and has its errors. destroy does not wait.
  *
  *  Calls of a device that compiles may be late: execute only starts them, in their order. A later call on that device,
- *  or a copy from it, waits for what it reads. settle waits for all of them. */
+ *  or a copy from it, waits for what it reads. settle waits for all of them. In a plan that donates, some calls behind
+ *  the gate are late too. */
 #ifndef MUSTER_RUN_BACKEND_H
 #define MUSTER_RUN_BACKEND_H
 
@@ -52,7 +53,7 @@ typedef struct mst_binding {
 /** VALUE with its address. For a fed tensor the address is missing. */
 mst_array mst_binding_array(const mst_binding *binding, int32_t value);
 
-/** No function may be NULL, except settle. */
+/** No function may be NULL, except settle and ready. */
 typedef struct mst_backend {
     uint32_t size; /**< size of this struct when the backend was written */
     /** Makes the executable for DEVICE's calls of PLAN. PLAN outlives it. */
@@ -71,6 +72,10 @@ typedef struct mst_backend {
      *  not ended; *NODE is then that of the first of these. Several threads may call it at once, also while the
      *  device's thread is in execute. NULL: calls have ended when execute returns. */
     mst_status (*settle)(void *instance, struct mst_frame *frame, int64_t deadline, int32_t *node);
+    /** Waits, at most until the deadline of FRAME, until all calls of the device can be started: their programs have
+     *  been compiled. Called before the gate, on any thread, if the plan donates: behind the gate nothing should fail.
+     *  The status is that of the first call for which it cannot, *NODE its node. NULL: nothing to wait for. */
+    mst_status (*ready)(void *instance, struct mst_frame *frame, int32_t *node);
 } mst_backend;
 
 /** What the library does for backends of modules (mst_registrar). */

@@ -58,6 +58,13 @@ mst_status mst_frame_settle(mst_frame *frame, int device, int64_t deadline, int3
     return name_late(frame, status, node);
 }
 
+mst_status mst_frame_ready(mst_frame *frame, int device, int32_t *node) {
+    const mst_backend *backend = frame->devices->device[device].type->backend;
+    *node = -1;
+    if (!frame->plan->donates || !backend->ready || !frame->instance[device]) return MST_OK;
+    return backend->ready(frame->instance[device], frame, node);
+}
+
 /* Whether the host reads a value that may still be on its way: if that fails, another call is the cause. */
 static bool reads_late(const mst_frame *frame, const mst_action *action) {
     switch (action->kind) {
@@ -186,7 +193,8 @@ static mst_status fetch_strings(mst_frame *frame, mst_tensor *output, mst_domain
     return status;
 }
 
-static mst_status fetch(mst_frame *frame, int32_t n) {
+/* HAPPENS: behind the gate, where a device may have as long again for its writes. */
+static mst_status fetch(mst_frame *frame, int32_t n, bool happens) {
     const mst_plan_node *node = &frame->plan->node[n];
     mst_tensor *output = frame->outputs ? frame->outputs[node->port] : NULL;
     if (!output) return MST_OK;
@@ -202,7 +210,7 @@ static mst_status fetch(mst_frame *frame, int32_t n) {
     if (!from->type->host) atomic_fetch_add(frame->copied, (int64_t)mst_tensor_bytes(output));
     mst_array dst = src;
     dst.data = mst_tensor_data(output);
-    return mst_domain_copy_array(&mst_domain_host, &dst, from, &src, frame->deadline);
+    return mst_domain_copy_array(&mst_domain_host, &dst, from, &src, happens ? frame->longer : frame->deadline);
 }
 
 /* Copies VALUE, a leaf of an exchange, to DST, the memory from which it is sent. */
@@ -317,7 +325,7 @@ static mst_status act(mst_frame *frame, const walk *w, const mst_action *action,
                 return mst_session_part_receive(frame, action->first, w->device);
             return receive(frame, action->first, w->device);
         case MST_DO_SEND: return mst_session_part_send(frame, action->first);
-        case MST_DO_FETCH: return fetch(frame, action->first);
+        case MST_DO_FETCH: return fetch(frame, action->first, w->happens);
         case MST_DO_START: return start_exchange(frame, action->first);
         case MST_DO_AWAIT: return await_exchange(frame, action->first);
         default:
@@ -357,7 +365,7 @@ static mst_status go_on(mst_frame *frame, walk *w, int32_t *node, bool *derived)
         if (frame->notes) w->began = mst_note_action(frame->notes, w->device, action, w->began);
         if (status) complete(frame, status, *node, &errors);
         if (status && w->happens && action->kind == MST_DO_FETCH) {
-            mst_frame_fail(frame, status, *node, w->device, false);
+            mst_frame_fail(frame, status, *node, w->device, *derived);
             continue;
         }
         if (status && w->happens) stop(frame, w->device, w->next, *node);
@@ -385,14 +393,29 @@ static void end_walk(mst_frame *frame, const walk *w) {
                          frame->base[w->device] + (uint64_t)frame->plan->program[w->device].num_points);
 }
 
+/* A call of NODE that DEVICE has started behind the gate has failed. So the device stops there, if not before. The calls
+ * after it count as not complete, even where they could do without it. */
+static void stop_late(mst_frame *frame, int device, int32_t node) {
+    const mst_program *program = &frame->plan->program[device];
+    for (int64_t at = 0; at < program->num_actions; at++) {
+        const mst_action *action = &program->action[at];
+        for (int32_t call = action->first; action->kind == MST_DO_RUN && call < action->end; call++) {
+            if (frame->plan->instance[program->call[call]].node != node) continue;
+            if (call < frame->stop[device].call) stop(frame, device, at, node);
+            return;
+        }
+    }
+}
+
 /* Waits for late calls: until the deadline for their errors, and then until they have ended, because they use the
- * memory of the frame. */
-static void settle(mst_frame *frame, int device) {
+ * memory of the frame. Behind the gate (HAPPENS) they are writes, which have to be completed: there is no deadline. */
+static void settle(mst_frame *frame, int device, bool happens) {
     int32_t node;
     uint64_t errors = mst_error_count();
-    const mst_status status = mst_frame_settle(frame, device, frame->deadline, &node);
+    const mst_status status = mst_frame_settle(frame, device, happens ? MST_NEVER : frame->deadline, &node);
     if (!status) return;
     complete(frame, status, node, &errors);
+    if (happens) stop_late(frame, device, node);
     mst_frame_fail(frame, status, node, device, status == MST_DEADLINE && node < 0);
     if (mst_frame_settle(frame, device, MST_NEVER, &node)) {
         /* the frame has the error already */
@@ -406,7 +429,7 @@ void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_timeline *l
         mst_frame_fail(frame, MST_FAIL(MST_DEADLINE, "waited too long for the step to begin"), -1, device, true);
     if (frame->notes) w.began = mst_clock_now();
     if (!atomic_load(&frame->failed)) keep_going(frame, &w);
-    settle(frame, device);
+    settle(frame, device, w.happens);
     end_walk(frame, &w);
 }
 

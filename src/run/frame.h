@@ -102,6 +102,9 @@ mst_array mst_frame_array(const mst_frame *frame, int32_t value);
 /** Waits until the calls of DEVICE that are late have ended, at most until DEADLINE (settle of mst_backend). The error
  *  after DEADLINE names what mst_frame_pending finds, and so does *NODE. */
 MST_CHECKED mst_status mst_frame_settle(mst_frame *frame, int device, int64_t deadline, int32_t *node);
+/** Waits until what DEVICE runs behind the gate can start (ready of mst_backend), at most until the deadline of the
+ *  frame. *NODE is the node for which it cannot; -1: none. */
+MST_CHECKED mst_status mst_frame_ready(mst_frame *frame, int device, int32_t *node);
 /** The node for which the frame waits: of those that its devices are at, or have started and not ended, the first in
  *  the order of the plan, as the others may wait for it. *DEVICE is its device, *LATE whether it was started. -1:
  *  none. */

@@ -80,11 +80,12 @@ bool mst_frame_stop(mst_frame *frame) {
     return decide(frame, MST_DOES_NOT) == MST_DOES_NOT;
 }
 
-/* Waits for the late calls of all devices. The devices have started them. */
+/* Waits for the late calls of all devices, which have started them, and until they can start those behind the gate. */
 static mst_status settle_all(mst_frame *frame) {
     for (int d = 0; d < frame->devices->count; d++) {
         int32_t node;
-        const mst_status status = mst_frame_settle(frame, d, frame->deadline, &node);
+        mst_status status = mst_frame_settle(frame, d, frame->deadline, &node);
+        if (!status) status = mst_frame_ready(frame, d, &node);
         if (!status) continue;
         mst_frame_fail(frame, status, node, d, false);
         return MST_FAIL(MST_CANCELLED, "another device failed");

@@ -261,11 +261,11 @@ void mst_session_forget_plan(mst_session *session, mst_cached_plan *cached) {
     destroy_all(session, dropped);
 }
 
-/* Makes the plan that CACHED describes, and puts it into the cache. */
-static mst_status plan_cache_make(mst_session *session, mst_cached_plan *cached, int64_t deadline) {
+/* Makes the plan that CACHED describes, and puts it into the cache. DONATES: see mst_plan. */
+static mst_status plan_cache_make(mst_session *session, mst_cached_plan *cached, bool donates, int64_t deadline) {
     mst_cached_plan *dropped = NULL;
     MST_TRY(mst_plan_make(session->graph, &session->host, cached->feeds, cached->num_feeds, cached->fetches,
-                          cached->num_fetches, &cached->plan));
+                          cached->num_fetches, donates, &cached->plan));
     MST_TRY(compile(session, cached));
     cached->can_run_alone = can_run_alone(session, cached);
     MST_TRY(mst_session_begin_allocation(session, deadline));
@@ -295,6 +295,33 @@ static bool drop_all(mst_session *session) {
     pthread_mutex_unlock(&session->lock);
     destroy_all(session, dropped);
     return some;
+}
+
+/* Whether a device that compiles has a limit of memory. */
+static bool has_limit(const mst_session *session) {
+    bool any = false;
+    for (int d = 0; d < session->devices.count; d++)
+        any |= session->devices.device[d].type->compiles && session->devices.device[d].memory_limit > 0;
+    return any;
+}
+
+/* Makes the plan that CACHED describes. If memory has no room for it, the other plans are dropped; if that is not
+ * enough, the plan updates variables in place, and from then on all new plans do. */
+static mst_status plan_cache_fit(mst_session *session, mst_cached_plan *cached, int64_t deadline) {
+    const bool donates = atomic_load(&session->updates_in_place);
+    mst_failure failure;
+    mst_status status = plan_cache_make(session, cached, donates, deadline);
+    if (status == MST_OUT_OF_MEMORY && drop_all(session)) { /* there may be room without the other plans */
+        undo(session, cached);
+        status = plan_cache_make(session, cached, donates, deadline);
+    }
+    if (status != MST_OUT_OF_MEMORY || !cached->plan || !cached->plan->can_donate || !has_limit(session)) return status;
+    mst_failure_keep(&failure, status);
+    undo(session, cached);
+    status = plan_cache_make(session, cached, true, deadline);
+    if (status == MST_OUT_OF_MEMORY) return mst_failure_restore(&failure);
+    if (!status) atomic_store(&session->updates_in_place, true);
+    return status;
 }
 
 /* Takes CACHED off the list of calls that are being planned. */
@@ -345,11 +372,7 @@ mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num
     }
     pthread_mutex_unlock(&session->lock);
     if (mine) {
-        status = plan_cache_make(session, fresh, deadline);
-        if (status == MST_OUT_OF_MEMORY && drop_all(session)) { /* there may be room without the other plans */
-            undo(session, fresh);
-            status = plan_cache_make(session, fresh, deadline);
-        }
+        status = plan_cache_fit(session, fresh, deadline);
         end_making(session, fresh);
         if (!status) *out = fresh;
     }

@@ -324,6 +324,11 @@ int64_t mst_session_runs_alone(const mst_session *session) {
     return atomic_load(&session->runs_alone);
 }
 
+bool mst_session_updates_in_place(const mst_session *session) {
+    if (MST_IS_NULL(session)) return false;
+    return atomic_load(&session->updates_in_place);
+}
+
 int64_t mst_session_num_plans(const mst_session *session) {
     if (MST_IS_NULL(session)) return 0;
     if (session->other_tasks) return session->other_tasks->num_plans(session->other_tasks_context);

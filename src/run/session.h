@@ -142,6 +142,7 @@ struct mst_session {
     char *plan_pass;                 /**< the session's copy of the option */
     _Atomic int64_t copied;          /**< bytes copied between domains, and between tasks, in all runs */
     _Atomic int64_t runs_alone;      /**< runs that the calling thread made alone for all devices */
+    atomic_bool updates_in_place;    /**< new plans donate (mst_plan): a limit of memory has asked for it */
     mst_trace *trace;                /**< runs are added to it; NULL: runs are not traced */
     mst_session_part *part;          /**< the part, if there are devices of other tasks; NULL: there are none */
 };

@@ -2,9 +2,11 @@
  *
  * First values are computed by a run of the assignments of all variables that have none. A first value that is computed
  * from another variable is assigned in a later run. Another session of the store may do the same at the same time: the
- * second session keeps the values that are there. */
+ * second session keeps the values that are there. A run has its values in memory twice, so if there is too little, it
+ * assigns half as many. */
 #include "run/session.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +83,7 @@ mst_status mst_session_have_values(mst_session *session, const mst_value *variab
 static mst_status init_variables(mst_session *session) {
     mst_value *assigns = NULL;
     mst_status status;
-    int wanted;
+    int wanted, most = INT_MAX;
     /* Repeats for variables whose first values depend on others. It also repeats if another session of the store has
      * given some of them values in the meantime. */
     do {
@@ -90,8 +92,12 @@ static mst_status init_variables(mst_session *session) {
         mst_graph_read_end(session->graph);
         if (status || wanted == 0) break;
         mst_call_purpose purpose = {.initial = true, .once = true};
+        if (wanted > most) wanted = most;
         status = mst_session_call(session, &purpose, NULL, 0, assigns, wanted, NULL);
         if (purpose.overtaken) status = MST_OK;
+        if (status != MST_OUT_OF_MEMORY || wanted == 1) continue;
+        most = wanted / 2;
+        status = MST_OK;
     } while (!status);
     free(assigns);
     return status;

@@ -25,6 +25,7 @@ struct mst_progress_state {
     bool terminal;
     int64_t every;
     bool in_epoch; /* the first line of this epoch has been printed */
+    bool has_told_in_place;
     double drawn;  /* state->seconds when last drawn */
     double epoch_began;
     double seconds_at_line;
@@ -193,8 +194,21 @@ static mst_status epoch_begin(void *context, mst_train_state *state) {
     return MST_OK;
 }
 
+/* Says once that a failed update can cost the variables. Which plans donate is known after the first step. */
+static void tell_in_place(mst_progress_state *p, const mst_train_state *s) {
+    const mst_session *session = mst_model_session(s->model);
+    if (p->has_told_in_place || !session || !mst_session_updates_in_place(session)) return;
+    p->has_told_in_place = true;
+    if (p->width_before) fputc('\n', p->file);
+    p->width_before = 0;
+    fputs("memory: the limit has no room for variables before and after a step: they are updated in place, and an "
+          "update that fails leaves them torn\n",
+          p->file);
+}
+
 static mst_status step_end(void *context, mst_train_state *state) {
     mst_progress_state *p = context;
+    tell_in_place(p, state);
     if (p->kind == MST_PROGRESS_LINES) {
         if (state->step % p->every == 0) print_line(p, state);
     } else if (p->terminal && state->seconds - p->drawn >= REDRAW_SECONDS) {

@@ -5,6 +5,9 @@
  * works here makes no assumption on when a device is done. Compiling a text, which is to parse it, is an errand
  * (run/errand.h): the first run of a program waits for it.
  *
+ * What is donated to a program is gone when the program has ended, and has no name from its start on: who reads it all
+ * the same finds no array. An array with two names is not taken: the program reads it like any other.
+ *
  * Variables of the environment are for tests:
  *
  *   MUSTER_LAGOON_FAIL=N           the run of a program that is number N in this process, from 1, fails
@@ -183,6 +186,19 @@ typedef struct executable {
     compiled_text **text; /* by call; NULL: an assignment */
 } executable;
 
+/* The donation of source I of NODE, a program; NULL: it is not donated. */
+static const mst_compiled_donation *donation_of(const mst_plan_node *node, int i) {
+    const mst_compiled_options *o = node->options;
+    for (int32_t k = 0; k < o->num_donated; k++)
+        if (o->donation[k].source == i) return &o->donation[k];
+    return NULL;
+}
+
+/* The results of the program NODE that are arrays: its outputs, and what it writes. */
+static int num_arrays(const mst_plan_node *node) {
+    return node->num_dst + ((const mst_compiled_options *)node->options)->num_donated;
+}
+
 /* Checks that TYPE, that of a program's argument or result, is that of the value SPEC. WHAT and I name the value. */
 static mst_status check_spec(const mst_plan_node *node, const hlo_array *type, const mst_spec *spec, const char *what,
                              int i) {
@@ -200,6 +216,12 @@ static mst_status check_argument(const mst_plan *plan, const mst_plan_node *node
     const mst_compiled_options *o = node->options;
     const mst_compiled_argument *argument = &o->argument[i];
     const hlo_array *type = hlo_argument(program, i), words = {.type = HLO_UI32, .ndim = 1, .dim = {2}};
+    const mst_compiled_donation *donation =
+        argument->kind == MST_HLO_SOURCE_VALUE ? donation_of(node, argument->source) : NULL;
+    const int result = donation ? donation->result : -1;
+    if (hlo_donated_to(program, i) != result || (donation && (result < node->num_dst || result >= num_arrays(node))))
+        return FAIL(MST_INTERNAL, "lagoon: node '%s': argument %d is donated to result %d, but to %d in the program",
+                    node->name, i, result, hlo_donated_to(program, i));
     switch (argument->kind) {
         case MST_HLO_SOURCE_VALUE:
             if (argument->source < 0 || argument->source >= node->num_src)
@@ -219,7 +241,7 @@ static mst_status check_argument(const mst_plan *plan, const mst_plan_node *node
 static mst_status check_program(const mst_plan *plan, const mst_plan_node *node, const hlo_program *program) {
     const mst_compiled_options *o = node->options;
     const hlo_array word = {.type = HLO_I32};
-    const int results = node->num_dst + (o->num_faults > 0);
+    const int results = num_arrays(node) + (o->num_faults > 0);
     if (hlo_num_arguments(program) != o->num_arguments)
         return FAIL(MST_INTERNAL, "lagoon: node '%s' has %d arguments, its program %d", node->name, o->num_arguments,
                     hlo_num_arguments(program));
@@ -229,7 +251,7 @@ static mst_status check_program(const mst_plan *plan, const mst_plan_node *node,
     for (int i = 0; i < o->num_arguments; i++) MST_TRY(check_argument(plan, node, program, i));
     for (int i = 0; i < node->num_dst; i++)
         MST_TRY(check_spec(node, hlo_result(program, i), &plan->value[node->dst + i].spec, "output", i));
-    if (o->num_faults && !hlo_same_type(hlo_result(program, node->num_dst), &word))
+    if (o->num_faults && !hlo_same_type(hlo_result(program, num_arrays(node)), &word))
         return FAIL(MST_INTERNAL, "lagoon: node '%s': the word of faults is not tensor<i32>", node->name);
     return MST_OK;
 }
@@ -394,7 +416,7 @@ static void run_program(late_job *job, late_error *error) {
         set_error(error, MST_INTERNAL, c, message);
     } else {
         int32_t word = 0;
-        if (o->num_faults) memcpy(&word, results[c->node->num_dst].data, sizeof word);
+        if (o->num_faults) memcpy(&word, results[num_arrays(c->node)].data, sizeof word);
         if (word) set_error(error, MST_INTERNAL, c, "it reports a fault");
         error->word = word;
         if (!word) give_results(job, results);
@@ -422,21 +444,37 @@ static late_array *make_words(const uint32_t word[2]) {
     return x;
 }
 
-static mst_status find_argument(const instance *x, const call *c, int i, late_array **out) {
+/* Sets OUT to argument I, with a reference. *TAKEN: it is donated, and has no name any more. */
+static mst_status find_argument(const instance *x, const call *c, int i, late_array **out, bool *taken) {
     const mst_compiled_argument *argument = &((const mst_compiled_options *)c->node->options)->argument[i];
     const uint64_t number = (uint64_t)x->step->number;
     uint32_t word[2] = {(uint32_t)number, (uint32_t)(number >> 32)};
     if (argument->kind == MST_HLO_SOURCE_KEY) host->random_key(x->step->seed, argument->stream, word);
-    *out = argument->kind == MST_HLO_SOURCE_VALUE ? late_array_at(x->domain, c->src[argument->source].data)
-                                                  : make_words(word);
+    *out = NULL;
+    if (argument->kind != MST_HLO_SOURCE_VALUE)
+        *out = make_words(word);
+    else if (donation_of(c->node, argument->source))
+        *out = late_array_take(x->domain, c->src[argument->source].data);
+    *taken = *out && argument->kind == MST_HLO_SOURCE_VALUE;
+    if (!*out && argument->kind == MST_HLO_SOURCE_VALUE)
+        *out = late_array_at(x->domain, c->src[argument->source].data);
     if (*out && hlo_same_type(&(*out)->array, hlo_argument(c->program, i))) return MST_OK;
     return FAIL(MST_INTERNAL, "lagoon: node '%s': argument %d is not on device %d", c->node->name, i, x->device);
+}
+
+/* The address of array I of the results: that of an output, or of a variable that the program writes. */
+static void *address_of_result(const call *c, int i) {
+    const mst_compiled_options *o = c->node->options;
+    const mst_compiled_donation *donation = o->donation;
+    if (i < c->node->num_dst) return c->dst[i].data;
+    while (donation->result != i) donation++; /* check_program: there is one */
+    return c->src[donation->source].data;
 }
 
 static mst_status make_result(const instance *x, const call *c, int i, late_array **out) {
     *out = late_array_make(hlo_result(c->program, i));
     if (!*out) return NO_MEMORY();
-    return late_array_put(x->domain, c->dst[i].data, bytes_of(&(*out)->array), *out);
+    return late_array_put(x->domain, address_of_result(c, i), bytes_of(&(*out)->array), *out);
 }
 
 /* Counts a run on DEVICE, and says what is to become of it. */
@@ -467,14 +505,15 @@ static mst_status await_program(const instance *x, call *c, int64_t deadline) {
 
 /* Starts a program. Its arguments may be on their way, and its results are. */
 static mst_status start_program(instance *x, const call *c) {
-    const int num_args = hlo_num_arguments(c->program);
+    const int num_args = hlo_num_arguments(c->program), num_results = num_arrays(c->node);
     program_run *run = calloc(1, sizeof *run);
     late_array **arg = calloc((size_t)num_args + 1, sizeof *arg);
-    late_array **result = calloc((size_t)c->node->num_dst + 1, sizeof *result);
-    mst_status status = run && arg && result ? MST_OK : NO_MEMORY();
-    for (int i = 0; i < num_args && !status; i++) status = find_argument(x, c, i, &arg[i]);
+    late_array **result = calloc((size_t)num_results + 1, sizeof *result);
+    bool *takes = calloc((size_t)num_args + 1, sizeof *takes);
+    mst_status status = run && arg && result && takes ? MST_OK : NO_MEMORY();
+    for (int i = 0; i < num_args && !status; i++) status = find_argument(x, c, i, &arg[i], &takes[i]);
     if (!status) status = choose_end(run, x->domain->index);
-    for (int i = 0; i < c->node->num_dst && !status; i++) status = make_result(x, c, i, &result[i]);
+    for (int i = 0; i < num_results && !status; i++) status = make_result(x, c, i, &result[i]);
     if (!status) {
         run->call = c;
         run->job = (late_job){.run = run_program,
@@ -482,15 +521,17 @@ static mst_status start_program(instance *x, const call *c) {
                               .group = &x->jobs,
                               .node = c->number,
                               .num_args = num_args,
-                              .num_results = c->node->num_dst,
+                              .num_results = num_results,
                               .arg = arg,
-                              .result = result};
+                              .result = result,
+                              .takes = takes};
         return late_start(x->domain, &run->job);
     }
     for (int i = 0; arg && i < num_args; i++) late_array_release(arg[i]);
-    for (int i = 0; result && i < c->node->num_dst; i++) late_array_release(result[i]);
+    for (int i = 0; result && i < num_results; i++) late_array_release(result[i]);
     free(arg);
     free(result);
+    free(takes);
     if (run) free(run->hold);
     free(run);
     return status;
@@ -534,13 +575,27 @@ static mst_status settle(void *context, mst_frame *frame, int64_t deadline, int3
     return host->services->compiled_fail(frame, error.node, error.word, node);
 }
 
+static mst_status ready(void *context, mst_frame *frame, int32_t *node) {
+    instance *x = context;
+    const int64_t count = x->plan->program[x->device].num_calls;
+    for (int64_t k = 0; k < count; k++) {
+        call *c = &x->calls[k];
+        if (!c->text || c->node->region != MST_COMMIT) continue;
+        *node = c->number;
+        MST_TRY(await_program(x, c, frame->deadline));
+    }
+    *node = -1;
+    return MST_OK;
+}
+
 static const mst_backend backend = {.size = sizeof(mst_backend),
                                     .compile = compile,
                                     .destroy = destroy,
                                     .bind = bind,
                                     .unbind = unbind,
                                     .execute = execute,
-                                    .settle = settle};
+                                    .settle = settle,
+                                    .ready = ready};
 
 /* ---- the device type ---- */
 

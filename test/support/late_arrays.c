@@ -31,7 +31,7 @@ typedef struct lagoon {
 static const mst_registrar *host;
 static const char *type_name;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed; /* a job was given to a device, or has ended */
+static pthread_cond_t changed; /* a job was given to a device, or has ended; or an array was read */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static lagoon *lagoons;
 
@@ -84,6 +84,7 @@ static void release_locked(late_array *x) {
 void late_array_release(late_array *x) {
     pthread_mutex_lock(&lock);
     release_locked(x);
+    pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
 }
 
@@ -97,6 +98,22 @@ late_array *late_array_at(mst_domain *domain, const void *data) {
     return out;
 }
 
+late_array *late_array_take(mst_domain *domain, const void *data) {
+    late_array *out = NULL;
+    pthread_mutex_lock(&lock);
+    place **at = &((lagoon *)domain)->places;
+    while (*at && (*at)->data != data) at = &(*at)->next;
+    if (*at && (*at)->array->names == 1) {
+        place *p = *at;
+        *at = p->next;
+        out = p->array; /* the reference of the name becomes the caller's */
+        out->names = 0;
+        free(p);
+    }
+    pthread_mutex_unlock(&lock);
+    return out;
+}
+
 /* Takes away all arrays that lie in BYTES from DATA on. Called under the lock. */
 static void drop_places(lagoon *x, const char *data, size_t bytes) {
     for (place **at = &x->places; *at;) {
@@ -106,6 +123,7 @@ static void drop_places(lagoon *x, const char *data, size_t bytes) {
             continue;
         }
         *at = p->next;
+        p->array->names--;
         release_locked(p->array);
         free(p);
     }
@@ -119,6 +137,7 @@ mst_status late_array_put(mst_domain *domain, void *data, size_t bytes, late_arr
     *p = (place){.data = data, .bytes = bytes ? bytes : 1, .array = array};
     pthread_mutex_lock(&lock);
     array->references++;
+    array->names++;
     drop_places(x, p->data, p->bytes);
     p->next = x->places;
     x->places = p;
@@ -133,6 +152,7 @@ static void free_job(late_job *job) {
     for (int i = 0; i < job->num_results; i++) release_locked(job->result[i]);
     free(job->arg);
     free(job->result);
+    free(job->takes);
     job->free(job);
 }
 
@@ -142,6 +162,12 @@ static void await_arguments(const late_job *job, late_error *error) {
         while (!job->arg[i]->is_there) wait_until(INT64_MAX);
         *error = job->arg[i]->error;
     }
+}
+
+/* Waits for those who read what is donated to JOB: copies that were started before it. Called under the lock. */
+static void await_readers(const late_job *job) {
+    for (int i = 0; i < job->num_args && job->takes; i++)
+        while (job->takes[i] && job->arg[i]->references > 1) wait_until(INT64_MAX);
 }
 
 static void join_group(late_group *group, late_job *job) {
@@ -187,6 +213,7 @@ static void *work(void *context) {
         if (!x->first) x->last = &x->first;
         late_error error = {.node = -1};
         await_arguments(job, &error);
+        await_readers(job);
         if (!error.status) {
             pthread_mutex_unlock(&lock);
             delay(x);

@@ -22,6 +22,7 @@ typedef struct late_error {
 /** An array that a job will make, or has made. */
 typedef struct late_array {
     int references;
+    int names;        /* how many of them are addresses at which it is */
     bool is_there;    /* it has been made, or could not be made */
     late_error error; /* why it could not be made */
     hlo_array array;  /* its data is valid once it is there */
@@ -42,6 +43,8 @@ typedef struct late_job {
     int32_t node;      /* of a program; -1: a copy */
     int num_args, num_results;
     late_array **arg, **result; /* each counts as a reference */
+    bool *takes;                /* by argument: it is donated to the job, which begins when nobody else reads it, and
+                                   is gone at its end; NULL: none is */
     struct late_job *next, *next_of_group;
 } late_job;
 
@@ -56,6 +59,9 @@ late_array *late_array_make(const hlo_array *type);
 void late_array_release(late_array *array);
 /** The array at the address DATA, with a reference for the caller; NULL: there is none. */
 late_array *late_array_at(mst_domain *domain, const void *data);
+/** Takes the array away from the address DATA for a job that it is donated to (`takes`); NULL: there is none, or it is
+ *  at another address too. The caller gets the reference. */
+late_array *late_array_take(mst_domain *domain, const void *data);
 /** Puts ARRAY at the address DATA. Arrays that lie in its BYTES are there no more. */
 MST_CHECKED mst_status late_array_put(mst_domain *domain, void *data, size_t bytes, late_array *array);
 
