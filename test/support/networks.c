@@ -1,5 +1,6 @@
 #include "support/networks.h"
 
+#include "run/session.h"
 #include "support/test.h"
 #include "support/training.h"
 
@@ -128,6 +129,7 @@ mst_model *network_compiled(const network_run *run) {
                      .num_shards_here = run->num_shards_here},
         .session = {.devices = run->devices, .recompute = run->recompute, .check_numerics = run->check_numerics},
         .seed = 5));
+    if (run->in_place) atomic_store(&mst_model_session(model)->updates_in_place, true);
     return model;
 }
 
