@@ -49,8 +49,9 @@ typedef struct mst_state_info {
     int64_t bytes;
     uint64_t version; /**< 0: no value yet; rises with every write */
     /** A step failed while it wrote this entry. This happens only if a kernel is wrongly marked as one that cannot
-     *  fail, or a device fails that updates in place (mst_session_updates_in_place). The version has not risen. Whatever needs the value fails with MST_CORRUPT until all of it is written
-     *  again: set, restored, or assigned by a run. */
+     *  fail, or if a device fails that updates in place (mst_session_updates_in_place). The version has not risen.
+     *  Whatever needs the value fails with MST_CORRUPT until all of it is written again: set, restored, or assigned by
+     *  a run. */
     bool torn;
 } mst_state_info;
 

@@ -26,16 +26,16 @@ typedef struct mst_compiled_fault {
                               op itself has failed */
 } mst_compiled_fault;
 
-/** A variable that a program behind the gate writes. The text says the same (hlo/hlo_program.h): the result may take the
- *  memory of the argument. Whether or not it does, the old value is gone once the program has started. */
+/** A variable that a program behind the gate writes. The text says the same (hlo/hlo_program.h): the result may take
+ *  the memory of the argument. Whether or not it does, the old value is gone once the program has started. */
 typedef struct mst_compiled_donation {
     int32_t source; /**< number of the variable among the sources of the node */
     int32_t result; /**< number of the program's result that becomes its value */
 } mst_compiled_donation;
 
-/** The options of `compiled`. All memory is the plan's. The results of the program are the outputs of the node, then the
- *  new values of the variables that it writes. With faults one more result follows, the word of faults: i32, 0 or the
- *  number, from 1, of the first that failed. A program that writes variables has no faults. */
+/** The options of `compiled`. All memory is the plan's. The results of the program are the outputs of the node, then
+ *  the new values of the variables that it writes. With faults one more result follows, the word of faults: i32, 0 or
+ *  the number, from 1, of the first that failed. A program that writes variables has no faults. */
 typedef struct mst_compiled_options {
     int zero_;
     const char *text;

@@ -183,8 +183,8 @@ struct mst_plan {
     double seconds;         /**< time that making the plan took */
 };
 
-/** Makes the plan for a call. GRAPH and HOST must outlive it. FEEDS and FETCHES are needed only during the call. DONATES
- *  is the plan's member of that name. */
+/** Makes the plan for a call. GRAPH and HOST must outlive it. FEEDS and FETCHES are needed only during the call.
+ *  DONATES is the plan's member of that name. */
 MST_CHECKED mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, const mst_feed *feeds,
                                      int num_feeds, const mst_value *fetches, int num_fetches, bool donates,
                                      mst_plan **out);

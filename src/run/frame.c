@@ -393,8 +393,8 @@ static void end_walk(mst_frame *frame, const walk *w) {
                          frame->base[w->device] + (uint64_t)frame->plan->program[w->device].num_points);
 }
 
-/* A call of NODE that DEVICE has started behind the gate has failed. So the device stops there, if not before. The calls
- * after it count as not complete, even where they could do without it. */
+/* A call of NODE that DEVICE has started behind the gate has failed. So the device stops there, if not before. The
+ * calls after it count as not complete, even where they could do without it. */
 static void stop_late(mst_frame *frame, int device, int32_t node) {
     const mst_program *program = &frame->plan->program[device];
     for (int64_t at = 0; at < program->num_actions; at++) {

@@ -26,7 +26,7 @@ struct mst_progress_state {
     int64_t every;
     bool in_epoch; /* the first line of this epoch has been printed */
     bool has_told_in_place;
-    double drawn;  /* state->seconds when last drawn */
+    double drawn; /* state->seconds when last drawn */
     double epoch_began;
     double seconds_at_line;
     int64_t examples_at_line, step_at_line, examples_before; /* examples_before: of whole epochs */
@@ -201,9 +201,10 @@ static void tell_in_place(mst_progress_state *p, const mst_train_state *s) {
     p->has_told_in_place = true;
     if (p->width_before) fputc('\n', p->file);
     p->width_before = 0;
-    fputs("memory: the limit has no room for variables before and after a step: they are updated in place, and an "
-          "update that fails leaves them torn\n",
-          p->file);
+    fputs(
+        "memory: the limit has no room for variables before and after a step: they are updated in place, and an "
+        "update that fails leaves them torn\n",
+        p->file);
 }
 
 static mst_status step_end(void *context, mst_train_state *state) {

@@ -2,9 +2,9 @@
  * gate write them in donated memory. The bits are those of the other plans. A program that fails there leaves torn what
  * its device had still to write, and nothing else.
  *
- * Which run of a program fails is said when a process starts (MUSTER_LAGOON_FAIL), so each such training is a process of
- * its own: this program, with an argument. It prints how many steps failed before and behind the gate, and a hash of the
- * state at the end. */
+ * Which run of a program fails is said when a process starts (MUSTER_LAGOON_FAIL), so each such training is a process
+ * of its own: this program, with an argument. It prints how many steps failed before and behind the gate, and a hash of
+ * the state at the end. */
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,8 +58,8 @@ static void begin(training *t, const char *devices, int64_t limit, bool in_place
                              .first_shard = window.first,
                              .num_shards_here = window.count};
     *t = (training){.graph = engine_graph()};
-    EXPECT_OK(mst_session_create(t->graph, &(mst_session_options){.devices = devices, .memory_limit = limit},
-                                 &t->session));
+    EXPECT_OK(
+        mst_session_create(t->graph, &(mst_session_options){.devices = devices, .memory_limit = limit}, &t->session));
     if (in_place) atomic_store(&t->session->updates_in_place, true);
     mst_session_join(t->session, group);
     engine_build_step(t->graph, t->session, &strategy, &optimizer, build_replica, t, &t->values);
@@ -201,8 +201,8 @@ static void first_values_need_little_more_than_the_state(void **state) {
         snprintf(name, sizeof name, "v%d", i);
         v[i] = mst_variable(g, name, mst_fill(g, MST_F32, MST_SHAPE(ELEMENTS), i));
     }
-    EXPECT_OK(mst_session_create(
-        g, &(mst_session_options){.devices = "lagoon:1", .memory_limit = (COUNT + 1) * BYTES}, &session));
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "lagoon:1", .memory_limit = (COUNT + 1) * BYTES},
+                                 &session));
     EXPECT_OK(mst_session_init_variables(session));
     assert_int_equal(session->state_bytes[0], COUNT * BYTES);
     for (int i = 0; i < COUNT; i++) {
@@ -214,9 +214,9 @@ static void first_values_need_little_more_than_the_state(void **state) {
     engine_end(g, session);
     g = engine_graph();
     mst_variable(g, "large", mst_fill(g, MST_F32, MST_SHAPE(ELEMENTS), 1));
-    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "lagoon:1", .memory_limit = BYTES * 3 / 2},
-                                 &session));
-    EXPECT_ERROR(mst_session_init_variables(session), MST_OUT_OF_MEMORY, "the step needs");
+    EXPECT_OK(
+        mst_session_create(g, &(mst_session_options){.devices = "lagoon:1", .memory_limit = BYTES * 3 / 2}, &session));
+    EXPECT_ERROR(mst_session_init_variables(session), MST_OUT_OF_MEMORY, "the limit is");
     mst_session_destroy(session);
     mst_graph_destroy(g);
 }
@@ -305,8 +305,7 @@ static void networks_have_the_same_weights(void **state) {
 static void steps_of_one_shard_have_the_same_weights(void **state) {
     (void)state;
     for (int n = 0; networks[n]; n++)
-        expect_same_bits("1 shard",
-                         (network_run){.network = networks[n], .optimizer = ways[0].optimizer, .shards = 1});
+        expect_same_bits("1 shard", (network_run){.network = networks[n], .optimizer = ways[0].optimizer, .shards = 1});
 }
 
 static void checked_and_recomputed_steps_have_the_same_weights(void **state) {
@@ -368,8 +367,8 @@ static mst_tensor *value_if_whole(mst_store *store, const mst_state_info *info) 
     return value;
 }
 
-/* T's step failed behind the gate, in the update of a device. What was left torn is named, and refused; all else has the
- * value that the step gives, which is made again from BEFORE. */
+/* T's step failed behind the gate, in the update of a device. What was left torn is named, and refused; all else has
+ * the value that the step gives, which is made again from BEFORE. */
 static void expect_torn(training *t, const mst_snapshot *before) {
     mst_store *store = mst_session_store(t->session);
     mst_state_info *info;
@@ -382,8 +381,8 @@ static void expect_torn(training *t, const mst_snapshot *before) {
     for (int64_t i = 0; i < count; i++) {
         value[i] = value_if_whole(store, &info[i]);
         snprintf(quoted, sizeof quoted, "'%s'", info[i].name);
-        const bool is_updated = info[i].kind == MST_STATE_WEIGHT || info[i].kind == MST_STATE_SLOT ||
-                                info[i].kind == MST_STATE_AVERAGE;
+        const bool is_updated =
+            info[i].kind == MST_STATE_WEIGHT || info[i].kind == MST_STATE_SLOT || info[i].kind == MST_STATE_AVERAGE;
         if (info[i].torn && !is_updated) fail_msg("%s is torn", quoted);
         torn += info[i].torn;
         named += info[i].torn && strstr(t->message, quoted);
@@ -417,7 +416,8 @@ static int run_child(void) {
     for (int made = 0; made < STEPS; made++) {
         mst_snapshot *before = state_of(mst_session_store(t.session)), *after;
         step(&t);
-        if (t.status && (t.status != MST_UNAVAILABLE || !strstr(t.message, "program failed"))) fail_msg("%s", t.message);
+        if (t.status && (t.status != MST_UNAVAILABLE || !strstr(t.message, "program failed")))
+            fail_msg("%s", t.message);
         if (t.status && strstr(t.message, "torn now")) {
             failed[BEHIND]++;
             expect_torn(&t, before);

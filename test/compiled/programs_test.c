@@ -117,6 +117,17 @@ static void checks_and_values_made_again_have_one_set_of_programs(void **state) 
     }
 }
 
+/* Where updates are made in place, they are programs of their own, behind the gate. */
+static void updates_in_place_have_one_set_of_programs(void **state) {
+    (void)state;
+    for (int n = 0; networks[n]; n++)
+        for (int w = 1; w < WAYS - 1; w++)
+            expect_one_set(ways[w].name, (network_run){.network = networks[n],
+                                                       .optimizer = ways[w].optimizer,
+                                                       .in_place = true,
+                                                       .check_numerics = w == 2});
+}
+
 static void towers_have_one_set_of_programs(void **state) {
     (void)state;
     expect_one_set(
@@ -246,6 +257,7 @@ int main(void) {
         cmocka_unit_test(fetches_beside_a_step_change_no_device_alone),
         cmocka_unit_test(any_number_of_shards_and_rows_has_one_set_of_programs),
         cmocka_unit_test(checks_and_values_made_again_have_one_set_of_programs),
+        cmocka_unit_test(updates_in_place_have_one_set_of_programs),
         cmocka_unit_test(towers_have_one_set_of_programs),
         cmocka_unit_test(products_of_bfloat16_have_one_set_of_programs),
     };

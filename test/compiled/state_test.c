@@ -19,6 +19,12 @@ static network_run run_on(const char *devices, int epochs) {
         .network = &network_pictures, .optimizer = adam, .devices = devices, .shards = SHARDS, .epochs = epochs};
 }
 
+static network_run run_in_place_on(const char *devices, int epochs) {
+    network_run run = run_on(devices, epochs);
+    run.in_place = true;
+    return run;
+}
+
 /* ---- snapshots ---- */
 
 static int64_t step_of(const mst_snapshot *snapshot) {
@@ -73,11 +79,9 @@ static mst_status await_snapshot(void *context, mst_train_state *state) {
 }
 
 /* A snapshot has the state of one step, whatever is on its way then. */
-static void snapshots_beside_steps_are_of_one_step(void **state) {
-    (void)state;
+static void expect_snapshots_of_one_step(network_run run) {
     mst_snapshot *kept[MOST_STEPS] = {NULL};
     const mst_callback callback = {.context = kept, .step_end = keep_snapshot};
-    const network_run run = run_on("lagoon:2", 6);
     mst_dataset *data = run.network->data(36);
     pthread_t thread;
     mst_model *first = network_compiled(&run), *second = network_compiled(&run);
@@ -103,6 +107,12 @@ static void snapshots_beside_steps_are_of_one_step(void **state) {
     mst_dataset_release(data);
 }
 
+static void snapshots_beside_steps_are_of_one_step(void **state) {
+    (void)state;
+    expect_snapshots_of_one_step(run_on("lagoon:2", 6));
+    expect_snapshots_of_one_step(run_in_place_on("lagoon:2", 6));
+}
+
 /* ---- checkpoints ---- */
 
 static mst_status save(void *context, mst_train_state *state) {
@@ -116,13 +126,11 @@ static mst_status save(void *context, mst_train_state *state) {
 
 /* Training that goes on from a checkpoint of an epoch's end has the weights of one that was never interrupted, on
  * another number of devices too. */
-static void training_goes_on_from_a_checkpoint_on_other_devices(void **state) {
-    (void)state;
+static void expect_to_go_on(network_run run) {
     static const char *const devices[] = {"lagoon:1", "lagoon:2", "lagoon:4"};
     int64_t at = 4; /* two epochs of two steps */
     char wanted[65], got[65];
     const mst_callback callback = {.context = &at, .step_end = save};
-    network_run run = run_on("lagoon:2", 4);
     mst_dataset *data = run.network->data(36);
     mst_model *whole = network_compiled(&run);
     EXPECT_OK(mst_fit(whole, .data = data, .batch_size = 24, .epochs = 4, .callbacks = &callback, .num_callbacks = 1));
@@ -139,6 +147,16 @@ static void training_goes_on_from_a_checkpoint_on_other_devices(void **state) {
     }
     mst_model_destroy(whole);
     mst_dataset_release(data);
+}
+
+static void training_goes_on_from_a_checkpoint_on_other_devices(void **state) {
+    (void)state;
+    expect_to_go_on(run_on("lagoon:2", 4));
+}
+
+static void training_in_place_goes_on_from_a_checkpoint_on_other_devices(void **state) {
+    (void)state;
+    expect_to_go_on(run_in_place_on("lagoon:2", 4));
 }
 
 /* A checkpoint does not say where it was made. */
@@ -261,6 +279,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(snapshots_beside_steps_are_of_one_step),
         TEST_IN_FOLDER(training_goes_on_from_a_checkpoint_on_other_devices),
+        TEST_IN_FOLDER(training_in_place_goes_on_from_a_checkpoint_on_other_devices),
         TEST_IN_FOLDER(checkpoints_go_from_cpus_to_devices_that_compile_and_back),
         cmocka_unit_test(sessions_of_one_store_see_what_the_others_write),
         cmocka_unit_test(sessions_of_one_store_run_side_by_side),

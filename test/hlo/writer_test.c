@@ -318,12 +318,39 @@ static void test_long_constants_are_sources(void **state) {
     mst_hlo_program_destroy(program);
 }
 
+/* A program of two sources, the second of another shape; result 1 takes the memory of source FROM. */
+static mst_status write_donation(int from, bool twice, const char **text, mst_hlo_program **program) {
+    const mst_spec spec[2] = {{.dtype = MST_F32, .shape = MST_SHAPE(2, 3)}, {.dtype = MST_F32, .shape = MST_SHAPE(3)}};
+    EXPECT_OK(mst_hlo_program_create(program));
+    const mst_hlo src[2] = {mst_hlo_program_source(*program, &spec[0]), mst_hlo_program_source(*program, &spec[1])};
+    mst_hlo_program_result(*program, src[1]);
+    mst_hlo_program_donate(*program, src[from], src[0]);
+    if (twice) mst_hlo_program_donate(*program, src[from], src[0]);
+    return mst_hlo_program_finish(*program, text);
+}
+
+static void test_a_result_takes_the_memory_of_a_source_of_its_type(void **state) {
+    (void)state;
+    const char *text;
+    mst_hlo_program *program;
+    EXPECT_OK(write_donation(0, false, &text, &program));
+    assert_non_null(strstr(text, "%a0: tensor<2x3xf32> {tf.aliasing_output = 1 : i32}, %a1: tensor<3xf32>)"));
+    assert_int_equal(mst_hlo_program_source_at(program, 0)->taken_by, 2);
+    assert_int_equal(mst_hlo_program_source_at(program, 1)->taken_by, 0);
+    mst_hlo_program_destroy(program);
+    EXPECT_ERROR(write_donation(1, false, &text, &program), MST_INTERNAL, "takes the memory");
+    mst_hlo_program_destroy(program);
+    EXPECT_ERROR(write_donation(0, true, &text, &program), MST_INTERNAL, "takes the memory");
+    mst_hlo_program_destroy(program);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_mistake_is_one_error_that_names_the_node),
         cmocka_unit_test(test_axes_may_count_from_the_end),
         cmocka_unit_test(test_integers_are_rounded_and_limited),
         cmocka_unit_test(test_long_constants_are_sources),
+        cmocka_unit_test(test_a_result_takes_the_memory_of_a_source_of_its_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

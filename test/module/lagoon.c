@@ -456,8 +456,7 @@ static mst_status find_argument(const instance *x, const call *c, int i, late_ar
     else if (donation_of(c->node, argument->source))
         *out = late_array_take(x->domain, c->src[argument->source].data);
     *taken = *out && argument->kind == MST_HLO_SOURCE_VALUE;
-    if (!*out && argument->kind == MST_HLO_SOURCE_VALUE)
-        *out = late_array_at(x->domain, c->src[argument->source].data);
+    if (!*out && argument->kind == MST_HLO_SOURCE_VALUE) *out = late_array_at(x->domain, c->src[argument->source].data);
     if (*out && hlo_same_type(&(*out)->array, hlo_argument(c->program, i))) return MST_OK;
     return FAIL(MST_INTERNAL, "lagoon: node '%s': argument %d is not on device %d", c->node->name, i, x->device);
 }

@@ -60,16 +60,16 @@ def read_texts(path):
         return {text.strip() for text in file.read().split("// ----\n") if text.strip()}
 
 
-def texts_of(folder, options, devices):
+def texts_of(folder, options, devices, shards=8):
     """The texts of the programs of one step."""
     path = f"{folder}/texts-{devices}"
     if os.path.exists(path):
         os.remove(path)
     environment = {**os.environ, "MUSTER_LAGOON_TEXTS": path, "MUSTER_LAGOON_FAIL": "1",
                    "MUSTER_MODULE_PATH": f"{BUILD}/modules:{BUILD}"}
-    done = subprocess.run([os.environ["MUSTER"], "train", *options, "--shards", "8", "--batch-size", "8", "--steps", "1",
-                           "--devices", f"lagoon:{devices}"], env=environment, capture_output=True, text=True,
-                          check=False)
+    done = subprocess.run([os.environ["MUSTER"], "train", *options, "--shards", str(shards), "--batch-size", "8",
+                           "--steps", "1", "--devices", f"lagoon:{devices}"], env=environment, capture_output=True,
+                          text=True, check=False)
     if "program failed" not in done.stderr:
         raise RuntimeError(f"{devices} devices: {done.stderr}")
     return read_texts(path)
@@ -128,6 +128,21 @@ class Compiler:
         return refused
 
 
+def texts_in_place(folder, options):
+    """Those of a step whose memory has no room for the variables before and after it, on one device: the first that
+    write variables, as the limit falls."""
+    for limit in range(800, 300, -20):
+        try:
+            texts = texts_of(folder, [*options, "--memory-limit", f"{limit}K"], 1, shards=1)
+        except RuntimeError as error:
+            if "the limit is" not in str(error):
+                raise
+            continue
+        if any("tf.aliasing_output" in text for text in texts):
+            return texts
+    raise RuntimeError("no limit of memory has led to an update in place")
+
+
 def main():
     registry = ir.DialectRegistry()
     _jax_mlir_ext.register_dialects(registry)
@@ -152,12 +167,16 @@ def main():
                     failed += 1
             every |= texts[1]
             failed += compiler.faults(name, texts[1])
+        texts = texts_in_place(
+            folder, [*networks["mlp"], "--hidden-units", "128,128", "--optimizer", "adam", "--ema", "0.9"])
+        every |= texts
+        failed += compiler.faults("mlp, updated in place", texts)
         for name in examples():
             texts = texts_of_example(folder, name)
             print(f"{name}: {len(texts)} programs, {len(texts - every)} of them new")
             every |= texts
             failed += compiler.faults(name, texts)
-    print(f"{len(every)} programs of {len(networks)} networks and {len(examples())} examples, {compiler.compiled} "
+    print(f"{len(every)} programs of {len(networks) + 1} networks and {len(examples())} examples, {compiler.compiled} "
           f"compiled now, {failed} faults")
     return failed > 0
 

@@ -33,7 +33,7 @@ typedef struct network_run {
     int first_shard, num_shards_here; /**< of a task; all zeros: all shards */
     mst_precision precision;
     bool recompute, check_numerics;
-    bool in_place; /**< updates are made in place, as if the limit of memory asked for it */
+    bool in_place;       /**< updates are made in place, as if the limit of memory asked for it */
     int64_t rows, batch; /**< 0: 36 rows in batches of 24: the last one has fewer */
     int epochs;          /**< 0: 1 */
 } network_run;
