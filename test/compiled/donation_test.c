@@ -49,20 +49,24 @@ static mst_optimizer chosen(void) {
     return mst_adam(.learning_rate = 0.05, .clip_global_norm = 0.5, .ema_decay = 0.9);
 }
 
-/* LIMIT is that of the session's memory. IN_PLACE: updates are made in place, whatever the limit is. */
-static void begin(training *t, const char *devices, int64_t limit, bool in_place, mst_shards window,
-                  mst_task_group *group) {
+/* IN_PLACE: updates are made in place, whatever the limit of memory is. */
+static void begin_with(training *t, const mst_session_options *options, bool in_place, mst_shards window,
+                       mst_task_group *group) {
     const mst_optimizer optimizer = chosen();
     mst_strategy strategy = {.kind = MST_STRATEGY_MIRRORED,
                              .num_shards = SHARDS,
                              .first_shard = window.first,
                              .num_shards_here = window.count};
     *t = (training){.graph = engine_graph()};
-    EXPECT_OK(
-        mst_session_create(t->graph, &(mst_session_options){.devices = devices, .memory_limit = limit}, &t->session));
+    EXPECT_OK(mst_session_create(t->graph, options, &t->session));
     if (in_place) atomic_store(&t->session->updates_in_place, true);
     mst_session_join(t->session, group);
     engine_build_step(t->graph, t->session, &strategy, &optimizer, build_replica, t, &t->values);
+}
+
+static void begin(training *t, const char *devices, int64_t limit, bool in_place, mst_shards window,
+                  mst_task_group *group) {
+    begin_with(t, &(mst_session_options){.devices = devices, .memory_limit = limit}, in_place, window, group);
 }
 
 static void end(training *t) {
@@ -320,6 +324,21 @@ static void checked_and_recomputed_steps_have_the_same_weights(void **state) {
     expect_same_bits("bf16", run);
 }
 
+/* Beside a CPU that keeps the variables too, and updates them behind the gate in any case. */
+static void steps_beside_a_cpu_have_the_same_weights(void **state) {
+    (void)state;
+    char hex[2][65];
+    for (int i = 0; i < 2; i++) {
+        const network_run run = {.network = &network_pictures,
+                                 .optimizer = ways[1].optimizer,
+                                 .devices = "lagoon:2,cpu:1/1",
+                                 .shards = 3,
+                                 .in_place = i == 1};
+        network_train(&run, NULL, hex[i]);
+    }
+    assert_string_equal(hex[0], hex[1]);
+}
+
 /* ---- two tasks ---- */
 
 static void step_together(member *m) {
@@ -409,8 +428,37 @@ static void expect_torn(training *t, const mst_snapshot *before) {
     free(info);
 }
 
-static int run_child(void) {
+/* A program behind the gate that is not compiled in time fails the step before the gate. */
+static int run_child_uncompiled(void) {
     training t;
+    begin_with(&t, &(mst_session_options){.devices = "lagoon:2", .timeout = 0.5}, true, all_shards, NULL);
+    mst_snapshot *before = state_of(mst_session_store(t.session));
+    step(&t);
+    if (t.status) {
+        mst_snapshot *after = state_of(mst_session_store(t.session));
+        state_expect_same("step whose program was not compiled", after, before, true);
+        mst_snapshot_release(after);
+    }
+    printf("%d %d %s\n", (int)t.status, strstr(t.message, "torn") != NULL, t.node);
+    fflush(stdout);
+    _exit(0); /* the compiling goes on */
+}
+
+/* A program behind the gate that does not end: the caller comes back, and so do those who want a value. */
+static int run_child_stuck(void) {
+    training t;
+    begin_with(&t, &(mst_session_options){.devices = "lagoon:2", .timeout = 0.5}, true, all_shards, NULL);
+    step(&t);
+    mst_tensor *value = NULL;
+    printf("%d %d %s\n", (int)t.status, (int)mst_store_get(mst_session_store(t.session), "", "w", &value), t.node);
+    fflush(stdout);
+    _exit(0);
+}
+
+static int run_child(const char *mode) {
+    training t;
+    if (strcmp(mode, "uncompiled") == 0) return run_child_uncompiled();
+    if (strcmp(mode, "stuck") == 0) return run_child_stuck();
     int failed[2] = {0, 0};
     begin(&t, "lagoon:2", 0, true, all_shards, NULL);
     for (int made = 0; made < STEPS; made++) {
@@ -435,9 +483,11 @@ static int run_child(void) {
     return 0;
 }
 
-/* Trains in a process in which run number N fails; 0: none. */
-static void train(int n, int failed[2], unsigned long long *hash) {
-    char text[4096], number[16];
+enum { MOST_TEXT = 4096 };
+
+/* Runs a process in MODE in which run number N is what VARIABLE says; 0: none. Sets TEXT to what it prints. */
+static void run_process(const char *mode, const char *variable, int n, char text[MOST_TEXT]) {
+    char number[16];
     int out[2], status;
     size_t length = 0;
     assert_int_equal(pipe(out), 0);
@@ -449,24 +499,60 @@ static void train(int n, int failed[2], unsigned long long *hash) {
         dup2(out[1], STDERR_FILENO);
         close(out[0]);
         close(out[1]);
-        if (n) setenv("MUSTER_LAGOON_FAIL", number, 1);
-        execl("/proc/self/exe", "donation", "child", NULL);
+        if (n) setenv(variable, number, 1);
+        execl("/proc/self/exe", "donation", mode, NULL);
         _exit(127);
     }
     close(out[1]);
-    for (ssize_t more; (more = read(out[0], text + length, sizeof text - 1 - length)) > 0;) length += (size_t)more;
+    for (ssize_t more; (more = read(out[0], text + length, MOST_TEXT - 1 - length)) > 0;) length += (size_t)more;
     text[length] = '\0';
     close(out[0]);
     assert_int_equal(waitpid(pid, &status, 0), pid);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) ||
-        sscanf(text, "%d %d %llx", &failed[BEFORE], &failed[BEHIND], hash) != 3)
-        fail_msg("run %d: status 0x%x, '%s'", n, (unsigned)status, text);
+    if (!WIFEXITED(status) || WEXITSTATUS(status)) fail_msg("run %d: status 0x%x, '%s'", n, (unsigned)status, text);
+}
+
+/* Trains in a process in which run number N fails; 0: none. */
+static void train(int n, int failed[2], unsigned long long *hash) {
+    char text[MOST_TEXT];
+    run_process("train", "MUSTER_LAGOON_FAIL", n, text);
+    if (sscanf(text, "%d %d %llx", &failed[BEFORE], &failed[BEHIND], hash) != 3) fail_msg("run %d: '%s'", n, text);
+}
+
+static bool names_update(const char *text) {
+    return strstr(text, "/step") != NULL;
+}
+
+/* Text after text is not compiled. That of the update is compiled for the first time in this step, as all are. */
+static void program_that_is_not_compiled_in_time_tears_nothing(void **state) {
+    (void)state;
+    char text[MOST_TEXT];
+    int status, torn, updates = 0;
+    for (int n = 1;; n++) {
+        run_process("uncompiled", "MUSTER_LAGOON_COMPILE_STUCK", n, text);
+        if (sscanf(text, "%d %d", &status, &torn) != 2) fail_msg("text %d: '%s'", n, text);
+        if (!status) break;
+        assert_int_equal(status, MST_DEADLINE);
+        assert_int_equal(torn, 0);
+        updates += names_update(text);
+    }
+    assert_int_equal(updates, 1);
+}
+
+/* The first run of a program of the update is RUN. */
+static void expect_return_when_stuck(int run) {
+    char text[MOST_TEXT];
+    int status[2];
+    run_process("stuck", "MUSTER_LAGOON_STUCK", run, text);
+    if (sscanf(text, "%d %d", &status[0], &status[1]) != 2) fail_msg("'%s'", text);
+    assert_int_equal(status[0], MST_DEADLINE);
+    assert_int_equal(status[1], MST_DEADLINE);
+    assert_true(names_update(text));
 }
 
 static void program_that_fails_tears_only_what_its_device_had_to_write(void **state) {
     (void)state;
     unsigned long long wanted, hash;
-    int failed[2] = {0, 0}, all[2] = {0, 0};
+    int failed[2] = {0, 0}, all[2] = {0, 0}, first = 0;
     train(0, failed, &wanted);
     assert_int_equal(failed[BEFORE] + failed[BEHIND], 0);
     for (int n = 1; n == 1 || failed[BEFORE] + failed[BEHIND]; n++) {
@@ -474,14 +560,15 @@ static void program_that_fails_tears_only_what_its_device_had_to_write(void **st
         if (failed[BEFORE] + failed[BEHIND] > 1) fail_msg("run %d: %d and %d steps failed", n, failed[0], failed[1]);
         if (hash != wanted) fail_msg("run %d: the training ends with other bits", n);
         for (int k = 0; k < 2; k++) all[k] += failed[k];
+        if (!first && failed[BEHIND]) first = n;
     }
+    expect_return_when_stuck(first);
     assert_int_equal(all[BEHIND], STEPS * 2); /* one program of each step on each device */
     assert_true(all[BEFORE] > STEPS * SHARDS);
 }
 
 int main(int argc, char **argv) {
-    (void)argv;
-    if (argc == 2) return run_child();
+    if (argc == 2) return run_child(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limit_chooses_where_updates_are_made),
         cmocka_unit_test(limit_below_both_is_the_error_of_an_ordinary_step),
@@ -490,7 +577,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test(networks_have_the_same_weights),
         cmocka_unit_test(steps_of_one_shard_have_the_same_weights),
         cmocka_unit_test(checked_and_recomputed_steps_have_the_same_weights),
+        cmocka_unit_test(steps_beside_a_cpu_have_the_same_weights),
         cmocka_unit_test(two_tasks_have_the_same_state),
+        cmocka_unit_test(program_that_is_not_compiled_in_time_tears_nothing),
         cmocka_unit_test(program_that_fails_tears_only_what_its_device_had_to_write),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
