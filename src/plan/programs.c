@@ -21,7 +21,8 @@
  * Programs write nothing. What a node writes is an output of it: the nodes that come after it read that one, and behind
  * the gate an assignment gives it to the variable (commit.c). In a plan that donates, updates are behind the gate. Each
  * is a program of its own, with the pieces of summed gradients that it reads: as outputs of programs before the gate
- * they would take as much memory as new weights. What it writes is donated to its results.
+ * they would take as much memory as new weights. What it writes is donated to its results. If there are several
+ * shards and no clipping by norm, its text is but for that the one that it has in other plans.
  *
  * With check_numerics the text looks at each output of a node, and at the variables that the node reads. As on CPUs,
  * what only an assignment behind the gate reads is not looked at before the variable is read. */
@@ -506,6 +507,7 @@ static mst_status write_after_inputs(writing *w, int32_t n, visit *stack) {
 
 static bool has_output(const pass *p, int32_t n) {
     const mst_plan_node *node = &p->plan->node[n];
+    if (node->region == MST_COMMIT && node->writer) return true; /* what it writes */
     for (int32_t v = node->dst; v < node->dst + node->num_dst; v++)
         if (p->is_output[v]) return true;
     return false;

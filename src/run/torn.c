@@ -1,6 +1,7 @@
 /* Finds which entries a step leaves torn if it fails behind the gate (run/gate.h), where nothing should fail.
  *
- * A device whose part fails there stops. So does a device that waits for a value that the first did not make. The other
+ * A device whose part fails there stops. If it is a late program that fails, the device counts as stopped there,
+ * whatever it has started since. A device that waits for a value that the first did not make stops too. The other
  * devices complete their parts. The entries that the stopped devices still had to write are torn: the old value may be
  * half overwritten, and the new one is not complete. */
 #include <stdio.h>

@@ -201,10 +201,7 @@ static void tell_in_place(mst_progress_state *p, const mst_train_state *s) {
     p->has_told_in_place = true;
     if (p->width_before) fputc('\n', p->file);
     p->width_before = 0;
-    fputs(
-        "memory: the limit has no room for variables before and after a step: they are updated in place, and an "
-        "update that fails leaves them torn\n",
-        p->file);
+    fputs("memory: the limit has no room for the variables twice: an update that fails leaves them torn\n", p->file);
 }
 
 static mst_status step_end(void *context, mst_train_state *state) {

@@ -581,7 +581,9 @@ static mst_status ready(void *context, mst_frame *frame, int32_t *node) {
         call *c = &x->calls[k];
         if (!c->text || c->node->region != MST_COMMIT) continue;
         *node = c->number;
+        atomic_store_explicit(&frame->at[x->device], c->number, memory_order_relaxed);
         MST_TRY(await_program(x, c, frame->deadline));
+        atomic_store_explicit(&frame->at[x->device], -1, memory_order_relaxed);
     }
     *node = -1;
     return MST_OK;
