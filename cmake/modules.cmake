@@ -9,25 +9,37 @@ set(LINKED_MODULE_FILES "")     # their sources,
 set(LINKED_MODULE_LIBRARIES "") # and the libraries that those need
 
 # muster_module(NAME [LINKED] USED_FOR TEXT LIBRARY NAME PKG_CONFIG MODULE... PACKAGE PACKAGE FILE FILE [PARTS FILE...]
-#               [PIECES FILE...])
+#               [PIECES FILE...] [TYPES TYPE...])
 #   FILE     defines `const mst_module mst_module_NAME`, and is no part of the library without the module
 #   PARTS    other files that are no part of the library without the module
 #   PIECES   files of the library, or of the command, that the module has in it too
 #   PACKAGE  of Debian, with the headers
+#   TYPES    of devices that the module gives
+#   HEADER   in place of PKG_CONFIG, where the library is only needed when the module is used: the header, which defines
+#            VERSION_MAJOR and VERSION_MINOR, and is looked for in MUSTER_NAME_INCLUDE and in the folders HINTS
 function(muster_module name)
-  cmake_parse_arguments(ARG "LINKED" "USED_FOR;LIBRARY;PACKAGE;FILE" "PKG_CONFIG;PARTS;PIECES" ${ARGN})
+  cmake_parse_arguments(ARG "LINKED" "USED_FOR;LIBRARY;PACKAGE;FILE;HEADER;VERSION_MAJOR;VERSION_MINOR"
+                        "PKG_CONFIG;PARTS;PIECES;TYPES;HINTS" ${ARGN})
   foreach(file ${ARG_FILE} ${ARG_PARTS} ${ARG_PIECES}) # also where the module cannot be built
     if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${file})
       message(FATAL_ERROR "module ${name}: there is no ${file}")
     endif()
   endforeach()
   set(found MUSTER_MODULE_${name})
-  pkg_check_modules(${found} QUIET IMPORTED_TARGET ${ARG_PKG_CONFIG})
   set(version "")
-  if(${found}_FOUND)
-    list(GET ARG_PKG_CONFIG 0 first)
-    set(version ${${found}_VERSION}${${found}_${first}_VERSION}) # the latter where there are several
-    muster_build_module(${name} PkgConfig::${found} "${ARG_FILE};${ARG_PARTS}" ${ARG_PIECES})
+  if(ARG_HEADER)
+    muster_find_header(${name} ${ARG_HEADER} ${ARG_VERSION_MAJOR} ${ARG_VERSION_MINOR} version ${ARG_HINTS})
+    set(library muster_${name}_header)
+  else()
+    pkg_check_modules(${found} QUIET IMPORTED_TARGET ${ARG_PKG_CONFIG})
+    set(library PkgConfig::${found})
+    if(${found}_FOUND)
+      list(GET ARG_PKG_CONFIG 0 first)
+      set(version ${${found}_VERSION}${${found}_${first}_VERSION}) # the latter where there are several
+    endif()
+  endif()
+  if(TARGET ${library})
+    muster_build_module(${name} ${library} "${ARG_FILE};${ARG_PARTS}" ${ARG_PIECES})
     list(APPEND MODULES muster-${name})
     if(ARG_LINKED)
       list(APPEND LINKED_MODULES $<TARGET_OBJECTS:muster_module_${name}>)
@@ -41,11 +53,29 @@ function(muster_module name)
   foreach(file ${ARG_FILE} ${ARG_PARTS})
     list(APPEND MODULE_FILES ${PROJECT_SOURCE_DIR}/${file})
   endforeach()
-  string(APPEND MODULE_INFOS
-         "    {\"${name}\", \"${ARG_USED_FOR}\", \"${ARG_LIBRARY}\", \"${ARG_PACKAGE}\", \"${version}\"},\n")
+  string(REPLACE ";" " " types "${ARG_TYPES}")
+  string(APPEND MODULE_INFOS "    {\"${name}\", \"${ARG_USED_FOR}\", \"${ARG_LIBRARY}\", \"${ARG_PACKAGE}\", "
+         "\"${version}\", \"${types}\"},\n")
   foreach(variable MODULE_FILES MODULES LINKED_MODULES LINKED_MODULE_FILES LINKED_MODULE_LIBRARIES MODULE_INFOS)
     set(${variable} "${${variable}}" PARENT_SCOPE)
   endforeach()
+endfunction()
+
+# Looks for HEADER of module NAME. If it is there, defines the target muster_NAME_header, and sets VERSION to what the header
+# defines as MAJOR and MINOR.
+function(muster_find_header name header major minor version)
+  string(TOUPPER MUSTER_${name}_INCLUDE folder)
+  find_path(${folder} ${header} HINTS ${ARGN} NO_DEFAULT_PATH)
+  mark_as_advanced(${folder})
+  if(NOT ${folder})
+    return()
+  endif()
+  file(STRINGS ${${folder}}/${header} lines REGEX "^#define (${major}|${minor}) [0-9]+$")
+  string(REGEX REPLACE "[^0-9;]+" "" numbers "${lines}")
+  string(REPLACE ";" "." numbers "${numbers}")
+  set(${version} "${numbers}" PARENT_SCOPE)
+  add_library(muster_${name}_header INTERFACE IMPORTED)
+  set_target_properties(muster_${name}_header PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${${folder}})
 endfunction()
 
 function(muster_module_flags target)

@@ -16,6 +16,7 @@ collective
 store
 plan
 run
+pjrt
 cluster
 messages
 membership

@@ -256,6 +256,24 @@ mst_status mst_module_interface(const char *name, const void **out) {
     return MST_OK;
 }
 
+/* Whether NAME is one of TYPES, "xla gpu tpu". */
+static bool gives_type(const char *types, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = types; *at; at += *at == ' ') {
+        const size_t size = strcspn(at, " ");
+        if (size == length && memcmp(at, name, size) == 0) return true;
+        at += size;
+    }
+    return false;
+}
+
+/* The module that gives devices of the type NAME, in lower case. */
+static const char *module_of_type(const char *name) {
+    for (const mst_module_info *info = mst_module_info_table; info->name; info++)
+        if (gives_type(info->types, name)) return info->name;
+    return name;
+}
+
 mst_status mst_module_for_device_type(const char *name, size_t length, const mst_device_type **out) {
     char module[64];
     *out = NULL;
@@ -266,7 +284,8 @@ mst_status mst_module_for_device_type(const char *name, size_t length, const mst
     }
     if (!plain) return MST_FAIL(MST_NOT_FOUND, "'%.*s' is no name of a module", (int)length, name);
     module[length] = '\0';
-    MST_TRY(mst_module_need(module));
+    MST_TRY(mst_module_need(module_of_type(module)));
     *out = mst_device_type_find(name, length);
-    return *out ? MST_OK : MST_FAIL(MST_NOT_FOUND, "module '%s' has no device type of that name", module);
+    return *out ? MST_OK
+                : MST_FAIL(MST_NOT_FOUND, "module '%s' has no device type of that name", module_of_type(module));
 }

@@ -1,0 +1,31 @@
+/** The C API of PJRT as a plugin has it, and its errors.
+ *
+ *  A plugin may be older or newer than the header with which this module was built. Each struct that goes to it says its
+ *  size; a function that it does not have is NULL in the table here. Plugins stay loaded. */
+#ifndef MUSTER_PJRT_API_H
+#define MUSTER_PJRT_API_H
+
+#include <pjrt_c_api.h>
+
+#include "muster/status.h"
+
+enum {
+    MST_PJRT_OLDEST_MINOR = 70, /**< the oldest version of the API is 0.70 */
+    MST_PJRT_MESSAGE = 512      /**< room for the message of a plugin */
+};
+
+/** Loads the plugin at PATH and sets OUT to its functions, which are valid for ever. MST_UNAVAILABLE: it cannot be loaded,
+ *  is no plugin, is too old or too new, or lacks a function without which nothing can be done. */
+MST_CHECKED mst_status mst_pjrt_api_load(const char *path, const PJRT_Api **out);
+
+/** Frees ERROR, which is not NULL, and returns the status that it stands for. Writes its message, one line, to
+ *  MESSAGE. */
+mst_status mst_pjrt_error_take(const PJRT_Api *api, PJRT_Error *error, char message[MST_PJRT_MESSAGE]);
+/** Frees ERROR and records it with WHAT before it: "making a client". MST_OK: it is NULL. */
+MST_CHECKED mst_status mst_pjrt_check(const PJRT_Api *api, PJRT_Error *error, const char *what);
+/** Frees ERROR, which nobody needs to know. NULL is allowed. */
+void mst_pjrt_error_drop(const PJRT_Api *api, PJRT_Error *error);
+/** Frees EVENT, for which nobody waits. NULL is allowed. */
+void mst_pjrt_event_drop(const PJRT_Api *api, PJRT_Event *event);
+
+#endif

@@ -1,0 +1,132 @@
+#include "pjrt/client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "pjrt/find_plugin.h"
+#include "run/backend.h"
+#include "run/errand.h"
+
+const mst_registrar *mst_pjrt_host;
+
+/* What the errand makes. */
+typedef struct making {
+    const mst_pjrt_kind *kind;
+    char path[MST_PJRT_PATH];
+    const PJRT_Api *api;
+    PJRT_Client *client;
+    PJRT_Device *const *device;
+    size_t num_devices;
+} making;
+
+/* ---- on the errand's thread ---- */
+
+/* Makes the client with its option or, if the plugin does not know that, without. */
+static mst_status create_client(making *m) {
+    PJRT_Client_Create_Args args = {.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE};
+    if (m->kind->option.name) {
+        args.create_options = &m->kind->option;
+        args.num_options = 1;
+    }
+    PJRT_Error *error = m->api->PJRT_Client_Create(&args);
+    if (error && args.num_options) {
+        mst_pjrt_error_drop(m->api, error);
+        args = (PJRT_Client_Create_Args){.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE};
+        error = m->api->PJRT_Client_Create(&args);
+    }
+    m->client = args.client;
+    return mst_pjrt_check(m->api, error, "making a client");
+}
+
+/* Whether NAME is one of NAMES, each of which has a space behind it. */
+static bool is_among(const char *name, size_t size, const char *names) {
+    for (const char *end; (end = strchr(names, ' ')); names = end + 1)
+        if ((size_t)(end - names) == size && memcmp(names, name, size) == 0) return true;
+    return false;
+}
+
+static mst_status check_platform(const making *m) {
+    PJRT_Client_PlatformName_Args args = {.struct_size = PJRT_Client_PlatformName_Args_STRUCT_SIZE, .client = m->client};
+    MST_TRY(mst_pjrt_check(m->api, m->api->PJRT_Client_PlatformName(&args), "asking for the platform"));
+    if (is_among(args.platform_name, args.platform_name_size, m->kind->platforms)) return MST_OK;
+    return MST_FAIL(MST_UNAVAILABLE,
+                    "plugin '%s': is for the platform '%.*s', but devices of the type '%s' need one for: %s- set "
+                    "MUSTER_PJRT_PLUGIN to such a plugin",
+                    m->path, (int)args.platform_name_size, args.platform_name, m->kind->name, m->kind->platforms);
+}
+
+static mst_status find_devices(making *m) {
+    PJRT_Client_AddressableDevices_Args args = {.struct_size = PJRT_Client_AddressableDevices_Args_STRUCT_SIZE,
+                                                .client = m->client};
+    MST_TRY(mst_pjrt_check(m->api, m->api->PJRT_Client_AddressableDevices(&args), "asking for the devices"));
+    m->device = args.addressable_devices;
+    m->num_devices = args.num_addressable_devices;
+    if (m->num_devices) return MST_OK;
+    return MST_FAIL(MST_UNAVAILABLE, "plugin '%s': finds no device: see to the driver", m->path);
+}
+
+static mst_status make(void *context) {
+    making *m = context;
+    MST_TRY(mst_pjrt_api_load(m->path, &m->api));
+    MST_TRY(create_client(m));
+    MST_TRY(check_platform(m));
+    return find_devices(m);
+}
+
+/* A client stays. */
+static void release(void *context) {
+    free(context);
+}
+
+/* ---- the others ---- */
+
+static mst_status start_making(mst_pjrt_client *x) {
+    static const mst_errand_type type = {make, release};
+    making *m = calloc(1, sizeof *m);
+    if (!m) return MST_NO_MEMORY("for a client");
+    m->kind = x->kind;
+    mst_status status = mst_pjrt_find_plugin(x->kind->name, x->kind->places, m->path);
+    if (!status) status = mst_pjrt_host->services->errand_start(&type, m, &x->errand);
+    if (status)
+        free(m);
+    else
+        x->made = m;
+    return status;
+}
+
+/* Who comes while another waits waits for that one, at most as long. */
+static mst_status need_client(mst_pjrt_client *x) {
+    static const int64_t patience = 180000000000; /* ns; the first start of a driver takes many seconds */
+    const mst_backend_services *services = mst_pjrt_host->services;
+    if (x->client) return MST_OK;
+    if (!x->errand) MST_TRY(start_making(x));
+    const mst_status status = services->errand_wait(x->errand, services->clock_now() + patience, "loading the plugin");
+    if (status == MST_DEADLINE) return status; /* the next call waits for the same */
+    if (!status) {
+        x->api = x->made->api;
+        x->device = x->made->device;
+        x->num_devices = x->made->num_devices < INT32_MAX ? (int)x->made->num_devices : INT32_MAX;
+        x->client = x->made->client;
+    }
+    services->errand_leave(x->errand);
+    x->errand = NULL;
+    x->made = NULL;
+    return status;
+}
+
+mst_status mst_pjrt_client_need(mst_pjrt_client *x) {
+    pthread_mutex_lock(&x->lock);
+    const mst_status status = need_client(x);
+    pthread_mutex_unlock(&x->lock);
+    return status;
+}
+
+mst_status mst_pjrt_client_device(const mst_pjrt_client *x, int index, PJRT_Device **out) {
+    if (index >= x->num_devices && !x->kind->is_logical)
+        return MST_FAIL(MST_INVALID, "there %s %d %s here: use %s:%d", x->num_devices == 1 ? "is" : "are", x->num_devices,
+                        x->kind->name, x->kind->name, x->num_devices);
+    *out = x->device[index % x->num_devices];
+    return MST_OK;
+}

@@ -1,0 +1,250 @@
+#include "pjrt/executables.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/no_memory.h"
+#include "pjrt/compile_options.h"
+#include "run/backend.h"
+#include "run/errand.h"
+
+/* What the errand of a text makes. The text and all of it are the errand's. */
+typedef struct compilation {
+    const mst_pjrt_client *client;
+    char *text;
+    PJRT_LoadedExecutable *loaded;
+    PJRT_Executable *described; /* the same, of which the lists below are a part; NULL: not known */
+    size_t num_results;
+    const PJRT_Buffer_Type *type; /* by result; NULL: the plugin does not say */
+    const int64_t *dim;           /* of all results, one after another; NULL likewise */
+    const size_t *ndim;           /* by result */
+} compilation;
+
+struct mst_pjrt_executable {
+    const mst_pjrt_client *client;
+    uint64_t hash;
+    mst_errand *errand;
+    compilation *compiled; /* the errand's */
+    int64_t uses;
+    bool has_failed;   /* to compile: the next who asks for the text tries again */
+    uint64_t last_use; /* counts the times at which an executable was no longer used */
+    struct mst_pjrt_executable *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static mst_pjrt_executable *executables;
+static int num_unused;
+
+/* ---- on the errand's thread ---- */
+
+/* Compiling takes a core and much memory, so only some texts are compiled at once. */
+static pthread_mutex_t turn_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turn_ended = PTHREAD_COND_INITIALIZER;
+static long num_turns;
+
+static void take_turn(void) {
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    pthread_mutex_lock(&turn_lock);
+    while (num_turns >= (cores > 2 ? cores : 2)) pthread_cond_wait(&turn_ended, &turn_lock);
+    num_turns++;
+    pthread_mutex_unlock(&turn_lock);
+}
+
+static void end_turn(void) {
+    pthread_mutex_lock(&turn_lock);
+    num_turns--;
+    pthread_cond_signal(&turn_ended);
+    pthread_mutex_unlock(&turn_lock);
+}
+
+static mst_status compile_text(compilation *c) {
+    const PJRT_Api *api = c->client->api;
+    char options[MST_PJRT_OPTIONS];
+    const size_t size = mst_pjrt_compile_options(c->client->kind->flags, options);
+    if (!size) return MST_FAIL(MST_INTERNAL, "too many options for a compilation");
+    const PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE,
+                                  .code = c->text,
+                                  .code_size = strlen(c->text),
+                                  .format = "mlir",
+                                  .format_size = sizeof "mlir" - 1};
+    PJRT_Client_Compile_Args args = {.struct_size = PJRT_Client_Compile_Args_STRUCT_SIZE,
+                                     .client = c->client->client,
+                                     .program = &program,
+                                     .compile_options = options,
+                                     .compile_options_size = size};
+    MST_TRY(mst_pjrt_check(api, api->PJRT_Client_Compile(&args), "the text"));
+    c->loaded = args.executable;
+    return MST_OK;
+}
+
+/* Gives c->loaded: here, executables that were kept elsewhere are looked up before the text is compiled, and what was compiled
+ * is kept. */
+static mst_status make_executable(compilation *c) {
+    take_turn();
+    const mst_status status = compile_text(c);
+    end_turn();
+    return status;
+}
+
+/* Finds the types of the results. What the plugin does not say is not checked. */
+static mst_status describe_results(compilation *c) {
+    const PJRT_Api *api = c->client->api;
+    PJRT_LoadedExecutable_GetExecutable_Args get = {.struct_size = PJRT_LoadedExecutable_GetExecutable_Args_STRUCT_SIZE,
+                                                    .loaded_executable = c->loaded};
+    MST_TRY(mst_pjrt_check(api, api->PJRT_LoadedExecutable_GetExecutable(&get), "asking for the executable"));
+    c->described = get.executable;
+    PJRT_Executable_NumOutputs_Args results = {.struct_size = PJRT_Executable_NumOutputs_Args_STRUCT_SIZE,
+                                               .executable = c->described};
+    MST_TRY(mst_pjrt_check(api, api->PJRT_Executable_NumOutputs(&results), "asking for the results"));
+    c->num_results = results.num_outputs;
+    PJRT_Executable_OutputElementTypes_Args types = {.struct_size = PJRT_Executable_OutputElementTypes_Args_STRUCT_SIZE,
+                                                     .executable = c->described};
+    PJRT_Executable_OutputDimensions_Args dims = {.struct_size = PJRT_Executable_OutputDimensions_Args_STRUCT_SIZE,
+                                                  .executable = c->described};
+    if (!api->PJRT_Executable_OutputElementTypes || !api->PJRT_Executable_OutputDimensions) return MST_OK;
+    PJRT_Error *error = api->PJRT_Executable_OutputElementTypes(&types);
+    if (!error) error = api->PJRT_Executable_OutputDimensions(&dims);
+    mst_pjrt_error_drop(api, error);
+    if (error || types.num_output_types != c->num_results || dims.num_outputs != c->num_results) return MST_OK;
+    c->type = types.output_types;
+    c->dim = dims.dims;
+    c->ndim = dims.dim_sizes;
+    return MST_OK;
+}
+
+static mst_status compile(void *context) {
+    compilation *c = context;
+    MST_TRY(make_executable(c));
+    return describe_results(c);
+}
+
+static void free_compilation(void *context) {
+    compilation *c = context;
+    const PJRT_Api *api = c->client->api;
+    PJRT_Executable_Destroy_Args described = {.struct_size = PJRT_Executable_Destroy_Args_STRUCT_SIZE,
+                                              .executable = c->described};
+    PJRT_LoadedExecutable_Destroy_Args loaded = {.struct_size = PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE,
+                                                 .executable = c->loaded};
+    if (c->described) mst_pjrt_error_drop(api, api->PJRT_Executable_Destroy(&described));
+    if (c->loaded) mst_pjrt_error_drop(api, api->PJRT_LoadedExecutable_Destroy(&loaded));
+    free(c->text);
+    free(c);
+}
+
+/* ---- the table ---- */
+
+static uint64_t hash_text(const char *text) {
+    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+    return hash;
+}
+
+static mst_status start_compiling(mst_pjrt_executable *x, const char *text) {
+    static const mst_errand_type type = {compile, free_compilation};
+    compilation *c = calloc(1, sizeof *c);
+    if (c) c->text = strdup(text);
+    if (!c || !c->text) {
+        free(c);
+        return MST_NO_MEMORY("for a program");
+    }
+    c->client = x->client;
+    const mst_status status = mst_pjrt_host->services->errand_start(&type, c, &x->errand);
+    if (status)
+        free_compilation(c);
+    else
+        x->compiled = c;
+    return status;
+}
+
+static mst_status add_executable(const mst_pjrt_client *client, uint64_t hash, const char *text, mst_pjrt_executable **out) {
+    mst_pjrt_executable *x = calloc(1, sizeof *x);
+    if (!x) return MST_NO_MEMORY("for a program");
+    x->client = client;
+    x->hash = hash;
+    const mst_status status = start_compiling(x, text);
+    if (status) {
+        free(x);
+        return status;
+    }
+    x->next = executables;
+    executables = x;
+    *out = x;
+    return MST_OK;
+}
+
+static mst_status get_executable(const mst_pjrt_client *client, const char *text, mst_pjrt_executable **out) {
+    const uint64_t hash = hash_text(text);
+    mst_pjrt_executable *x = executables;
+    while (x && (x->hash != hash || x->client != client || strcmp(x->compiled->text, text) != 0)) x = x->next;
+    if (!x)
+        MST_TRY(add_executable(client, hash, text, &x));
+    else if (!x->uses)
+        num_unused--;
+    x->uses++;
+    *out = x;
+    return MST_OK;
+}
+
+mst_status mst_pjrt_executable_get(const mst_pjrt_client *client, const char *text, mst_pjrt_executable **out) {
+    pthread_mutex_lock(&lock);
+    const mst_status status = get_executable(client, text, out);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* Takes an executable that is not used out of the table: one that has failed, else the one that has not been used for the
+ * longest time. */
+static mst_pjrt_executable *take_unused(void) {
+    mst_pjrt_executable **found = NULL;
+    for (mst_pjrt_executable **at = &executables; *at; at = &(*at)->next) {
+        if ((*at)->uses || (found && (*found)->has_failed)) continue;
+        if (!found || (*at)->has_failed || (*at)->last_use < (*found)->last_use) found = at;
+    }
+    mst_pjrt_executable *x = *found;
+    *found = x->next;
+    num_unused--;
+    return x;
+}
+
+void mst_pjrt_executable_put(mst_pjrt_executable *x) {
+    enum { MOST_UNUSED = 256 };
+    static uint64_t num_uses;
+    mst_pjrt_executable *dropped = NULL;
+    if (!x) return;
+    pthread_mutex_lock(&lock);
+    if (--x->uses == 0) {
+        x->last_use = ++num_uses;
+        if (++num_unused > MOST_UNUSED || x->has_failed) dropped = take_unused();
+    }
+    pthread_mutex_unlock(&lock);
+    if (dropped) mst_pjrt_host->services->errand_leave(dropped->errand);
+    free(dropped);
+}
+
+mst_status mst_pjrt_executable_wait(mst_pjrt_executable *x, int64_t deadline, const char *what,
+                                    PJRT_LoadedExecutable **out) {
+    const mst_status status = mst_pjrt_host->services->errand_wait(x->errand, deadline, what);
+    if (!status) *out = x->compiled->loaded;
+    if (!status || status == MST_DEADLINE) return status;
+    pthread_mutex_lock(&lock);
+    x->has_failed = true;
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+int mst_pjrt_executable_num_results(const mst_pjrt_executable *x) {
+    return (int)x->compiled->num_results;
+}
+
+bool mst_pjrt_executable_gives(const mst_pjrt_executable *x, int i, PJRT_Buffer_Type type, int ndim, const int64_t *dim) {
+    const compilation *c = x->compiled;
+    if (!c->type) return true;
+    const int64_t *own = c->dim;
+    for (int k = 0; k < i; k++) own += c->ndim[k];
+    if (c->type[i] != type || c->ndim[i] != (size_t)ndim) return false;
+    for (int k = 0; k < ndim; k++)
+        if (own[k] != dim[k]) return false;
+    return true;
+}

@@ -1,0 +1,418 @@
+/* Runs the programs of a plan (plan/compiled.h) on a device of a plugin.
+ *
+ * A run is a job (pjrt/jobs.h) with one event for its end and, if something can fail in the program, one for the arrival of
+ * its word of faults. Results are put at their addresses at once: the plugin lets wait who uses them. */
+#include "pjrt/pjrt_backend.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "pjrt/buffers.h"
+#include "pjrt/executables.h"
+#include "pjrt/jobs.h"
+#include "plan/compiled.h"
+#include "run/frame.h"
+
+/* ---- compiling ---- */
+
+typedef struct device_executable {
+    const mst_plan *plan;
+    int device;
+    mst_pjrt_executable **text; /* by call; NULL: an assignment */
+} device_executable;
+
+static mst_domain *domain_of(const mst_plan *plan, int device) {
+    return plan->host->devices->device[device].domain;
+}
+
+static mst_status compile_call(const mst_pjrt_client *client, const mst_plan_node *node, mst_pjrt_executable **out) {
+    if (node->group >= 0)
+        return MST_FAIL(MST_INTERNAL, "node '%s' is for several devices, which share no memory", node->name);
+    if (strcmp(node->op->name, "compiled") == 0) {
+        const mst_compiled_options *o = node->options;
+        return mst_pjrt_executable_get(client, o->text, out);
+    }
+    if (strcmp(node->op->name, "assign") == 0 && node->region == MST_COMMIT) return MST_OK;
+    return MST_FAIL(MST_INTERNAL, "node '%s' is %s, which is not a program", node->name, node->op->name);
+}
+
+static void destroy(void *context) {
+    device_executable *e = context;
+    for (int64_t k = 0; k < e->plan->program[e->device].num_calls; k++) mst_pjrt_executable_put(e->text[k]);
+    free(e->text);
+    free(e);
+}
+
+static mst_status compile(const mst_plan *plan, int device, void **out) {
+    const mst_program *program = &plan->program[device];
+    const mst_pjrt_client *client = mst_pjrt_domain_client(domain_of(plan, device));
+    device_executable *e = calloc(1, sizeof *e);
+    mst_pjrt_executable **text = calloc((size_t)program->num_calls + 1, sizeof *text);
+    if (!e || !text) {
+        free(e);
+        free(text);
+        return MST_NO_MEMORY("for a plan");
+    }
+    *e = (device_executable){plan, device, text};
+    mst_status status = MST_OK;
+    for (int64_t k = 0; k < program->num_calls && !status; k++)
+        status = compile_call(client, &plan->node[plan->instance[program->call[k]].node], &text[k]);
+    if (status)
+        destroy(e);
+    else
+        *out = e;
+    return status;
+}
+
+/* ---- binding ---- */
+
+/* An argument that is two words, and the buffer that was made of them last. */
+typedef struct words_argument {
+    uint32_t word[2];
+    mst_pjrt_buffer *buffer; /* NULL: none was made */
+} words_argument;
+
+typedef struct device_call {
+    const mst_plan_node *node;
+    int32_t number;                /* of the node */
+    mst_pjrt_executable *text;     /* NULL: an assignment */
+    PJRT_LoadedExecutable *loaded; /* of TEXT; NULL until the call is first made */
+    const mst_array *src, *dst;
+    words_argument *words; /* by argument of the program */
+} device_call;
+
+typedef struct instance {
+    const mst_plan *plan;
+    const mst_step *step;
+    mst_domain *domain;
+    const PJRT_Api *api;
+    PJRT_Device *on;
+    int device;
+    int64_t num_calls;
+    device_call *calls;
+    mst_array *arrays;     /* of all calls */
+    words_argument *words; /* of all calls */
+    int64_t num_words;
+    mst_pjrt_buffer **argument; /* memory for one call: buffers of its arguments, */
+    PJRT_Buffer **raw;          /* and of the plugin: its arguments, then its results */
+    _Atomic uint64_t frame;     /* number of the frame to which the jobs belong; set when JOBS is ready for it */
+    mst_pjrt_jobs *jobs;        /* by call */
+} instance;
+
+static void unbind(void *context) {
+    instance *x = context;
+    if (!x) return;
+    for (int64_t i = 0; x->words && i < x->num_words; i++) mst_pjrt_buffer_release(x->words[i].buffer);
+    mst_pjrt_jobs_leave(x->jobs);
+    free(x->calls);
+    free(x->arrays);
+    free(x->words);
+    free(x->argument);
+    free(x->raw);
+    free(x);
+}
+
+static int num_arguments(const mst_plan_node *node, const mst_pjrt_executable *text) {
+    return text ? ((const mst_compiled_options *)node->options)->num_arguments : 0;
+}
+
+/* Allocates what an instance has for its calls. */
+static mst_status allocate(instance *x, const device_executable *e) {
+    const mst_program *program = &e->plan->program[e->device];
+    int64_t arrays = 0, most = 0;
+    for (int64_t k = 0; k < program->num_calls; k++) {
+        const mst_plan_node *node = &e->plan->node[e->plan->instance[program->call[k]].node];
+        const int64_t arguments = num_arguments(node, e->text[k]), all = arguments + node->num_dst + 1;
+        arrays += node->num_src + node->num_dst;
+        x->num_words += arguments;
+        if (all > most) most = all;
+    }
+    x->num_calls = program->num_calls;
+    x->calls = calloc((size_t)x->num_calls + 1, sizeof *x->calls);
+    x->arrays = calloc((size_t)arrays + 1, sizeof *x->arrays);
+    x->words = calloc((size_t)x->num_words + 1, sizeof *x->words);
+    x->argument = calloc((size_t)most + 1, sizeof(mst_pjrt_buffer *));
+    x->raw = calloc((size_t)most + 1, sizeof(PJRT_Buffer *));
+    x->jobs = mst_pjrt_jobs_create(x->api, x->num_calls, 0);
+    const bool done = x->calls && x->arrays && x->words && x->argument && x->raw && x->jobs;
+    return done ? MST_OK : MST_NO_MEMORY("for a plan");
+}
+
+static mst_status bind_arrays(const mst_binding *binding, const mst_plan_node *node, mst_array *array) {
+    for (int i = 0; i < node->num_src; i++) MST_TRY(binding->fill(binding, node->src[i], false, &array[i]));
+    for (int i = 0; i < node->num_dst; i++)
+        MST_TRY(binding->fill(binding, node->dst + i, false, &array[node->num_src + i]));
+    return MST_OK;
+}
+
+static mst_status bind_calls(instance *x, const device_executable *e, const mst_binding *binding) {
+    const mst_plan *plan = e->plan;
+    mst_array *array = x->arrays;
+    words_argument *words = x->words;
+    for (int64_t k = 0; k < x->num_calls; k++) {
+        const int32_t number = plan->instance[plan->program[e->device].call[k]].node;
+        const mst_plan_node *node = &plan->node[number];
+        x->calls[k] = (device_call){.node = node,
+                                    .number = number,
+                                    .text = e->text[k],
+                                    .src = array,
+                                    .dst = array + node->num_src,
+                                    .words = words};
+        MST_TRY(bind_arrays(binding, node, array));
+        array += node->num_src + node->num_dst;
+        words += num_arguments(node, e->text[k]);
+    }
+    return MST_OK;
+}
+
+static mst_status bind(void *context, const mst_binding *binding, void **out) {
+    const device_executable *e = context;
+    instance *x = calloc(1, sizeof *x);
+    if (!x) return MST_NO_MEMORY("for a plan");
+    x->plan = e->plan;
+    x->step = binding->step;
+    x->domain = domain_of(e->plan, e->device);
+    x->api = mst_pjrt_domain_client(x->domain)->api;
+    x->on = mst_pjrt_domain_device(x->domain);
+    x->device = e->device;
+    mst_status status = allocate(x, e);
+    if (!status) status = bind_calls(x, e, binding);
+    if (status)
+        unbind(x);
+    else
+        *out = x;
+    return status;
+}
+
+/* ---- checks of what was compiled ---- */
+
+static mst_status check_argument(const mst_plan_node *node, int i) {
+    const mst_compiled_argument *argument = &((const mst_compiled_options *)node->options)->argument[i];
+    switch (argument->kind) {
+        case MST_HLO_SOURCE_VALUE:
+            if (argument->source >= 0 && argument->source < node->num_src) return MST_OK;
+            return MST_FAIL(MST_INTERNAL, "node '%s': argument %d is source %d, of %d", node->name, i, argument->source,
+                            node->num_src);
+        case MST_HLO_SOURCE_KEY:
+        case MST_HLO_SOURCE_STEP: return MST_OK;
+        default:
+            return MST_FAIL(MST_INTERNAL, "node '%s': argument %d is of kind %d, which a compiled node cannot have",
+                            node->name, i, (int)argument->kind);
+    }
+}
+
+/* Checks that the program gives what the plan says. The plugin itself checks the arguments. */
+static mst_status check_program(const mst_plan *plan, const device_call *c) {
+    const mst_plan_node *node = c->node;
+    const mst_compiled_options *o = node->options;
+    const int results = node->num_dst + (o->num_faults > 0), given = mst_pjrt_executable_num_results(c->text);
+    if (given != results)
+        return MST_FAIL(MST_INTERNAL, "node '%s' has %d results, its program %d", node->name, results, given);
+    for (int i = 0; i < o->num_arguments; i++) MST_TRY(check_argument(node, i));
+    for (int i = 0; i < node->num_dst; i++) {
+        const mst_spec *spec = &plan->value[node->dst + i].spec;
+        if (!mst_pjrt_executable_gives(c->text, i, mst_pjrt_type(spec->dtype), spec->shape.ndim, spec->shape.dim))
+            return MST_FAIL(MST_INTERNAL, "node '%s': the program gives another dtype or shape for output %d", node->name,
+                            i);
+    }
+    if (o->num_faults && !mst_pjrt_executable_gives(c->text, node->num_dst, PJRT_Buffer_Type_S32, 0, NULL))
+        return MST_FAIL(MST_INTERNAL, "node '%s': the word of faults is not tensor<i32>", node->name);
+    return MST_OK;
+}
+
+/* Waits until the program of C has been compiled. */
+static mst_status await_program(const instance *x, device_call *c, int64_t deadline) {
+    enum { ROOM = 512 };
+    char what[ROOM];
+    PJRT_LoadedExecutable *loaded;
+    if (c->loaded) return MST_OK;
+    snprintf(what, sizeof what, "compiling the program of node '%s'", c->node->name);
+    MST_TRY(mst_pjrt_executable_wait(c->text, deadline, what, &loaded));
+    MST_TRY(check_program(x->plan, c));
+    c->loaded = loaded;
+    return MST_OK;
+}
+
+/* ---- running ---- */
+
+/* Sets OUT to a buffer with the two words of argument I. A key is the same in all steps, and is copied once. */
+static mst_status find_words(const instance *x, const device_call *c, int i, mst_pjrt_buffer **out) {
+    const mst_compiled_argument *argument = &((const mst_compiled_options *)c->node->options)->argument[i];
+    const uint64_t number = (uint64_t)x->step->number;
+    uint32_t word[2] = {(uint32_t)number, (uint32_t)(number >> 32)};
+    words_argument *last = &c->words[i];
+    if (argument->kind == MST_HLO_SOURCE_KEY) mst_pjrt_host->random_key(x->step->seed, argument->stream, word);
+    if (!last->buffer || memcmp(last->word, word, sizeof word) != 0) {
+        mst_pjrt_buffer_release(last->buffer);
+        last->buffer = NULL;
+        MST_TRY(mst_pjrt_buffer_make(x->domain, word, PJRT_Buffer_Type_U32, 1, (const int64_t[]){2}, &last->buffer));
+        memcpy(last->word, word, sizeof word);
+    }
+    *out = last->buffer;
+    return MST_OK;
+}
+
+/* Fills x->raw with the arguments of C. Those that are values get a reference in x->argument; NULL for others. */
+static mst_status find_arguments(instance *x, const device_call *c) {
+    const mst_compiled_options *o = c->node->options;
+    for (int i = 0; i < o->num_arguments; i++) {
+        mst_pjrt_buffer *buffer;
+        if (o->argument[i].kind != MST_HLO_SOURCE_VALUE) {
+            MST_TRY(find_words(x, c, i, &buffer));
+        } else {
+            buffer = x->argument[i] = mst_pjrt_buffer_at(x->domain, c->src[o->argument[i].source].data);
+            if (!buffer)
+                return MST_FAIL(MST_INTERNAL, "node '%s': argument %d is not on device %d", c->node->name, i, x->device);
+        }
+        x->raw[i] = mst_pjrt_buffer_get(buffer);
+    }
+    return MST_OK;
+}
+
+static void release_arguments(instance *x, const device_call *c) {
+    const mst_compiled_options *o = c->node->options;
+    for (int i = 0; i < o->num_arguments; i++) {
+        mst_pjrt_buffer_release(x->argument[i]);
+        x->argument[i] = NULL;
+    }
+}
+
+/* The word of faults is on its way to JOB. */
+static mst_status fetch_word(const instance *x, const device_call *c, mst_pjrt_job *job, PJRT_Buffer *word) {
+    PJRT_Buffer_ToHostBuffer_Args args = {.struct_size = PJRT_Buffer_ToHostBuffer_Args_STRUCT_SIZE,
+                                          .src = word,
+                                          .dst = &job->word,
+                                          .dst_size = sizeof job->word};
+    char what[MST_PJRT_MESSAGE];
+    snprintf(what, sizeof what, "node '%s': asking for faults", c->node->name);
+    MST_TRY(mst_pjrt_check(x->api, x->api->PJRT_Buffer_ToHostBuffer(&args), what));
+    mst_pjrt_job_expect(x->jobs, job, args.event);
+    return MST_OK;
+}
+
+/* Puts the results at their addresses. Takes all of RAW, whatever happens. */
+static mst_status take_results(const instance *x, const device_call *c, mst_pjrt_job *job, PJRT_Buffer *const *raw) {
+    const mst_plan_node *node = c->node;
+    const mst_compiled_options *o = node->options;
+    mst_status status = MST_OK;
+    for (int i = 0; i < node->num_dst; i++) {
+        mst_pjrt_buffer *buffer = mst_pjrt_buffer_wrap(x->api, raw[i], mst_pjrt_type(c->dst[i].dtype), c->dst[i].count);
+        if (!buffer)
+            status = MST_NO_MEMORY("for a buffer");
+        else if (!status)
+            status = mst_pjrt_buffer_put(x->domain, c->dst[i].data, buffer);
+        mst_pjrt_buffer_release(buffer);
+    }
+    if (!o->num_faults) return status;
+    if (!status) status = fetch_word(x, c, job, raw[node->num_dst]);
+    mst_pjrt_buffer *word = mst_pjrt_buffer_wrap(x->api, raw[node->num_dst], PJRT_Buffer_Type_S32, 1);
+    mst_pjrt_buffer_release(word);
+    return status;
+}
+
+/* Starts the program of C with the arguments that are in x->raw. */
+static mst_status launch(instance *x, const device_call *c, mst_pjrt_job *job) {
+    const mst_compiled_options *o = c->node->options;
+    PJRT_Buffer **results = x->raw + o->num_arguments;
+    PJRT_Event *ended = NULL;
+    PJRT_ExecuteOptions options = {.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE};
+    PJRT_LoadedExecutable_Execute_Args args = {.struct_size = PJRT_LoadedExecutable_Execute_Args_STRUCT_SIZE,
+                                               .executable = c->loaded,
+                                               .options = &options,
+                                               .argument_lists = (PJRT_Buffer *const *const[]){x->raw},
+                                               .num_devices = 1,
+                                               .num_args = (size_t)o->num_arguments,
+                                               .output_lists = (PJRT_Buffer **const[]){results},
+                                               .device_complete_events = &ended,
+                                               .execute_device = x->on};
+    PJRT_Error *error = x->api->PJRT_LoadedExecutable_Execute(&args);
+    if (error) {
+        char what[MST_PJRT_MESSAGE];
+        snprintf(what, sizeof what, "the program of node '%s'", c->node->name);
+        return mst_pjrt_check(x->api, error, what);
+    }
+    mst_pjrt_job_start(x->jobs, job, c->number);
+    if (ended) mst_pjrt_job_expect(x->jobs, job, ended);
+    return take_results(x, c, job, results);
+}
+
+/* Starts a program. Its arguments may be on their way, and its results are. */
+static mst_status start_program(instance *x, const device_call *c) {
+    mst_status status = find_arguments(x, c);
+    if (!status) status = launch(x, c, mst_pjrt_job_at(x->jobs, c - x->calls));
+    release_arguments(x, c);
+    return status;
+}
+
+/* Behind the gate: source 1 becomes the value of source 0, a variable. Only the name changes. */
+static mst_status assign(const instance *x, const device_call *c) {
+    mst_pjrt_buffer *value = mst_pjrt_buffer_at(x->domain, c->src[1].data);
+    if (!value)
+        return MST_FAIL(MST_INTERNAL, "node '%s': its value is not on device %d", c->node->name, x->device);
+    const mst_status status = mst_pjrt_buffer_put(x->domain, c->src[0].data, value);
+    mst_pjrt_buffer_release(value);
+    return status;
+}
+
+/* Makes the jobs those of FRAME. All of the frame before have ended, or are left to end when they like. */
+static mst_status begin_frame(instance *x, const mst_frame *frame) {
+    if (atomic_load(&x->frame) == frame->number) return MST_OK;
+    if (!mst_pjrt_jobs_reset(x->jobs)) {
+        mst_pjrt_jobs *jobs = mst_pjrt_jobs_create(x->api, x->num_calls, 0);
+        if (!jobs) return MST_NO_MEMORY("for a step");
+        mst_pjrt_jobs_leave(x->jobs);
+        x->jobs = jobs;
+    }
+    atomic_store(&x->frame, frame->number);
+    return MST_OK;
+}
+
+static mst_status execute(void *context, int32_t first, int32_t end, struct mst_frame *frame) {
+    instance *x = context;
+    const mst_backend_services *services = mst_pjrt_host->services;
+    MST_TRY(begin_frame(x, frame));
+    for (int32_t k = first; k < end; k++) {
+        device_call *c = &x->calls[k];
+        const int64_t begin = frame->notes ? services->clock_now() : 0;
+        atomic_store_explicit(&frame->at[x->device], c->number, memory_order_relaxed);
+        if (c->text) MST_TRY(await_program(x, c, frame->deadline));
+        MST_TRY(c->text ? start_program(x, c) : assign(x, c));
+        if (frame->notes) services->note_call(frame->notes, x->device, c->number, begin);
+    }
+    return MST_OK;
+}
+
+/* ---- settling ---- */
+
+static mst_status report(const mst_frame *frame, const instance *x, const mst_pjrt_job *job, int32_t *node) {
+    *node = job->node;
+    if (!job->status) return mst_pjrt_host->services->compiled_fail(frame, job->node, job->word, node);
+    return MST_FAIL(job->status, "the program of node '%s': the plugin says: %s", x->plan->node[job->node].name,
+                    job->message ? job->message : "");
+}
+
+static mst_status settle(void *context, mst_frame *frame, int64_t deadline, int32_t *node) {
+    const instance *x = context;
+    *node = -1;
+    if (atomic_load(&x->frame) != frame->number) return MST_OK; /* it has started nothing for this frame */
+    if (!mst_pjrt_jobs_wait(x->jobs, deadline, frame->spin)) {
+        const mst_pjrt_job *pending = mst_pjrt_jobs_pending(x->jobs);
+        if (pending) {
+            *node = pending->node;
+            return MST_FAIL(MST_DEADLINE, "waited too long for a program: it is stuck, or the timeout is too short");
+        } /* else the last has ended just now */
+    }
+    const mst_pjrt_job *failed = mst_pjrt_jobs_failed(x->jobs);
+    return failed ? report(frame, x, failed, node) : MST_OK;
+}
+
+const mst_backend mst_pjrt_backend = {.size = sizeof(mst_backend),
+                                      .compile = compile,
+                                      .destroy = destroy,
+                                      .bind = bind,
+                                      .unbind = unbind,
+                                      .execute = execute,
+                                      .settle = settle};
