@@ -68,3 +68,11 @@ void *mst_named_memory_at(const mst_named_memory *memory, const void *data) {
     const int64_t i = count_before(memory, data);
     return i < memory->count && memory->value[i].data == data ? memory->value[i].value : NULL;
 }
+
+void *mst_named_memory_take(mst_named_memory *memory, const void *data) {
+    void *value = mst_named_memory_at(memory, data);
+    if (!value) return NULL;
+    const int64_t i = count_before(memory, data);
+    memmove(&memory->value[i], &memory->value[i + 1], (size_t)(--memory->count - i) * sizeof *memory->value);
+    return value;
+}

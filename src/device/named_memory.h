@@ -1,5 +1,5 @@
-/** Memory whose addresses are only names (device/domain.h), for modules of devices: reserved addresses, which nobody can
- *  touch, and a table of the values that are at them.
+/** Memory whose addresses are only names (device/domain.h), for modules of devices: reserved addresses, which nobody
+ *  can touch, and a table of the values that are at them.
  *
  *  A value takes a range of addresses. Who puts a value takes away all values with an address in that range. The caller
  *  sees to it that one thread at a time uses a table. */
@@ -32,5 +32,7 @@ void mst_named_memory_free(mst_named_memory *memory, void *data, size_t bytes);
 bool mst_named_memory_put(mst_named_memory *memory, void *data, size_t bytes, void *value);
 /** The value that was put at DATA; NULL: there is none. */
 void *mst_named_memory_at(const mst_named_memory *memory, const void *data);
+/** Takes away the value that was put at DATA, without releasing it, and gives it to the caller; NULL: there is none. */
+void *mst_named_memory_take(mst_named_memory *memory, const void *data);
 
 #endif

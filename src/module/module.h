@@ -53,8 +53,8 @@ typedef const mst_module *(*mst_module_query_function)(uint32_t host_abi);
  *  could not be read, or if it could not be loaded, now or in an earlier call. */
 MST_CHECKED mst_status mst_module_need(const char *name);
 
-/** Sets OUT to the type of device of a name. Loads the module that gives it if necessary: one of Muster's own that says so
- *  (mst_module_info), else the module of this name. */
+/** Sets OUT to the type of device of a name. Loads the module that gives it if necessary: one of Muster's own that says
+ *  so (mst_module_info), else the module of this name. */
 MST_CHECKED mst_status mst_module_for_device_type(const char *name, size_t length, const mst_device_type **out);
 
 /** Loads one of Muster's own modules and gives its interface. MST_UNAVAILABLE if it is missing (the error says what to

@@ -109,11 +109,12 @@ static mst_status check_version(const char *path, const PJRT_Api *theirs) {
         return MST_FAIL(MST_UNAVAILABLE, "plugin '%s': gives no table of the PJRT API", path);
     const int major = theirs->pjrt_api_version.major_version, minor = theirs->pjrt_api_version.minor_version;
     if (major == PJRT_API_MAJOR && minor >= MST_PJRT_OLDEST_MINOR) return MST_OK;
-    return MST_FAIL(MST_UNAVAILABLE,
-                    "plugin '%s': has version %d.%d of the PJRT API, which is too %s: use a plugin with %d.%d or a later "
-                    "%d.*",
-                    path, major, minor, major > PJRT_API_MAJOR ? "new" : "old", PJRT_API_MAJOR, MST_PJRT_OLDEST_MINOR,
-                    PJRT_API_MAJOR);
+    return MST_FAIL(
+        MST_UNAVAILABLE,
+        "plugin '%s': has version %d.%d of the PJRT API, which is too %s: use a plugin with %d.%d or a later "
+        "%d.*",
+        path, major, minor, major > PJRT_API_MAJOR ? "new" : "old", PJRT_API_MAJOR, MST_PJRT_OLDEST_MINOR,
+        PJRT_API_MAJOR);
 }
 
 /* What programs are written in: StableHLO 1.0 or later. Plugins need not say what they have. */
@@ -126,8 +127,9 @@ static mst_status check_stablehlo(const char *path, const PJRT_Api *api) {
         const PJRT_NamedValue *a = &args.attributes[i];
         if (a->name_size != sizeof name - 1 || memcmp(a->name, name, sizeof name - 1) != 0) continue;
         if (a->type != PJRT_NamedValue_kInt64List || !a->value_size || a->int64_array_value[0] >= 1) continue;
-        return MST_FAIL(MST_UNAVAILABLE, "plugin '%s': knows StableHLO %lld only: use a plugin with StableHLO 1.0 or later",
-                        path, (long long)a->int64_array_value[0]);
+        return MST_FAIL(MST_UNAVAILABLE,
+                        "plugin '%s': knows StableHLO %lld only: use a plugin with StableHLO 1.0 or later", path,
+                        (long long)a->int64_array_value[0]);
     }
     return MST_OK;
 }

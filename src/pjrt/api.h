@@ -1,7 +1,7 @@
 /** The C API of PJRT as a plugin has it, and its errors.
  *
- *  A plugin may be older or newer than the header with which this module was built. Each struct that goes to it says its
- *  size; a function that it does not have is NULL in the table here. Plugins stay loaded. */
+ *  A plugin may be older or newer than the header with which this module was built. Each struct that goes to it says
+ *  its size; a function that it does not have is NULL in the table here. Plugins stay loaded. */
 #ifndef MUSTER_PJRT_API_H
 #define MUSTER_PJRT_API_H
 
@@ -14,8 +14,8 @@ enum {
     MST_PJRT_MESSAGE = 512      /**< room for the message of a plugin */
 };
 
-/** Loads the plugin at PATH and sets OUT to its functions, which are valid for ever. MST_UNAVAILABLE: it cannot be loaded,
- *  is no plugin, is too old or too new, or lacks a function without which nothing can be done. */
+/** Loads the plugin at PATH and sets OUT to its functions, which are valid for ever. MST_UNAVAILABLE: it cannot be
+ *  loaded, is no plugin, is too old or too new, or lacks a function without which nothing can be done. */
 MST_CHECKED mst_status mst_pjrt_api_load(const char *path, const PJRT_Api **out);
 
 /** Frees ERROR, which is not NULL, and returns the status that it stands for. Writes its message, one line, to

@@ -46,7 +46,7 @@ PJRT_Buffer_Type mst_pjrt_type(mst_dtype dtype) {
     }
 }
 
-static size_t size_of(PJRT_Buffer_Type type) {
+static size_t element_size(PJRT_Buffer_Type type) {
     switch (type) {
         case PJRT_Buffer_Type_F64:
         case PJRT_Buffer_Type_S64: return 8;
@@ -72,8 +72,8 @@ mst_pjrt_buffer *mst_pjrt_buffer_wrap(const PJRT_Api *api, PJRT_Buffer *buffer, 
     return x;
 }
 
-mst_status mst_pjrt_buffer_make(mst_domain *domain, const void *data, PJRT_Buffer_Type type, int ndim, const int64_t *dim,
-                                mst_pjrt_buffer **out) {
+mst_status mst_pjrt_buffer_make(mst_domain *domain, const void *data, PJRT_Buffer_Type type, int ndim,
+                                const int64_t *dim, mst_pjrt_buffer **out) {
     const device_memory *memory = (const device_memory *)domain;
     const PJRT_Api *api = memory->client->api;
     int64_t count = 1;
@@ -104,7 +104,7 @@ PJRT_Buffer *mst_pjrt_buffer_get(const mst_pjrt_buffer *x) {
 }
 
 size_t mst_pjrt_buffer_bytes(const mst_pjrt_buffer *x) {
-    return (size_t)x->count * size_of(x->type);
+    return (size_t)x->count * element_size(x->type);
 }
 
 /* ---- names ---- */
@@ -199,7 +199,8 @@ static mst_status finish_copy_out(mst_pjrt_jobs *jobs, void *to, size_t bytes, i
         return MST_FAIL(MST_DEADLINE, "waited too long for a value: it is stuck, or the timeout is too short");
     const mst_pjrt_job *failed = mst_pjrt_jobs_failed(jobs);
     if (failed)
-        return MST_FAIL(failed->status, "copying to the host: the plugin says: %s", failed->message ? failed->message : "");
+        return MST_FAIL(failed->status, "copying to the host: the plugin says: %s",
+                        failed->message ? failed->message : "");
     memcpy(to, mst_pjrt_jobs_memory(jobs), bytes);
     return MST_OK;
 }
@@ -235,16 +236,16 @@ static mst_status copy_by_host(device_memory *to, const mst_array *dst, const ms
 
 static mst_status copy_between(device_memory *to, const mst_array *dst, const mst_pjrt_buffer *x, int64_t deadline) {
     const PJRT_Api *api = x->api;
-    PJRT_Buffer_CopyToDevice_Args args = {.struct_size = PJRT_Buffer_CopyToDevice_Args_STRUCT_SIZE,
-                                          .buffer = x->buffer,
-                                          .dst_device = to->device};
+    PJRT_Buffer_CopyToDevice_Args args = {
+        .struct_size = PJRT_Buffer_CopyToDevice_Args_STRUCT_SIZE, .buffer = x->buffer, .dst_device = to->device};
     if (!api->PJRT_Buffer_CopyToDevice) return copy_by_host(to, dst, x, deadline);
     PJRT_Error *error = api->PJRT_Buffer_CopyToDevice(&args);
     if (error) {
         char message[MST_PJRT_MESSAGE];
         const mst_status status = mst_pjrt_error_take(api, error, message);
         if (status == MST_UNIMPLEMENTED) return copy_by_host(to, dst, x, deadline);
-        return MST_FAIL(status, "copying to %s %d: the plugin says: %s", to->domain.type->name, to->domain.index, message);
+        return MST_FAIL(status, "copying to %s %d: the plugin says: %s", to->domain.type->name, to->domain.index,
+                        message);
     }
     mst_pjrt_buffer *there = mst_pjrt_buffer_wrap(api, args.dst_buffer, x->type, x->count);
     if (!there) return MST_NO_MEMORY("for a buffer");
@@ -254,7 +255,8 @@ static mst_status copy_between(device_memory *to, const mst_array *dst, const ms
 }
 
 /* From one device to another. A buffer never changes, so logical devices of one of the plugin's share it. */
-static mst_status copy_over(mst_domain *to, const mst_array *dst, mst_domain *from, mst_pjrt_buffer *x, int64_t deadline) {
+static mst_status copy_over(mst_domain *to, const mst_array *dst, mst_domain *from, mst_pjrt_buffer *x,
+                            int64_t deadline) {
     device_memory *there = (device_memory *)to;
     if (there->device == ((device_memory *)from)->device) return mst_pjrt_buffer_put(to, dst->data, x);
     return copy_between(there, dst, x, deadline);

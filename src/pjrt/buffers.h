@@ -1,7 +1,8 @@
 /** The memory of a plugin's devices: buffers, and the addresses that are their names.
  *
- *  A buffer never changes: who writes a value puts another buffer at its address. So a buffer may be at several addresses, of
- *  logical devices that share one of the plugin too. It may be on its way: the plugin lets wait who uses it. */
+ *  A buffer never changes: who writes a value puts another buffer at its address. So a buffer may be at several
+ *  addresses, of logical devices that share one of the plugin too. It may be on its way: the plugin lets wait who uses
+ *  it. */
 #ifndef MUSTER_PJRT_BUFFERS_H
 #define MUSTER_PJRT_BUFFERS_H
 
@@ -19,7 +20,8 @@ PJRT_Device *mst_pjrt_domain_device(const mst_domain *domain);
 /** The type of elements of a dtype; PJRT_Buffer_Type_INVALID: there is none. */
 PJRT_Buffer_Type mst_pjrt_type(mst_dtype dtype);
 
-/** A buffer of what BUFFER of the plugin holds, COUNT elements of TYPE, which it takes even if there is no memory: then NULL. */
+/** A buffer of what BUFFER of the plugin holds, COUNT elements of TYPE, which it takes even if there is no memory: then
+ *  NULL. */
 mst_pjrt_buffer *mst_pjrt_buffer_wrap(const PJRT_Api *api, PJRT_Buffer *buffer, PJRT_Buffer_Type type, int64_t count);
 /** A buffer with an array of the host's memory, which may change then. */
 MST_CHECKED mst_status mst_pjrt_buffer_make(mst_domain *domain, const void *data, PJRT_Buffer_Type type, int ndim,

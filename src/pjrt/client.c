@@ -40,20 +40,23 @@ static mst_status create_client(making *m) {
     return mst_pjrt_check(m->api, error, "making a client");
 }
 
-/* Whether NAME is one of NAMES, each of which has a space behind it. */
+/* Whether NAME is one of NAMES, "cuda or rocm". */
 static bool is_among(const char *name, size_t size, const char *names) {
-    for (const char *end; (end = strchr(names, ' ')); names = end + 1)
-        if ((size_t)(end - names) == size && memcmp(names, name, size) == 0) return true;
+    for (const char *at = names; at; at = strstr(at, " or ")) {
+        if (at != names) at += strlen(" or ");
+        if (strcspn(at, " ") == size && memcmp(at, name, size) == 0) return true;
+    }
     return false;
 }
 
 static mst_status check_platform(const making *m) {
-    PJRT_Client_PlatformName_Args args = {.struct_size = PJRT_Client_PlatformName_Args_STRUCT_SIZE, .client = m->client};
+    PJRT_Client_PlatformName_Args args = {.struct_size = PJRT_Client_PlatformName_Args_STRUCT_SIZE,
+                                          .client = m->client};
     MST_TRY(mst_pjrt_check(m->api, m->api->PJRT_Client_PlatformName(&args), "asking for the platform"));
     if (is_among(args.platform_name, args.platform_name_size, m->kind->platforms)) return MST_OK;
     return MST_FAIL(MST_UNAVAILABLE,
-                    "plugin '%s': is for the platform '%.*s', but devices of the type '%s' need one for: %s- set "
-                    "MUSTER_PJRT_PLUGIN to such a plugin",
+                    "plugin '%s': is for the platform '%.*s', and '%s' needs one for %s: set MUSTER_PJRT_PLUGIN to such a "
+                    "plugin",
                     m->path, (int)args.platform_name_size, args.platform_name, m->kind->name, m->kind->platforms);
 }
 
@@ -67,7 +70,7 @@ static mst_status find_devices(making *m) {
     return MST_FAIL(MST_UNAVAILABLE, "plugin '%s': finds no device: see to the driver", m->path);
 }
 
-static mst_status make(void *context) {
+static mst_status make_client(void *context) {
     making *m = context;
     MST_TRY(mst_pjrt_api_load(m->path, &m->api));
     MST_TRY(create_client(m));
@@ -76,14 +79,14 @@ static mst_status make(void *context) {
 }
 
 /* A client stays. */
-static void release(void *context) {
+static void free_making(void *context) {
     free(context);
 }
 
 /* ---- the others ---- */
 
 static mst_status start_making(mst_pjrt_client *x) {
-    static const mst_errand_type type = {make, release};
+    static const mst_errand_type type = {make_client, free_making};
     making *m = calloc(1, sizeof *m);
     if (!m) return MST_NO_MEMORY("for a client");
     m->kind = x->kind;
@@ -125,8 +128,8 @@ mst_status mst_pjrt_client_need(mst_pjrt_client *x) {
 
 mst_status mst_pjrt_client_device(const mst_pjrt_client *x, int index, PJRT_Device **out) {
     if (index >= x->num_devices && !x->kind->is_logical)
-        return MST_FAIL(MST_INVALID, "there %s %d %s here: use %s:%d", x->num_devices == 1 ? "is" : "are", x->num_devices,
-                        x->kind->name, x->kind->name, x->num_devices);
+        return MST_FAIL(MST_INVALID, "there %s %d %s here: use %s:%d", x->num_devices == 1 ? "is" : "are",
+                        x->num_devices, x->kind->name, x->kind->name, x->num_devices);
     *out = x->device[index % x->num_devices];
     return MST_OK;
 }

@@ -1,8 +1,8 @@
 /** Clients: what a process has of a plugin. There is one for each type of device, made when the first device is.
  *
- *  Loading a plugin and making a client may take long or never end, and the threads that they start run where the thread
- *  that makes them may: so an errand (run/errand.h) does it, on a thread of its own that is not bound to cores. A client
- *  stays as long as the process, because nothing can end what its devices may still do. */
+ *  Loading a plugin and making a client may take long or never end, and the threads that they start run where the
+ *  thread that makes them may: so an errand (run/errand.h) does it, on a thread of its own that is not bound to cores.
+ *  A client stays as long as the process, because nothing can end what its devices may still do. */
 #ifndef MUSTER_PJRT_CLIENT_H
 #define MUSTER_PJRT_CLIENT_H
 
@@ -22,9 +22,9 @@ typedef struct mst_pjrt_flag {
 
 /** What is known of a type of device before there is a plugin. */
 typedef struct mst_pjrt_kind {
-    const char *name;             /**< "xla" */
-    const char *platforms;        /**< names of the platforms that it stands for, with a space behind each: "cuda rocm " */
-    const char *const *places;    /**< of its plugins (pjrt/find_plugin.h) */
+    const char *name;          /**< "xla" */
+    const char *platforms;     /**< of the plugins that fit it: "cuda or rocm" */
+    const char *const *places; /**< of its plugins (pjrt/find_plugin.h) */
     const PJRT_NamedValue option; /**< for the client; no name: none */
     const mst_pjrt_flag *flags;
     bool is_logical; /**< any number of devices may be asked for: they share those of the client */
@@ -35,8 +35,8 @@ typedef struct mst_pjrt_client {
     const PJRT_Api *api;
     PJRT_Client *client;
     PJRT_Device *const *device;
-    int num_devices;        /**< at least 1 */
-    mst_domain_type memory; /**< of all its devices; set with the first (pjrt/buffers.h) */
+    int num_devices;           /**< at least 1 */
+    mst_domain_type memory;    /**< of all its devices; set with the first (pjrt/buffers.h) */
     struct mst_errand *errand; /**< NULL: nobody has asked for the client yet, or it could not be made */
     struct making *made;       /**< the errand's */
     pthread_mutex_t lock;      /**< of the last two */
@@ -45,8 +45,8 @@ typedef struct mst_pjrt_client {
 #define MST_PJRT_CLIENT(own_kind) \
     { .kind = (own_kind), .lock = PTHREAD_MUTEX_INITIALIZER }
 
-/** Makes CLIENT, of which only the kind and the lock are set, unless it is there. MST_DEADLINE if it takes minutes. What has
- *  failed is tried again by the next call. */
+/** Makes CLIENT, of which only the kind and the lock are set, unless it is there. MST_DEADLINE if it takes minutes.
+ *  What has failed is tried again by the next call. */
 MST_CHECKED mst_status mst_pjrt_client_need(mst_pjrt_client *client);
 /** Sets OUT to the device of the plugin for device INDEX of CLIENT's type. */
 MST_CHECKED mst_status mst_pjrt_client_device(const mst_pjrt_client *client, int index, PJRT_Device **out);

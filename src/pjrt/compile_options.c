@@ -25,8 +25,7 @@ static size_t add_flag(const mst_pjrt_flag *flag, char *out, size_t room) {
 }
 
 size_t mst_pjrt_compile_options(const mst_pjrt_flag *flags, char out[MST_PJRT_OPTIONS]) {
-    static const char begin[] = {MEMBER(3, BYTES),  4, MEMBER(4, NUMBER), 1, MEMBER(5, NUMBER), 1,
-                                 MEMBER(4, NUMBER), 1};
+    static const char begin[] = {MEMBER(3, BYTES), 4, MEMBER(4, NUMBER), 1, MEMBER(5, NUMBER), 1, MEMBER(4, NUMBER), 1};
     size_t used = sizeof begin;
     memcpy(out, begin, sizeof begin);
     for (; flags->name; flags++) {

@@ -79,8 +79,8 @@ static mst_status compile_text(compilation *c) {
     return MST_OK;
 }
 
-/* Gives c->loaded: here, executables that were kept elsewhere are looked up before the text is compiled, and what was compiled
- * is kept. */
+/* Gives c->loaded: here, executables that were kept elsewhere are looked up before the text is compiled, and what was
+ * compiled is kept. */
 static mst_status make_executable(compilation *c) {
     take_turn();
     const mst_status status = compile_text(c);
@@ -158,7 +158,8 @@ static mst_status start_compiling(mst_pjrt_executable *x, const char *text) {
     return status;
 }
 
-static mst_status add_executable(const mst_pjrt_client *client, uint64_t hash, const char *text, mst_pjrt_executable **out) {
+static mst_status add_executable(const mst_pjrt_client *client, uint64_t hash, const char *text,
+                                 mst_pjrt_executable **out) {
     mst_pjrt_executable *x = calloc(1, sizeof *x);
     if (!x) return MST_NO_MEMORY("for a program");
     x->client = client;
@@ -194,8 +195,8 @@ mst_status mst_pjrt_executable_get(const mst_pjrt_client *client, const char *te
     return status;
 }
 
-/* Takes an executable that is not used out of the table: one that has failed, else the one that has not been used for the
- * longest time. */
+/* Takes an executable that is not used out of the table: one that has failed, else the one that has not been used for
+ * the longest time. */
 static mst_pjrt_executable *take_unused(void) {
     mst_pjrt_executable **found = NULL;
     for (mst_pjrt_executable **at = &executables; *at; at = &(*at)->next) {
@@ -238,7 +239,8 @@ int mst_pjrt_executable_num_results(const mst_pjrt_executable *x) {
     return (int)x->compiled->num_results;
 }
 
-bool mst_pjrt_executable_gives(const mst_pjrt_executable *x, int i, PJRT_Buffer_Type type, int ndim, const int64_t *dim) {
+bool mst_pjrt_executable_gives(const mst_pjrt_executable *x, int i, PJRT_Buffer_Type type, int ndim,
+                               const int64_t *dim) {
     const compilation *c = x->compiled;
     if (!c->type) return true;
     const int64_t *own = c->dim;

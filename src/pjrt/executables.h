@@ -1,5 +1,5 @@
-/** Executables: programs that a plugin has compiled. Equal texts are compiled once in a process, for all devices of a type, by
- *  an errand (run/errand.h). */
+/** Executables: programs that a plugin has compiled. Equal texts are compiled once in a process, for all devices of a
+ *  type, by an errand (run/errand.h). */
 #ifndef MUSTER_PJRT_EXECUTABLES_H
 #define MUSTER_PJRT_EXECUTABLES_H
 
@@ -8,12 +8,15 @@
 /** A text that is compiled, or was. */
 typedef struct mst_pjrt_executable mst_pjrt_executable;
 
-/** Sets OUT to the executable of TEXT, and begins to compile it if nobody has yet. mst_pjrt_executable_put must follow. */
-MST_CHECKED mst_status mst_pjrt_executable_get(const mst_pjrt_client *client, const char *text, mst_pjrt_executable **out);
-/** The caller needs it no more. It is kept for a while, because the next plan often has the same text. NULL is allowed. */
+/** Sets OUT to the executable of TEXT, and begins to compile it if nobody has yet. mst_pjrt_executable_put must
+ *  follow. */
+MST_CHECKED mst_status mst_pjrt_executable_get(const mst_pjrt_client *client, const char *text,
+                                               mst_pjrt_executable **out);
+/** The caller needs it no more. It is kept for a while, because the next plan often has the same text. NULL is
+ *  allowed. */
 void mst_pjrt_executable_put(mst_pjrt_executable *executable);
-/** Waits until it has been compiled, at most until DEADLINE (mst_backend_services), and sets OUT. The message says that WHAT has
- *  failed. */
+/** Waits until it has been compiled, at most until DEADLINE (mst_backend_services), and sets OUT. The message says that
+ *  WHAT has failed. */
 MST_CHECKED mst_status mst_pjrt_executable_wait(mst_pjrt_executable *executable, int64_t deadline, const char *what,
                                                 PJRT_LoadedExecutable **out);
 /** The number of results of an executable for which somebody has waited. */

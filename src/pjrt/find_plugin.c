@@ -50,10 +50,11 @@ static mst_status choose(const char *type, const char *folder, const glob_t *fou
                         folder, type);
     for (size_t i = 1; i < found->gl_pathc; i++)
         if (!is_same(first, found->gl_pathv[i]))
-            return MST_FAIL(MST_UNAVAILABLE,
-                            "MUSTER_PJRT_PLUGIN: the folder '%s' has several plugins for devices of the type '%s': name "
-                            "the file of one, such as '%s'",
-                            folder, type, first);
+            return MST_FAIL(
+                MST_UNAVAILABLE,
+                "MUSTER_PJRT_PLUGIN: the folder '%s' has several plugins for devices of the type '%s': name "
+                "the file of one, such as '%s'",
+                folder, type, first);
     if ((size_t)snprintf(path, MST_PJRT_PATH, "%s", first) < MST_PJRT_PATH) return MST_OK;
     return MST_FAIL(MST_INVALID, "MUSTER_PJRT_PLUGIN: the path is too long: '%.100s...'", first);
 }
@@ -80,6 +81,7 @@ mst_status mst_pjrt_find_plugin(const char *type, const char *const *places, cha
         return MST_FAIL(MST_UNAVAILABLE, "MUSTER_PJRT_PLUGIN: '%s': %s: name a plugin of PJRT", named, strerror(errno));
     if (S_ISDIR(info.st_mode)) return look_in(type, named, places, path);
     /* with a slash, or it would be looked for among the system's libraries */
-    if ((size_t)snprintf(path, MST_PJRT_PATH, "%s%s", strchr(named, '/') ? "" : "./", named) < MST_PJRT_PATH) return MST_OK;
+    if ((size_t)snprintf(path, MST_PJRT_PATH, "%s%s", strchr(named, '/') ? "" : "./", named) < MST_PJRT_PATH)
+        return MST_OK;
     return MST_FAIL(MST_INVALID, "MUSTER_PJRT_PLUGIN: the path is too long: '%.100s...'", named);
 }

@@ -134,8 +134,8 @@ static bool spin_for_end(const mst_pjrt_jobs *x) {
     return false;
 }
 
-/* Waits a tenth of a second at most, because a clock that a test has replaced does not wake this thread. False: DEADLINE has
- * passed. Called under the lock. */
+/* Waits a tenth of a second at most, because a clock that a test has replaced does not wake this thread. False:
+ * DEADLINE has passed. Called under the lock. */
 static bool wait_until(mst_pjrt_jobs *x, int64_t deadline) {
     enum { MOST = 100000000, SECOND = 1000000000 };
     const int64_t left = deadline - mst_pjrt_host->services->clock_now();
@@ -164,7 +164,8 @@ static const mst_pjrt_job *find_job(mst_pjrt_jobs *x, bool is_pending) {
     pthread_mutex_lock(&x->lock);
     for (int64_t i = 0; i < x->count && !found; i++) {
         const mst_pjrt_job *job = &x->job[i];
-        if (job->is_started && (is_pending ? job->pending > 0 : !job->pending && (job->status || job->word))) found = job;
+        if (job->is_started && (is_pending ? job->pending > 0 : !job->pending && (job->status || job->word)))
+            found = job;
     }
     pthread_mutex_unlock(&x->lock);
     return found;

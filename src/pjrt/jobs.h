@@ -1,7 +1,7 @@
 /** Jobs of devices: what a plugin does after the call that has started it has returned.
  *
- *  A plugin says by events when something has ended. It calls back on a thread of its own, perhaps never. So a list of jobs
- *  is freed when its owner and all events have left it: who owns it may leave it at any time. */
+ *  A plugin says by events when something has ended. It calls back on a thread of its own, perhaps never. So a list of
+ *  jobs is freed when its owner and all events have left it: who owns it may leave it at any time. */
 #ifndef MUSTER_PJRT_JOBS_H
 #define MUSTER_PJRT_JOBS_H
 
@@ -29,8 +29,8 @@ typedef struct mst_pjrt_job {
 
 typedef struct mst_pjrt_jobs mst_pjrt_jobs;
 
-/** A list of COUNT jobs that have not been started, and BYTES of memory beside them, which is as long there; NULL: no memory.
- *  API is the plugin's. */
+/** A list of COUNT jobs that have not been started, and BYTES of memory beside them, which is as long there; NULL: no
+ *  memory. API is the plugin's. */
 mst_pjrt_jobs *mst_pjrt_jobs_create(const PJRT_Api *api, int64_t count, size_t bytes);
 /** The owner leaves it. NULL is allowed. */
 void mst_pjrt_jobs_leave(mst_pjrt_jobs *jobs);
@@ -42,8 +42,8 @@ bool mst_pjrt_jobs_reset(mst_pjrt_jobs *jobs);
 void mst_pjrt_job_start(mst_pjrt_jobs *jobs, mst_pjrt_job *job, int32_t node);
 /** JOB has not ended before EVENT, which this takes. */
 void mst_pjrt_job_expect(mst_pjrt_jobs *jobs, mst_pjrt_job *job, PJRT_Event *event);
-/** Waits until all events have come, at most until DEADLINE (mst_backend_services); with SPIN it looks for a moment before it
- *  sleeps. False: some have not. Several threads may call it at once. */
+/** Waits until all events have come, at most until DEADLINE (mst_backend_services); with SPIN it looks for a moment
+ *  before it sleeps. False: some have not. Several threads may call it at once. */
 bool mst_pjrt_jobs_wait(mst_pjrt_jobs *jobs, int64_t deadline, bool spin);
 /** The first job that has not ended, or that has failed; NULL: there is none. A word other than 0 is a failure. */
 const mst_pjrt_job *mst_pjrt_jobs_pending(mst_pjrt_jobs *jobs);

@@ -1,6 +1,6 @@
-/* The module `pjrt`: devices of the types xla (the plugin for CPUs, for tests), gpu and tpu, by plugins of PJRT, the interface
- * of XLA's runtimes. A plugin is loaded when the first device of a process is made, and not with the module: a task without
- * devices of such a type plans for the devices of others. */
+/* The module `pjrt`: devices of the types xla (the plugin for CPUs, for tests), gpu and tpu, by plugins of PJRT, the
+ * interface of XLA's runtimes. A plugin is loaded when the first device of a process is made, and not with the module:
+ * a task without devices of such a type plans for the devices of others. */
 #include <stdlib.h>
 
 #include "pjrt/buffers.h"
@@ -9,11 +9,12 @@
 
 /* ---- types of devices ---- */
 
-/* The client for CPUs has a fixed number of devices, so that its programs are the same for any number of logical ones: it has
- * as many threads as devices or, if there are more of these, as cores. Two show what copies between devices do. */
+/* The client for CPUs has a fixed number of devices, so that its programs are the same for any number of logical ones:
+ * it has as many threads as devices or, if there are more of these, as cores. Two show what copies between devices
+ * do. */
 static const mst_pjrt_kind xla_kind = {
     .name = "xla",
-    .platforms = "cpu ",
+    .platforms = "cpu",
     .places = (const char *const[]){"xla_plugins/xla_cpu_pjrt/*.so", NULL},
     .option = {.struct_size = PJRT_NamedValue_STRUCT_SIZE,
                .name = "cpu_device_count",
@@ -28,21 +29,20 @@ static const mst_pjrt_kind xla_kind = {
 /* Memory grows. The same program gives the same bits in each run, and f32 -> bf16 -> f32 rounds. */
 static const mst_pjrt_kind gpu_kind = {
     .name = "gpu",
-    .platforms = "cuda rocm gpu ",
-    .places = (const char *const[]){"jax_plugins/xla_cuda*/xla_cuda_plugin.so", "jax_plugins/xla_rocm*/xla_rocm_plugin.so",
-                                    NULL},
+    .platforms = "cuda or rocm",
+    .places = (const char *const[]){"jax_plugins/xla_cuda*/xla_cuda_plugin.so",
+                                    "jax_plugins/xla_rocm*/xla_rocm_plugin.so", NULL},
     .option = {.struct_size = PJRT_NamedValue_STRUCT_SIZE,
                .name = "preallocate",
                .name_size = sizeof "preallocate" - 1,
                .type = PJRT_NamedValue_kBool,
                .bool_value = false,
                .value_size = 1},
-    .flags = (const mst_pjrt_flag[]){{"xla_gpu_exclude_nondeterministic_ops", true},
-                                     {"xla_allow_excess_precision", false},
-                                     {NULL, false}}};
+    .flags = (const mst_pjrt_flag[]){
+        {"xla_gpu_exclude_nondeterministic_ops", true}, {"xla_allow_excess_precision", false}, {NULL, false}}};
 
 static const mst_pjrt_kind tpu_kind = {.name = "tpu",
-                                       .platforms = "tpu ",
+                                       .platforms = "tpu",
                                        .places = (const char *const[]){"libtpu/libtpu.so", NULL},
                                        .flags = (const mst_pjrt_flag[]){{NULL, false}}};
 
@@ -70,10 +70,10 @@ static bool supports(const mst_op *op, int num_src, const mst_spec *src) {
 
 static const char *const engines[] = {NULL};
 
-#define DEVICE_TYPE(own_name, own_domain)                                                                   \
-    {                                                                                                       \
-        .size = sizeof(mst_device_type), .name = (own_name), .compiles = true, .engines = engines,          \
-        .supports = supports, .domain = (own_domain), .backend = &mst_pjrt_backend                          \
+#define DEVICE_TYPE(own_name, own_domain)                                                          \
+    {                                                                                              \
+        .size = sizeof(mst_device_type), .name = (own_name), .compiles = true, .engines = engines, \
+        .supports = supports, .domain = (own_domain), .backend = &mst_pjrt_backend                 \
     }
 
 static const mst_device_type device_types[] = {DEVICE_TYPE("XLA", xla_domain), DEVICE_TYPE("GPU", gpu_domain),
@@ -81,13 +81,14 @@ static const mst_device_type device_types[] = {DEVICE_TYPE("XLA", xla_domain), D
 
 /* ---- the module ---- */
 
-/* Plugins write pages to the user's screen, unless the user has chosen another level than this: only what comes before an
- * abort. Set here, and not where a plugin is loaded, because there are more threads then, which may read the environment. */
+/* Plugins write pages to the user's screen, unless the user has chosen another level than this: only what comes before
+ * an abort. Set here, and not where a plugin is loaded, because there are more threads then, which may read the
+ * environment. */
 static void silence_plugins(void) {
     setenv("TF_CPP_MIN_LOG_LEVEL", "3", false);
 }
 
-static mst_status load(const mst_registrar *registrar) {
+static mst_status register_types(const mst_registrar *registrar) {
     mst_pjrt_host = registrar;
     silence_plugins();
     for (size_t i = 0; i < sizeof device_types / sizeof *device_types; i++)
@@ -97,4 +98,4 @@ static mst_status load(const mst_registrar *registrar) {
 
 extern const mst_module mst_module_pjrt;
 const mst_module mst_module_pjrt = {
-    .abi = MST_MODULE_ABI, .size = sizeof(mst_module), .name = "pjrt", .version = MST_VERSION, .load = load};
+    .abi = MST_MODULE_ABI, .size = sizeof(mst_module), .name = "pjrt", .version = MST_VERSION, .load = register_types};

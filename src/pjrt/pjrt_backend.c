@@ -1,7 +1,7 @@
 /* Runs the programs of a plan (plan/compiled.h) on a device of a plugin.
  *
- * A run is a job (pjrt/jobs.h) with one event for its end and, if something can fail in the program, one for the arrival of
- * its word of faults. Results are put at their addresses at once: the plugin lets wait who uses them. */
+ * A run is a job (pjrt/jobs.h) with one event for its end and, if something can fail in the program, one for the
+ * arrival of its word of faults. Results are put at their addresses at once: the plugin lets wait who uses them. */
 #include "pjrt/pjrt_backend.h"
 
 #include <stdatomic.h>
@@ -215,8 +215,8 @@ static mst_status check_program(const mst_plan *plan, const device_call *c) {
     for (int i = 0; i < node->num_dst; i++) {
         const mst_spec *spec = &plan->value[node->dst + i].spec;
         if (!mst_pjrt_executable_gives(c->text, i, mst_pjrt_type(spec->dtype), spec->shape.ndim, spec->shape.dim))
-            return MST_FAIL(MST_INTERNAL, "node '%s': the program gives another dtype or shape for output %d", node->name,
-                            i);
+            return MST_FAIL(MST_INTERNAL, "node '%s': the program gives another dtype or shape for output %d",
+                            node->name, i);
     }
     if (o->num_faults && !mst_pjrt_executable_gives(c->text, node->num_dst, PJRT_Buffer_Type_S32, 0, NULL))
         return MST_FAIL(MST_INTERNAL, "node '%s': the word of faults is not tensor<i32>", node->name);
@@ -265,7 +265,8 @@ static mst_status find_arguments(instance *x, const device_call *c) {
         } else {
             buffer = x->argument[i] = mst_pjrt_buffer_at(x->domain, c->src[o->argument[i].source].data);
             if (!buffer)
-                return MST_FAIL(MST_INTERNAL, "node '%s': argument %d is not on device %d", c->node->name, i, x->device);
+                return MST_FAIL(MST_INTERNAL, "node '%s': argument %d is not on device %d", c->node->name, i,
+                                x->device);
         }
         x->raw[i] = mst_pjrt_buffer_get(buffer);
     }
@@ -325,7 +326,7 @@ static mst_status launch(instance *x, const device_call *c, mst_pjrt_job *job) {
                                                .argument_lists = (PJRT_Buffer *const *const[]){x->raw},
                                                .num_devices = 1,
                                                .num_args = (size_t)o->num_arguments,
-                                               .output_lists = (PJRT_Buffer **const[]){results},
+                                               .output_lists = (PJRT_Buffer * *const[]){results},
                                                .device_complete_events = &ended,
                                                .execute_device = x->on};
     PJRT_Error *error = x->api->PJRT_LoadedExecutable_Execute(&args);
@@ -350,8 +351,7 @@ static mst_status start_program(instance *x, const device_call *c) {
 /* Behind the gate: source 1 becomes the value of source 0, a variable. Only the name changes. */
 static mst_status assign(const instance *x, const device_call *c) {
     mst_pjrt_buffer *value = mst_pjrt_buffer_at(x->domain, c->src[1].data);
-    if (!value)
-        return MST_FAIL(MST_INTERNAL, "node '%s': its value is not on device %d", c->node->name, x->device);
+    if (!value) return MST_FAIL(MST_INTERNAL, "node '%s': its value is not on device %d", c->node->name, x->device);
     const mst_status status = mst_pjrt_buffer_put(x->domain, c->src[0].data, value);
     mst_pjrt_buffer_release(value);
     return status;

@@ -4,24 +4,16 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "device/named_memory.h"
 #include "run/backend.h"
-
-/* An array and its name. */
-typedef struct place {
-    char *data;
-    size_t bytes;
-    late_array *array;
-    struct place *next;
-} place;
 
 /* A device: its domain, its arrays and its jobs. */
 typedef struct lagoon {
     mst_domain domain; /* first: a lagoon is its domain */
-    place *places;
+    mst_named_memory names;
     late_job *first, **last; /* jobs that have not begun */
     bool has_thread;
     unsigned seed; /* of the delays of its jobs */
@@ -89,60 +81,37 @@ void late_array_release(late_array *x) {
 }
 
 late_array *late_array_at(mst_domain *domain, const void *data) {
-    late_array *out = NULL;
     pthread_mutex_lock(&lock);
-    for (const place *p = ((lagoon *)domain)->places; p && !out; p = p->next)
-        if (p->data == data) out = p->array;
+    late_array *out = mst_named_memory_at(&((lagoon *)domain)->names, data);
     if (out) out->references++;
     pthread_mutex_unlock(&lock);
     return out;
 }
 
 late_array *late_array_take(mst_domain *domain, const void *data) {
-    late_array *out = NULL;
+    mst_named_memory *names = &((lagoon *)domain)->names;
     pthread_mutex_lock(&lock);
-    place **at = &((lagoon *)domain)->places;
-    while (*at && (*at)->data != data) at = &(*at)->next;
-    if (*at && (*at)->array->names == 1) {
-        place *p = *at;
-        *at = p->next;
-        out = p->array; /* the reference of the name becomes the caller's */
-        out->names = 0;
-        free(p);
-    }
+    late_array *out = mst_named_memory_at(names, data);
+    if (out && out->names == 1) /* the reference of the name becomes the caller's */
+        out = mst_named_memory_take(names, data);
+    else
+        out = NULL;
+    if (out) out->names = 0;
     pthread_mutex_unlock(&lock);
     return out;
 }
 
-/* Takes away all arrays that lie in BYTES from DATA on. Called under the lock. */
-static void drop_places(lagoon *x, const char *data, size_t bytes) {
-    for (place **at = &x->places; *at;) {
-        place *p = *at;
-        if (p->data + p->bytes <= data || data + bytes <= p->data) {
-            at = &p->next;
-            continue;
-        }
-        *at = p->next;
-        p->array->names--;
-        release_locked(p->array);
-        free(p);
-    }
-}
-
 mst_status late_array_put(mst_domain *domain, void *data, size_t bytes, late_array *array) {
-    lagoon *x = (lagoon *)domain;
-    place *p = malloc(sizeof *p);
-    if (!p) return NO_MEMORY();
-    /* an array without elements has a name too */
-    *p = (place){.data = data, .bytes = bytes ? bytes : 1, .array = array};
     pthread_mutex_lock(&lock);
     array->references++;
     array->names++;
-    drop_places(x, p->data, p->bytes);
-    p->next = x->places;
-    x->places = p;
+    const bool done = mst_named_memory_put(&((lagoon *)domain)->names, data, bytes, array);
+    if (!done) {
+        array->names--;
+        array->references--;
+    }
     pthread_mutex_unlock(&lock);
-    return MST_OK;
+    return done ? MST_OK : NO_MEMORY();
 }
 
 /* ---- jobs ---- */
@@ -401,24 +370,22 @@ static mst_status copy_array(mst_domain *to, const mst_array *dst, mst_domain *f
 
 /* ---- domains ---- */
 
-static size_t whole_pages(size_t bytes) {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    return bytes ? (bytes + page - 1) / page * page : page;
+static void release_value(void *value) {
+    late_array *x = value;
+    x->names--;
+    release_locked(x);
 }
 
 static mst_status reserve(mst_domain *domain, size_t bytes, void **out) {
     (void)domain;
-    *out = mmap(NULL, whole_pages(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (*out != MAP_FAILED) return MST_OK;
-    *out = NULL;
+    if (mst_named_memory_reserve(bytes, out)) return MST_OK;
     return FAIL(MST_OUT_OF_MEMORY, "%s: cannot get %zu bytes of memory", type_name, bytes);
 }
 
 static void give_back(mst_domain *domain, void *data, size_t bytes) {
     pthread_mutex_lock(&lock);
-    drop_places((lagoon *)domain, data, whole_pages(bytes));
+    mst_named_memory_free(&((lagoon *)domain)->names, data, bytes);
     pthread_mutex_unlock(&lock);
-    munmap(data, whole_pages(bytes));
 }
 
 static mst_domain_type domain_type = {
@@ -436,6 +403,7 @@ mst_status late_arrays_domain(int index, mst_domain **out) {
     while (x && x->domain.index != index) x = x->next;
     if (!x && (x = calloc(1, sizeof *x))) {
         x->domain = (mst_domain){.type = &domain_type, .index = index};
+        x->names.release = release_value;
         x->last = &x->first;
         x->seed = (unsigned)index + 1;
         x->next = lagoons;
