@@ -1,0 +1,57 @@
+#!/bin/sh
+# command_test.sh MUSTER: the command on devices of the PJRT plugin that MUSTER_PJRT_PLUGIN names.
+set -eu
+muster=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failures=0
+
+check() {
+    if [ "$1" = yes ]; then
+        echo "ok $2"
+    else
+        echo "FAIL $2: $3"
+        failures=$((failures + 1))
+    fi
+}
+
+# train DEVICES OPTION...: the loss of the last step, and the hash of the weights.
+train() {
+    devices=$1
+    shift
+    "$muster" train --data fashion-mnist --steps 50 --seed 3 --devices "$devices" "$@" > "$folder/log" 2>&1 || {
+        cat "$folder/log"
+        exit 1
+    }
+    loss=$(sed -n 's/^done: step 50, loss = \([0-9.e+-]*\),.*/\1/p' "$folder/log")
+    weights=$(sed -n 's/^weights sha256: //p' "$folder/log")
+    [ -n "$loss" ] && [ -n "$weights" ] || {
+        cat "$folder/log"
+        exit 1
+    }
+}
+
+train cpu:2 --shards 2
+cpu=$loss
+train xla:2 --shards 2
+xla=$loss two=$weights
+check "$(awk -v a="$cpu" -v b="$xla" 'BEGIN { d = a - b; print (d < 0 ? -d : d) <= 1e-4 * a ? "yes" : "no" }')" \
+    "the loss of 50 steps on two devices is that of CPUs" "$xla on xla:2, $cpu on cpu:2"
+train xla:1 --shards 2
+check "$([ "$weights" = "$two" ] && echo yes)" "one device gives the weights of two" "$weights, and $two on xla:2"
+train xla:3 --shards 6
+three=$weights
+train xla:2 --shards 6
+check "$([ "$weights" = "$three" ] && echo yes)" "three devices that share two give the weights of two" \
+    "$weights, and $three on xla:3"
+
+# What is refused.
+said=$("$muster" train --steps 1 --devices gpu:1 2>&1 || true)
+case $said in
+    *"is for the platform 'cpu', and 'gpu' needs one for cuda or rocm: set MUSTER_PJRT_PLUGIN to such a plugin"*) found=yes ;;
+    *) found=no ;;
+esac
+check $found "a plugin for another platform is refused" "$said"
+check "$([ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] && echo yes)" "that is said in one line" "$said"
+
+[ $failures -eq 0 ]
