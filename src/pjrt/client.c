@@ -54,10 +54,11 @@ static mst_status check_platform(const making *m) {
                                           .client = m->client};
     MST_TRY(mst_pjrt_check(m->api, m->api->PJRT_Client_PlatformName(&args), "asking for the platform"));
     if (is_among(args.platform_name, args.platform_name_size, m->kind->platforms)) return MST_OK;
-    return MST_FAIL(MST_UNAVAILABLE,
-                    "plugin '%s': is for the platform '%.*s', and '%s' needs one for %s: set MUSTER_PJRT_PLUGIN to such a "
-                    "plugin",
-                    m->path, (int)args.platform_name_size, args.platform_name, m->kind->name, m->kind->platforms);
+    return MST_FAIL(
+        MST_UNAVAILABLE,
+        "plugin '%s': is for the platform '%.*s', and '%s' needs one for %s: set MUSTER_PJRT_PLUGIN to such a "
+        "plugin",
+        m->path, (int)args.platform_name_size, args.platform_name, m->kind->name, m->kind->platforms);
 }
 
 static mst_status find_devices(making *m) {

@@ -22,9 +22,9 @@ typedef struct mst_pjrt_flag {
 
 /** What is known of a type of device before there is a plugin. */
 typedef struct mst_pjrt_kind {
-    const char *name;          /**< "xla" */
-    const char *platforms;     /**< of the plugins that fit it: "cuda or rocm" */
-    const char *const *places; /**< of its plugins (pjrt/find_plugin.h) */
+    const char *name;             /**< "xla" */
+    const char *platforms;        /**< of the plugins that fit it: "cuda or rocm" */
+    const char *const *places;    /**< of its plugins (pjrt/find_plugin.h) */
     const PJRT_NamedValue option; /**< for the client; no name: none */
     const mst_pjrt_flag *flags;
     bool is_logical; /**< any number of devices may be asked for: they share those of the client */
