@@ -121,12 +121,12 @@ mst_pjrt_buffer *mst_pjrt_buffer_at(mst_domain *domain, const void *data) {
 mst_status mst_pjrt_buffer_put(mst_domain *domain, void *data, mst_pjrt_buffer *buffer) {
     device_memory *memory = (device_memory *)domain;
     pthread_mutex_lock(&memory->lock);
+    /* before others can find it, as it may be in its own place */
     atomic_fetch_add(&buffer->references, 1);
     const bool done = mst_named_memory_put(&memory->names, data, mst_pjrt_buffer_bytes(buffer), buffer);
+    if (!done) atomic_fetch_sub(&buffer->references, 1); /* which is not the last */
     pthread_mutex_unlock(&memory->lock);
-    if (done) return MST_OK;
-    mst_pjrt_buffer_release(buffer);
-    return MST_NO_MEMORY("for the name of a value");
+    return done ? MST_OK : MST_NO_MEMORY("for the name of a value");
 }
 
 static void release_value(void *value) {

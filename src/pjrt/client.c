@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/no_memory.h"
 #include "pjrt/find_plugin.h"
@@ -104,7 +105,14 @@ static mst_status start_making(mst_pjrt_client *x) {
 static mst_status need_client(mst_pjrt_client *x) {
     static const int64_t patience = 180000000000; /* ns; the first start of a driver takes many seconds */
     const mst_backend_services *services = mst_pjrt_host->services;
+    if (x->process && x->process != getpid())
+        return MST_FAIL(
+            MST_INVALID,
+            "the devices of '%s' were made before fork(), and their threads are not in this process: fork before "
+            "the first, or start a program of its own",
+            x->kind->name);
     if (x->client) return MST_OK;
+    x->process = getpid();
     if (!x->errand) MST_TRY(start_making(x));
     const mst_status status = services->errand_wait(x->errand, services->clock_now() + patience, "loading the plugin");
     if (status == MST_DEADLINE) return status; /* the next call waits for the same */

@@ -7,6 +7,7 @@
 #define MUSTER_PJRT_CLIENT_H
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "module/module.h"
 #include "pjrt/api.h"
@@ -37,9 +38,10 @@ typedef struct mst_pjrt_client {
     PJRT_Device *const *device;
     int num_devices;           /**< at least 1 */
     mst_domain_type memory;    /**< of all its devices; set with the first (pjrt/buffers.h) */
+    pid_t process;             /**< that began to make the client; 0: none */
     struct mst_errand *errand; /**< NULL: nobody has asked for the client yet, or it could not be made */
     struct making *made;       /**< the errand's */
-    pthread_mutex_t lock;      /**< of the last two */
+    pthread_mutex_t lock;      /**< of the last three */
 } mst_pjrt_client;
 
 #define MST_PJRT_CLIENT(own_kind) \

@@ -203,7 +203,8 @@ static mst_pjrt_executable *take_unused(void) {
         if ((*at)->uses || (found && (*found)->has_failed)) continue;
         if (!found || (*at)->has_failed || (*at)->last_use < (*found)->last_use) found = at;
     }
-    mst_pjrt_executable *x = *found;
+    mst_pjrt_executable *x = found ? *found : NULL;
+    if (!x) return NULL;
     *found = x->next;
     num_unused--;
     return x;
