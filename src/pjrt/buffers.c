@@ -7,7 +7,6 @@
 
 #include "base/no_memory.h"
 #include "device/named_memory.h"
-#include "pjrt/jobs.h"
 #include "run/backend.h"
 
 struct mst_pjrt_buffer {
@@ -16,6 +15,7 @@ struct mst_pjrt_buffer {
     PJRT_Buffer *buffer;
     PJRT_Buffer_Type type;
     int64_t count;
+    mst_pjrt_job *maker;
 };
 
 /* A device: its domain, and the buffers there. */
@@ -62,13 +62,15 @@ static void destroy_buffer(const PJRT_Api *api, PJRT_Buffer *buffer) {
     mst_pjrt_error_drop(api, api->PJRT_Buffer_Destroy(&args));
 }
 
-mst_pjrt_buffer *mst_pjrt_buffer_wrap(const PJRT_Api *api, PJRT_Buffer *buffer, PJRT_Buffer_Type type, int64_t count) {
+mst_pjrt_buffer *mst_pjrt_buffer_wrap(const PJRT_Api *api, PJRT_Buffer *buffer, PJRT_Buffer_Type type, int64_t count,
+                                      mst_pjrt_job *maker) {
     mst_pjrt_buffer *x = malloc(sizeof *x);
     if (!x) {
         destroy_buffer(api, buffer);
         return NULL;
     }
     *x = (mst_pjrt_buffer){.references = 1, .api = api, .buffer = buffer, .type = type, .count = count};
+    x->maker = mst_pjrt_job_retain(maker);
     return x;
 }
 
@@ -89,14 +91,19 @@ mst_status mst_pjrt_buffer_make(mst_domain *domain, const void *data, PJRT_Buffe
         .device = memory->device};
     MST_TRY(mst_pjrt_check(api, api->PJRT_Client_BufferFromHostBuffer(&args), "copying to the device"));
     mst_pjrt_event_drop(api, args.done_with_host_buffer);
-    *out = mst_pjrt_buffer_wrap(api, args.buffer, type, count);
+    *out = mst_pjrt_buffer_wrap(api, args.buffer, type, count, NULL);
     return *out ? MST_OK : MST_NO_MEMORY("for a buffer");
 }
 
 void mst_pjrt_buffer_release(mst_pjrt_buffer *x) {
     if (!x || atomic_fetch_sub(&x->references, 1) > 1) return;
     destroy_buffer(x->api, x->buffer);
+    mst_pjrt_job_release(x->maker);
     free(x);
+}
+
+mst_pjrt_job *mst_pjrt_buffer_maker(const mst_pjrt_buffer *x) {
+    return x->maker;
 }
 
 PJRT_Buffer *mst_pjrt_buffer_get(const mst_pjrt_buffer *x) {
@@ -197,12 +204,15 @@ static mst_status start_copy_out(const mst_pjrt_buffer *x, const mst_shape *shap
 static mst_status finish_copy_out(mst_pjrt_jobs *jobs, void *to, size_t bytes, int64_t deadline) {
     if (!mst_pjrt_jobs_wait(jobs, deadline, false))
         return MST_FAIL(MST_DEADLINE, "waited too long for a value: it is stuck, or the timeout is too short");
-    const mst_pjrt_job *failed = mst_pjrt_jobs_failed(jobs);
+    mst_pjrt_job *failed = mst_pjrt_jobs_first(jobs, MST_PJRT_FAILED);
+    mst_status status = MST_OK;
     if (failed)
-        return MST_FAIL(failed->status, "copying to the host: the plugin says: %s",
-                        failed->message ? failed->message : "");
-    memcpy(to, mst_pjrt_jobs_memory(jobs), bytes);
-    return MST_OK;
+        status = MST_FAIL(failed->status, "copying to the host: the plugin says: %s",
+                          failed->message ? failed->message : "");
+    else
+        memcpy(to, mst_pjrt_jobs_memory(jobs), bytes);
+    mst_pjrt_job_release(failed);
+    return status;
 }
 
 /* The plugin writes to memory that stays until it has done so: the caller may be gone by then. */
@@ -211,14 +221,12 @@ static mst_status copy_out(const mst_array *dst, const mst_pjrt_buffer *x, int64
     PJRT_Event *event;
     if (!bytes) return MST_OK;
     mst_pjrt_jobs *jobs = mst_pjrt_jobs_create(x->api, 1, bytes);
-    if (!jobs) return MST_NO_MEMORY("for a copy to the host");
-    mst_status status = start_copy_out(x, &dst->shape, mst_pjrt_jobs_memory(jobs), &event);
-    if (!status) {
-        mst_pjrt_job *job = mst_pjrt_job_at(jobs, 0);
-        mst_pjrt_job_start(jobs, job, -1);
-        mst_pjrt_job_expect(jobs, job, event);
-        status = finish_copy_out(jobs, dst->data, bytes, deadline);
-    }
+    mst_pjrt_job *job = jobs ? mst_pjrt_job_start(jobs, 0, -1, 0) : NULL;
+    mst_status status = job ? start_copy_out(x, &dst->shape, mst_pjrt_jobs_memory(jobs), &event)
+                            : MST_NO_MEMORY("for a copy to the host");
+    if (!status) mst_pjrt_job_expect(job, event);
+    if (job) mst_pjrt_job_launched(job);
+    if (!status) status = finish_copy_out(jobs, dst->data, bytes, deadline);
     mst_pjrt_jobs_leave(jobs);
     return status;
 }
@@ -247,7 +255,7 @@ static mst_status copy_between(device_memory *to, const mst_array *dst, const ms
         return MST_FAIL(status, "copying to %s %d: the plugin says: %s", to->domain.type->name, to->domain.index,
                         message);
     }
-    mst_pjrt_buffer *there = mst_pjrt_buffer_wrap(api, args.dst_buffer, x->type, x->count);
+    mst_pjrt_buffer *there = mst_pjrt_buffer_wrap(api, args.dst_buffer, x->type, x->count, x->maker);
     if (!there) return MST_NO_MEMORY("for a buffer");
     const mst_status status = mst_pjrt_buffer_put(&to->domain, dst->data, there);
     mst_pjrt_buffer_release(there);

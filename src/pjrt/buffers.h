@@ -7,6 +7,7 @@
 #define MUSTER_PJRT_BUFFERS_H
 
 #include "pjrt/client.h"
+#include "pjrt/jobs.h"
 
 /** A buffer of the plugin, counted. */
 typedef struct mst_pjrt_buffer mst_pjrt_buffer;
@@ -20,15 +21,18 @@ PJRT_Device *mst_pjrt_domain_device(const mst_domain *domain);
 /** The type of elements of a dtype; PJRT_Buffer_Type_INVALID: there is none. */
 PJRT_Buffer_Type mst_pjrt_type(mst_dtype dtype);
 
-/** A buffer of what BUFFER of the plugin holds, COUNT elements of TYPE, which it takes even if there is no memory: then
- *  NULL. */
-mst_pjrt_buffer *mst_pjrt_buffer_wrap(const PJRT_Api *api, PJRT_Buffer *buffer, PJRT_Buffer_Type type, int64_t count);
+/** A buffer of what BUFFER of the plugin holds, COUNT elements of TYPE, which MAKER makes (NULL: nobody any more).
+ *  Takes BUFFER even if there is no memory: then NULL. */
+mst_pjrt_buffer *mst_pjrt_buffer_wrap(const PJRT_Api *api, PJRT_Buffer *buffer, PJRT_Buffer_Type type, int64_t count,
+                                      mst_pjrt_job *maker);
 /** A buffer with an array of the host's memory, which may change then. */
 MST_CHECKED mst_status mst_pjrt_buffer_make(mst_domain *domain, const void *data, PJRT_Buffer_Type type, int ndim,
                                             const int64_t *dim, mst_pjrt_buffer **out);
 /** NULL is allowed. */
 void mst_pjrt_buffer_release(mst_pjrt_buffer *buffer);
 PJRT_Buffer *mst_pjrt_buffer_get(const mst_pjrt_buffer *buffer);
+/** The job that makes it; NULL: none, or not any more. */
+mst_pjrt_job *mst_pjrt_buffer_maker(const mst_pjrt_buffer *buffer);
 /** The bytes that an address of it takes. */
 size_t mst_pjrt_buffer_bytes(const mst_pjrt_buffer *buffer);
 

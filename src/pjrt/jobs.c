@@ -11,13 +11,13 @@
 
 struct mst_pjrt_jobs {
     const PJRT_Api *api;
-    pthread_mutex_t lock;
-    pthread_cond_t ended; /* no event is left */
-    int64_t references;   /* the owner, and each event that is to come */
-    _Atomic int64_t pending;
+    pthread_mutex_t lock; /* of all below, and of what events change in jobs */
+    pthread_cond_t ended; /* no job is running */
+    int64_t references;   /* the owner, and each job that is running */
+    _Atomic int64_t running;
     void *memory;
     int64_t count;
-    mst_pjrt_job job[];
+    mst_pjrt_job *job[]; /* NULL: it was not started */
 };
 
 mst_pjrt_jobs *mst_pjrt_jobs_create(const PJRT_Api *api, int64_t count, size_t bytes) {
@@ -35,10 +35,10 @@ mst_pjrt_jobs *mst_pjrt_jobs_create(const PJRT_Api *api, int64_t count, size_t b
     return x;
 }
 
-static void forget_errors(mst_pjrt_jobs *x) {
+static void forget_jobs(mst_pjrt_jobs *x) {
     for (int64_t i = 0; i < x->count; i++) {
-        free(x->job[i].message);
-        x->job[i].message = NULL;
+        mst_pjrt_job_release(x->job[i]);
+        x->job[i] = NULL;
     }
 }
 
@@ -47,7 +47,7 @@ static void unlock_and_drop(mst_pjrt_jobs *x) {
     const bool is_last = --x->references == 0;
     pthread_mutex_unlock(&x->lock);
     if (!is_last) return;
-    forget_errors(x);
+    forget_jobs(x);
     pthread_cond_destroy(&x->ended);
     pthread_mutex_destroy(&x->lock);
     free(x->memory);
@@ -60,63 +60,104 @@ void mst_pjrt_jobs_leave(mst_pjrt_jobs *x) {
     unlock_and_drop(x);
 }
 
-mst_pjrt_job *mst_pjrt_job_at(mst_pjrt_jobs *x, int64_t i) {
-    return &x->job[i];
-}
-
-void *mst_pjrt_jobs_memory(mst_pjrt_jobs *x) {
+void *mst_pjrt_jobs_memory(const mst_pjrt_jobs *x) {
     return x->memory;
 }
 
 bool mst_pjrt_jobs_reset(mst_pjrt_jobs *x) {
     pthread_mutex_lock(&x->lock);
     const bool is_free = x->references == 1;
-    if (is_free) {
-        forget_errors(x);
-        memset(x->job, 0, (size_t)x->count * sizeof *x->job);
-    }
+    if (is_free) forget_jobs(x);
     pthread_mutex_unlock(&x->lock);
     return is_free;
 }
 
-void mst_pjrt_job_start(mst_pjrt_jobs *x, mst_pjrt_job *job, int32_t node) {
-    pthread_mutex_lock(&x->lock);
-    job->node = node;
-    job->is_started = true;
-    pthread_mutex_unlock(&x->lock);
+/* ---- jobs ---- */
+
+mst_pjrt_job *mst_pjrt_job_retain(mst_pjrt_job *job) {
+    if (job) atomic_fetch_add(&job->references, 1);
+    return job;
 }
 
-static void keep_error(const mst_pjrt_jobs *x, mst_pjrt_job *job, PJRT_Error *error) {
+static void release_causes(mst_pjrt_job *job) {
+    for (int i = 0; i < job->num_causes; i++) mst_pjrt_job_release(job->cause[i]);
+    job->num_causes = 0;
+}
+
+/* Causes of causes go with the last job that needs them: no more of them than there are programs in a step, as state is
+ * made by jobs that have succeeded. */
+void mst_pjrt_job_release(mst_pjrt_job *job) {
+    if (!job || atomic_fetch_sub(&job->references, 1) > 1) return;
+    release_causes(job);
+    free(job->message);
+    free(job);
+}
+
+mst_pjrt_job *mst_pjrt_job_start(mst_pjrt_jobs *x, int64_t i, int32_t node, int most_causes) {
+    mst_pjrt_job *job = calloc(1, sizeof *job + (size_t)most_causes * sizeof(mst_pjrt_job *));
+    if (!job) return NULL;
+    job->references = 2; /* the list, and the thread that ends it */
+    job->node = node;
+    job->jobs = x;
+    job->pending = 1;
+    pthread_mutex_lock(&x->lock);
+    mst_pjrt_job *before = x->job[i];
+    x->job[i] = job;
+    x->references++;
+    atomic_fetch_add(&x->running, 1);
+    pthread_mutex_unlock(&x->lock);
+    mst_pjrt_job_release(before);
+    return job;
+}
+
+void mst_pjrt_job_use(mst_pjrt_job *job, mst_pjrt_job *cause) {
+    if (!cause || atomic_load(&cause->state) == MST_PJRT_SUCCEEDED) return;
+    job->cause[job->num_causes++] = mst_pjrt_job_retain(cause);
+}
+
+static void keep_error(mst_pjrt_job *job, PJRT_Error *error) {
     char message[MST_PJRT_MESSAGE];
-    const mst_status status = mst_pjrt_error_take(x->api, error, message);
+    const mst_status status = mst_pjrt_error_take(job->jobs->api, error, message);
     if (job->status) return;
     job->status = status;
     job->message = strdup(message);
 }
 
+/* What JOB has been waiting for is there, without an error if that is NULL. */
+static void advance_job(mst_pjrt_job *job, PJRT_Error *error) {
+    mst_pjrt_jobs *x = job->jobs;
+    pthread_mutex_lock(&x->lock);
+    if (error) keep_error(job, error);
+    if (--job->pending > 0) {
+        pthread_mutex_unlock(&x->lock);
+        return;
+    }
+    const bool has_failed = job->status || job->word;
+    if (!has_failed) release_causes(job);
+    atomic_store(&job->state, has_failed ? MST_PJRT_FAILED : MST_PJRT_SUCCEEDED);
+    if (atomic_fetch_sub(&x->running, 1) == 1) pthread_cond_broadcast(&x->ended);
+    unlock_and_drop(x);
+    mst_pjrt_job_release(job);
+}
+
+void mst_pjrt_job_launched(mst_pjrt_job *job) {
+    advance_job(job, NULL);
+}
+
 /* An event has come, on a thread of the plugin. */
 static void come(PJRT_Error *error, void *context) {
     struct mst_pjrt_event *e = context;
-    mst_pjrt_jobs *x = e->jobs;
-    PJRT_Event *event = e->event;
-    pthread_mutex_lock(&x->lock);
-    if (error) keep_error(x, e->job, error);
-    e->event = NULL;
-    e->job->pending--;
-    if (atomic_fetch_sub(&x->pending, 1) == 1) pthread_cond_broadcast(&x->ended);
-    const PJRT_Api *api = x->api;
-    unlock_and_drop(x);
-    mst_pjrt_event_drop(api, event);
+    mst_pjrt_event_drop(e->job->jobs->api, e->event);
+    advance_job(e->job, error);
 }
 
-void mst_pjrt_job_expect(mst_pjrt_jobs *x, mst_pjrt_job *job, PJRT_Event *event) {
+void mst_pjrt_job_expect(mst_pjrt_job *job, PJRT_Event *event) {
+    mst_pjrt_jobs *x = job->jobs;
     pthread_mutex_lock(&x->lock);
     struct mst_pjrt_event *e = job->event;
     while (e->event) e++; /* there are as many as can be expected */
-    *e = (struct mst_pjrt_event){x, job, event};
+    *e = (struct mst_pjrt_event){job, event};
     job->pending++;
-    x->references++;
-    atomic_fetch_add(&x->pending, 1);
     pthread_mutex_unlock(&x->lock);
     PJRT_Event_OnReady_Args args = {
         .struct_size = PJRT_Event_OnReady_Args_STRUCT_SIZE, .event = event, .callback = come, .user_arg = e};
@@ -124,13 +165,22 @@ void mst_pjrt_job_expect(mst_pjrt_jobs *x, mst_pjrt_job *job, PJRT_Event *event)
     if (error) come(error, e); /* the plugin will not call back */
 }
 
+const mst_pjrt_job *mst_pjrt_job_root(const mst_pjrt_job *job) {
+    for (int i = 0; i < job->num_causes; i++)
+        if (atomic_load(&job->cause[i]->state) == MST_PJRT_FAILED) {
+            job = job->cause[i];
+            i = -1; /* from its first */
+        }
+    return job;
+}
+
 /* ---- waiting ---- */
 
-/* Whether no event is left, within some microseconds. */
+/* Whether no job is running, within some microseconds. */
 static bool spin_for_end(const mst_pjrt_jobs *x) {
     enum { TURNS = 2000 };
     for (int i = 0; i < TURNS; i++)
-        if (atomic_load_explicit(&x->pending, memory_order_acquire) == 0) return true;
+        if (atomic_load_explicit(&x->running, memory_order_acquire) == 0) return true;
     return false;
 }
 
@@ -153,28 +203,17 @@ bool mst_pjrt_jobs_wait(mst_pjrt_jobs *x, int64_t deadline, bool spin) {
     bool in_time = true;
     if (spin && spin_for_end(x)) return true;
     pthread_mutex_lock(&x->lock);
-    while (atomic_load(&x->pending) && in_time) in_time = wait_until(x, deadline);
-    const bool ended = atomic_load(&x->pending) == 0;
+    while (atomic_load(&x->running) && in_time) in_time = wait_until(x, deadline);
+    const bool ended = atomic_load(&x->running) == 0;
     pthread_mutex_unlock(&x->lock);
     return ended;
 }
 
-static const mst_pjrt_job *find_job(mst_pjrt_jobs *x, bool is_pending) {
-    const mst_pjrt_job *found = NULL;
+mst_pjrt_job *mst_pjrt_jobs_first(mst_pjrt_jobs *x, mst_pjrt_job_state state) {
+    mst_pjrt_job *found = NULL;
     pthread_mutex_lock(&x->lock);
-    for (int64_t i = 0; i < x->count && !found; i++) {
-        const mst_pjrt_job *job = &x->job[i];
-        if (job->is_started && (is_pending ? job->pending > 0 : !job->pending && (job->status || job->word)))
-            found = job;
-    }
+    for (int64_t i = 0; i < x->count && !found; i++)
+        if (x->job[i] && atomic_load(&x->job[i]->state) == state) found = mst_pjrt_job_retain(x->job[i]);
     pthread_mutex_unlock(&x->lock);
     return found;
-}
-
-const mst_pjrt_job *mst_pjrt_jobs_pending(mst_pjrt_jobs *x) {
-    return find_job(x, true);
-}
-
-const mst_pjrt_job *mst_pjrt_jobs_failed(mst_pjrt_jobs *x) {
-    return find_job(x, false);
 }

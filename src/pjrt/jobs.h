@@ -1,7 +1,11 @@
 /** Jobs of devices: what a plugin does after the call that has started it has returned.
  *
- *  A plugin says by events when something has ended. It calls back on a thread of its own, perhaps never. So a list of
- *  jobs is freed when its owner and all events have left it: who owns it may leave it at any time. */
+ *  A plugin says by events when something has ended. It calls back on a thread of its own, perhaps never. So jobs are
+ *  counted, and so are their lists, to which each event that is to come belongs: who owns a list may leave it at any
+ *  time.
+ *
+ *  A job fails if one has failed whose results it uses, on another device too. So it knows those that had not ended
+ *  when it was started. */
 #ifndef MUSTER_PJRT_JOBS_H
 #define MUSTER_PJRT_JOBS_H
 
@@ -12,41 +16,56 @@
 
 enum { MST_PJRT_EVENTS = 2 }; /**< a program's end, and the arrival of its word of faults */
 
-/** A job. Members but `word` and `node` are read under the lock, or when no event is left. */
+typedef struct mst_pjrt_jobs mst_pjrt_jobs;
+typedef enum mst_pjrt_job_state { MST_PJRT_RUNNING, MST_PJRT_SUCCEEDED, MST_PJRT_FAILED } mst_pjrt_job_state;
+
+/** A job. What it has failed with is valid once it has. */
 typedef struct mst_pjrt_job {
-    int32_t node; /**< of the plan */
-    int32_t word; /**< memory for a copy that is one of the events */
-    bool is_started;
-    int pending; /**< events that are to come */
-    mst_status status;
-    char *message; /**< of STATUS, unless there is no memory for it */
+    _Atomic int references;
+    _Atomic mst_pjrt_job_state state;
+    int32_t node;      /**< of the plan; -1: a copy */
+    int32_t word;      /**< where the word of faults arrives; other than 0: the job has failed */
+    mst_status status; /**< MST_OK with a word */
+    char *message;     /**< of STATUS; NULL: there was no memory for it */
+    /* of jobs.c */
+    mst_pjrt_jobs *jobs;
+    int pending; /* events that are to come, and 1 until it has been launched */
     struct mst_pjrt_event {
-        struct mst_pjrt_jobs *jobs;
         struct mst_pjrt_job *job;
         PJRT_Event *event;
     } event[MST_PJRT_EVENTS];
+    int num_causes;
+    struct mst_pjrt_job *cause[]; /* jobs whose results it uses */
 } mst_pjrt_job;
 
-typedef struct mst_pjrt_jobs mst_pjrt_jobs;
-
-/** A list of COUNT jobs that have not been started, and BYTES of memory beside them, which is as long there; NULL: no
+/** A list of COUNT jobs that have not been started, and BYTES of memory beside them, which is there as long; NULL: no
  *  memory. API is the plugin's. */
 mst_pjrt_jobs *mst_pjrt_jobs_create(const PJRT_Api *api, int64_t count, size_t bytes);
 /** The owner leaves it. NULL is allowed. */
 void mst_pjrt_jobs_leave(mst_pjrt_jobs *jobs);
-mst_pjrt_job *mst_pjrt_job_at(mst_pjrt_jobs *jobs, int64_t i);
-void *mst_pjrt_jobs_memory(mst_pjrt_jobs *jobs);
-/** Takes all jobs back to not started. False, and nothing happens: an event of one is still to come. */
+void *mst_pjrt_jobs_memory(const mst_pjrt_jobs *jobs);
+/** Forgets all jobs. False, and nothing happens: an event of one is still to come. */
 bool mst_pjrt_jobs_reset(mst_pjrt_jobs *jobs);
-/** JOB of NODE has been started: its events follow, at most MST_PJRT_EVENTS. */
-void mst_pjrt_job_start(mst_pjrt_jobs *jobs, mst_pjrt_job *job, int32_t node);
-/** JOB has not ended before EVENT, which this takes. */
-void mst_pjrt_job_expect(mst_pjrt_jobs *jobs, mst_pjrt_job *job, PJRT_Event *event);
-/** Waits until all events have come, at most until DEADLINE (mst_backend_services); with SPIN it looks for a moment
- *  before it sleeps. False: some have not. Several threads may call it at once. */
+
+/** Starts job I of NODE, which uses the results of at most MOST_CAUSES jobs; NULL: no memory. The list has a reference.
+ *  mst_pjrt_job_launched must follow. */
+mst_pjrt_job *mst_pjrt_job_start(mst_pjrt_jobs *jobs, int64_t i, int32_t node, int most_causes);
+/** JOB uses a result of CAUSE. NULL: nobody makes that any more. */
+void mst_pjrt_job_use(mst_pjrt_job *job, mst_pjrt_job *cause);
+/** JOB has not ended before EVENT, which this takes, at most MST_PJRT_EVENTS times. */
+void mst_pjrt_job_expect(mst_pjrt_job *job, PJRT_Event *event);
+/** JOB ends with the last event that it expects. */
+void mst_pjrt_job_launched(mst_pjrt_job *job);
+mst_pjrt_job *mst_pjrt_job_retain(mst_pjrt_job *job);
+/** NULL is allowed. */
+void mst_pjrt_job_release(mst_pjrt_job *job);
+/** The job that has failed first of those whose results JOB uses, and so on; JOB itself if none has. */
+const mst_pjrt_job *mst_pjrt_job_root(const mst_pjrt_job *job);
+
+/** Waits until all jobs that have been started have ended, at most until DEADLINE (mst_backend_services); with SPIN it
+ *  looks for a moment before it sleeps. False: some have not. Several threads may call it at once. */
 bool mst_pjrt_jobs_wait(mst_pjrt_jobs *jobs, int64_t deadline, bool spin);
-/** The first job that has not ended, or that has failed; NULL: there is none. A word other than 0 is a failure. */
-const mst_pjrt_job *mst_pjrt_jobs_pending(mst_pjrt_jobs *jobs);
-const mst_pjrt_job *mst_pjrt_jobs_failed(mst_pjrt_jobs *jobs);
+/** The first job in STATE, with a reference for the caller; NULL: there is none. */
+mst_pjrt_job *mst_pjrt_jobs_first(mst_pjrt_jobs *jobs, mst_pjrt_job_state state);
 
 #endif

@@ -290,7 +290,7 @@ static mst_status fetch_word(const instance *x, const device_call *c, mst_pjrt_j
     char what[MST_PJRT_MESSAGE];
     snprintf(what, sizeof what, "node '%s': asking for faults", c->node->name);
     MST_TRY(mst_pjrt_check(x->api, x->api->PJRT_Buffer_ToHostBuffer(&args), what));
-    mst_pjrt_job_expect(x->jobs, job, args.event);
+    mst_pjrt_job_expect(job, args.event);
     return MST_OK;
 }
 
@@ -300,7 +300,8 @@ static mst_status take_results(const instance *x, const device_call *c, mst_pjrt
     const mst_compiled_options *o = node->options;
     mst_status status = MST_OK;
     for (int i = 0; i < node->num_dst; i++) {
-        mst_pjrt_buffer *buffer = mst_pjrt_buffer_wrap(x->api, raw[i], mst_pjrt_type(c->dst[i].dtype), c->dst[i].count);
+        mst_pjrt_buffer *buffer =
+            mst_pjrt_buffer_wrap(x->api, raw[i], mst_pjrt_type(c->dst[i].dtype), c->dst[i].count, job);
         if (!buffer)
             status = MST_NO_MEMORY("for a buffer");
         else if (!status)
@@ -309,13 +310,31 @@ static mst_status take_results(const instance *x, const device_call *c, mst_pjrt
     }
     if (!o->num_faults) return status;
     if (!status) status = fetch_word(x, c, job, raw[node->num_dst]);
-    mst_pjrt_buffer *word = mst_pjrt_buffer_wrap(x->api, raw[node->num_dst], PJRT_Buffer_Type_S32, 1);
+    mst_pjrt_buffer *word = mst_pjrt_buffer_wrap(x->api, raw[node->num_dst], PJRT_Buffer_Type_S32, 1, NULL);
     mst_pjrt_buffer_release(word);
     return status;
 }
 
+static mst_status report_failed(const mst_plan *plan, const mst_pjrt_job *job) {
+    return MST_FAIL(job->status, "the program of node '%s': the plugin says: %s", plan->node[job->node].name,
+                    job->message ? job->message : "");
+}
+
+/* The plugin does not start JOB. Sets NODE to that of the cause, which may be a job whose results this one uses. */
+static mst_status report_refused(const instance *x, const mst_pjrt_job *job, PJRT_Error *error, int32_t *node) {
+    const mst_pjrt_job *root = mst_pjrt_job_root(job);
+    char what[MST_PJRT_MESSAGE];
+    if (root != job && root->status) {
+        mst_pjrt_error_drop(x->api, error);
+        *node = root->node;
+        return report_failed(x->plan, root);
+    }
+    snprintf(what, sizeof what, "the program of node '%s'", x->plan->node[job->node].name);
+    return mst_pjrt_check(x->api, error, what);
+}
+
 /* Starts the program of C with the arguments that are in x->raw. */
-static mst_status launch(instance *x, const device_call *c, mst_pjrt_job *job) {
+static mst_status launch(instance *x, const device_call *c, mst_pjrt_job *job, int32_t *node) {
     const mst_compiled_options *o = c->node->options;
     PJRT_Buffer **results = x->raw + o->num_arguments;
     PJRT_Event *ended = NULL;
@@ -330,20 +349,24 @@ static mst_status launch(instance *x, const device_call *c, mst_pjrt_job *job) {
                                                .device_complete_events = &ended,
                                                .execute_device = x->on};
     PJRT_Error *error = x->api->PJRT_LoadedExecutable_Execute(&args);
-    if (error) {
-        char what[MST_PJRT_MESSAGE];
-        snprintf(what, sizeof what, "the program of node '%s'", c->node->name);
-        return mst_pjrt_check(x->api, error, what);
-    }
-    mst_pjrt_job_start(x->jobs, job, c->number);
-    if (ended) mst_pjrt_job_expect(x->jobs, job, ended);
+    if (error) return report_refused(x, job, error, node);
+    if (ended) mst_pjrt_job_expect(job, ended);
     return take_results(x, c, job, results);
 }
 
-/* Starts a program. Its arguments may be on their way, and its results are. */
-static mst_status start_program(instance *x, const device_call *c) {
+/* Starts a program. Its arguments may be on their way, and its results are. Sets NODE to the one that has failed. */
+static mst_status start_program(instance *x, const device_call *c, int32_t *node) {
+    const int num_arguments = ((const mst_compiled_options *)c->node->options)->num_arguments;
+    *node = c->number;
+    mst_pjrt_job *job = mst_pjrt_job_start(x->jobs, c - x->calls, c->number, num_arguments);
+    if (!job) return MST_NO_MEMORY("for a program");
     mst_status status = find_arguments(x, c);
-    if (!status) status = launch(x, c, mst_pjrt_job_at(x->jobs, c - x->calls));
+    if (!status) {
+        for (int i = 0; i < num_arguments; i++)
+            if (x->argument[i]) mst_pjrt_job_use(job, mst_pjrt_buffer_maker(x->argument[i]));
+        status = launch(x, c, job, node);
+    }
+    mst_pjrt_job_launched(job);
     release_arguments(x, c);
     return status;
 }
@@ -370,6 +393,15 @@ static mst_status begin_frame(instance *x, const mst_frame *frame) {
     return MST_OK;
 }
 
+static mst_status make_call(instance *x, device_call *c, mst_frame *frame) {
+    int32_t node;
+    if (!c->text) return assign(x, c);
+    MST_TRY(await_program(x, c, frame->deadline));
+    const mst_status status = start_program(x, c, &node);
+    if (status) atomic_store_explicit(&frame->at[x->device], node, memory_order_relaxed);
+    return status;
+}
+
 static mst_status execute(void *context, int32_t first, int32_t end, struct mst_frame *frame) {
     instance *x = context;
     const mst_backend_services *services = mst_pjrt_host->services;
@@ -378,8 +410,7 @@ static mst_status execute(void *context, int32_t first, int32_t end, struct mst_
         device_call *c = &x->calls[k];
         const int64_t begin = frame->notes ? services->clock_now() : 0;
         atomic_store_explicit(&frame->at[x->device], c->number, memory_order_relaxed);
-        if (c->text) MST_TRY(await_program(x, c, frame->deadline));
-        MST_TRY(c->text ? start_program(x, c) : assign(x, c));
+        MST_TRY(make_call(x, c, frame));
         if (frame->notes) services->note_call(frame->notes, x->device, c->number, begin);
     }
     return MST_OK;
@@ -387,11 +418,16 @@ static mst_status execute(void *context, int32_t first, int32_t end, struct mst_
 
 /* ---- settling ---- */
 
-static mst_status report(const mst_frame *frame, const instance *x, const mst_pjrt_job *job, int32_t *node) {
-    *node = job->node;
-    if (!job->status) return mst_pjrt_host->services->compiled_fail(frame, job->node, job->word, node);
-    return MST_FAIL(job->status, "the program of node '%s': the plugin says: %s", x->plan->node[job->node].name,
-                    job->message ? job->message : "");
+static mst_status report_ended(const instance *x, const mst_frame *frame, int32_t *node) {
+    mst_pjrt_job *failed = mst_pjrt_jobs_first(x->jobs, MST_PJRT_FAILED);
+    if (!failed) return MST_OK;
+    const mst_pjrt_job *root = mst_pjrt_job_root(failed);
+    *node = root->node;
+    const mst_status status = root->status
+                                  ? report_failed(x->plan, root)
+                                  : mst_pjrt_host->services->compiled_fail(frame, root->node, root->word, node);
+    mst_pjrt_job_release(failed);
+    return status;
 }
 
 static mst_status settle(void *context, mst_frame *frame, int64_t deadline, int32_t *node) {
@@ -399,14 +435,14 @@ static mst_status settle(void *context, mst_frame *frame, int64_t deadline, int3
     *node = -1;
     if (atomic_load(&x->frame) != frame->number) return MST_OK; /* it has started nothing for this frame */
     if (!mst_pjrt_jobs_wait(x->jobs, deadline, frame->spin)) {
-        const mst_pjrt_job *pending = mst_pjrt_jobs_pending(x->jobs);
+        mst_pjrt_job *pending = mst_pjrt_jobs_first(x->jobs, MST_PJRT_RUNNING);
         if (pending) {
             *node = pending->node;
+            mst_pjrt_job_release(pending);
             return MST_FAIL(MST_DEADLINE, "waited too long for a program: it is stuck, or the timeout is too short");
         } /* else the last has ended just now */
     }
-    const mst_pjrt_job *failed = mst_pjrt_jobs_failed(x->jobs);
-    return failed ? report(frame, x, failed, node) : MST_OK;
+    return report_ended(x, frame, node);
 }
 
 const mst_backend mst_pjrt_backend = {.size = sizeof(mst_backend),
