@@ -7,6 +7,7 @@
 
 #include "base/no_memory.h"
 #include "pjrt/find_plugin.h"
+#include "pjrt/identity.h"
 #include "run/backend.h"
 #include "run/errand.h"
 
@@ -14,31 +15,27 @@ const mst_registrar *mst_pjrt_host;
 
 /* What the errand makes. */
 typedef struct making {
-    const mst_pjrt_kind *kind;
     char path[MST_PJRT_PATH];
-    const PJRT_Api *api;
-    PJRT_Client *client;
-    PJRT_Device *const *device;
-    size_t num_devices;
+    mst_pjrt_client draft; /* all but what belongs to the errand */
 } making;
 
 /* ---- on the errand's thread ---- */
 
 /* Makes the client with its option or, if the plugin does not know that, without. */
-static mst_status create_client(making *m) {
+static mst_status create_client(mst_pjrt_client *x) {
     PJRT_Client_Create_Args args = {.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE};
-    if (m->kind->option.name) {
-        args.create_options = &m->kind->option;
+    if (x->kind->option.name) {
+        args.create_options = &x->kind->option;
         args.num_options = 1;
     }
-    PJRT_Error *error = m->api->PJRT_Client_Create(&args);
+    PJRT_Error *error = x->api->PJRT_Client_Create(&args);
     if (error && args.num_options) {
-        mst_pjrt_error_drop(m->api, error);
+        mst_pjrt_error_drop(x->api, error);
         args = (PJRT_Client_Create_Args){.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE};
-        error = m->api->PJRT_Client_Create(&args);
+        error = x->api->PJRT_Client_Create(&args);
     }
-    m->client = args.client;
-    return mst_pjrt_check(m->api, error, "making a client");
+    x->client = args.client;
+    return mst_pjrt_check(x->api, error, "making a client");
 }
 
 /* Whether NAME is one of NAMES, "cuda or rocm". */
@@ -50,34 +47,36 @@ static bool is_among(const char *name, size_t size, const char *names) {
     return false;
 }
 
-static mst_status check_platform(const making *m) {
+static mst_status check_platform(const mst_pjrt_client *x, const char *path) {
     PJRT_Client_PlatformName_Args args = {.struct_size = PJRT_Client_PlatformName_Args_STRUCT_SIZE,
-                                          .client = m->client};
-    MST_TRY(mst_pjrt_check(m->api, m->api->PJRT_Client_PlatformName(&args), "asking for the platform"));
-    if (is_among(args.platform_name, args.platform_name_size, m->kind->platforms)) return MST_OK;
+                                          .client = x->client};
+    MST_TRY(mst_pjrt_check(x->api, x->api->PJRT_Client_PlatformName(&args), "asking for the platform"));
+    if (is_among(args.platform_name, args.platform_name_size, x->kind->platforms)) return MST_OK;
     return MST_FAIL(
         MST_UNAVAILABLE,
         "plugin '%s': is for the platform '%.*s', and '%s' needs one for %s: set MUSTER_PJRT_PLUGIN to such a "
         "plugin",
-        m->path, (int)args.platform_name_size, args.platform_name, m->kind->name, m->kind->platforms);
+        path, (int)args.platform_name_size, args.platform_name, x->kind->name, x->kind->platforms);
 }
 
-static mst_status find_devices(making *m) {
+static mst_status find_devices(mst_pjrt_client *x, const char *path) {
     PJRT_Client_AddressableDevices_Args args = {.struct_size = PJRT_Client_AddressableDevices_Args_STRUCT_SIZE,
-                                                .client = m->client};
-    MST_TRY(mst_pjrt_check(m->api, m->api->PJRT_Client_AddressableDevices(&args), "asking for the devices"));
-    m->device = args.addressable_devices;
-    m->num_devices = args.num_addressable_devices;
-    if (m->num_devices) return MST_OK;
-    return MST_FAIL(MST_UNAVAILABLE, "plugin '%s': finds no device: see to the driver", m->path);
+                                                .client = x->client};
+    MST_TRY(mst_pjrt_check(x->api, x->api->PJRT_Client_AddressableDevices(&args), "asking for the devices"));
+    x->device = args.addressable_devices;
+    x->num_devices = args.num_addressable_devices < INT32_MAX ? (int)args.num_addressable_devices : INT32_MAX;
+    if (x->num_devices) return MST_OK;
+    return MST_FAIL(MST_UNAVAILABLE, "plugin '%s': finds no device: see to the driver", path);
 }
 
 static mst_status make_client(void *context) {
     making *m = context;
-    MST_TRY(mst_pjrt_api_load(m->path, &m->api));
-    MST_TRY(create_client(m));
-    MST_TRY(check_platform(m));
-    return find_devices(m);
+    mst_pjrt_client *x = &m->draft;
+    MST_TRY(mst_pjrt_api_load(m->path, &x->api));
+    MST_TRY(create_client(x));
+    MST_TRY(check_platform(x, m->path));
+    MST_TRY(find_devices(x, m->path));
+    return mst_pjrt_identify(x, m->path);
 }
 
 /* A client stays. */
@@ -91,7 +90,7 @@ static mst_status start_making(mst_pjrt_client *x) {
     static const mst_errand_type type = {make_client, free_making};
     making *m = calloc(1, sizeof *m);
     if (!m) return MST_NO_MEMORY("for a client");
-    m->kind = x->kind;
+    m->draft.kind = x->kind;
     mst_status status = mst_pjrt_find_plugin(x->kind->name, x->kind->places, m->path);
     if (!status) status = mst_pjrt_host->services->errand_start(&type, m, &x->errand);
     if (status)
@@ -117,10 +116,13 @@ static mst_status need_client(mst_pjrt_client *x) {
     const mst_status status = services->errand_wait(x->errand, services->clock_now() + patience, "loading the plugin");
     if (status == MST_DEADLINE) return status; /* the next call waits for the same */
     if (!status) {
-        x->api = x->made->api;
-        x->device = x->made->device;
-        x->num_devices = x->made->num_devices < INT32_MAX ? (int)x->made->num_devices : INT32_MAX;
-        x->client = x->made->client;
+        const mst_pjrt_client *made = &x->made->draft;
+        x->api = made->api;
+        x->device = made->device;
+        x->num_devices = made->num_devices;
+        memcpy(x->plugin, made->plugin, sizeof x->plugin);
+        memcpy(x->device_kind, made->device_kind, sizeof x->device_kind);
+        x->client = made->client;
     }
     services->errand_leave(x->errand);
     x->errand = NULL;

@@ -31,12 +31,15 @@ typedef struct mst_pjrt_kind {
     bool is_logical; /**< any number of devices may be asked for: they share those of the client */
 } mst_pjrt_kind;
 
+enum { MST_PJRT_TEXT = 128 };
+
 typedef struct mst_pjrt_client {
     const mst_pjrt_kind *kind;
     const PJRT_Api *api;
     PJRT_Client *client;
     PJRT_Device *const *device;
-    int num_devices;           /**< at least 1 */
+    int num_devices;                                        /**< at least 1 */
+    char plugin[MST_PJRT_TEXT], device_kind[MST_PJRT_TEXT]; /**< for what an executable was compiled */
     mst_domain_type memory;    /**< of all its devices; set with the first (pjrt/buffers.h) */
     pid_t process;             /**< that began to make the client; 0: none */
     struct mst_errand *errand; /**< NULL: nobody has asked for the client yet, or it could not be made */

@@ -7,6 +7,7 @@
 
 #include "base/no_memory.h"
 #include "pjrt/compile_options.h"
+#include "pjrt/kept_executable.h"
 #include "run/backend.h"
 #include "run/errand.h"
 
@@ -59,11 +60,8 @@ static void end_turn(void) {
     pthread_mutex_unlock(&turn_lock);
 }
 
-static mst_status compile_text(compilation *c) {
+static mst_status compile_text(compilation *c, const char *options, size_t options_size) {
     const PJRT_Api *api = c->client->api;
-    char options[MST_PJRT_OPTIONS];
-    const size_t size = mst_pjrt_compile_options(c->client->kind->flags, options);
-    if (!size) return MST_FAIL(MST_INTERNAL, "too many options for a compilation");
     const PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE,
                                   .code = c->text,
                                   .code_size = strlen(c->text),
@@ -73,19 +71,32 @@ static mst_status compile_text(compilation *c) {
                                      .client = c->client->client,
                                      .program = &program,
                                      .compile_options = options,
-                                     .compile_options_size = size};
-    MST_TRY(mst_pjrt_check(api, api->PJRT_Client_Compile(&args), "the text"));
+                                     .compile_options_size = options_size};
+    take_turn();
+    PJRT_Error *error = api->PJRT_Client_Compile(&args);
+    end_turn();
+    MST_TRY(mst_pjrt_check(api, error, "the text"));
     c->loaded = args.executable;
     return MST_OK;
 }
 
-/* Gives c->loaded: here, executables that were kept elsewhere are looked up before the text is compiled, and what was
- * compiled is kept. */
+/* Gives c->loaded: what an earlier process has compiled, or the text is compiled and kept for the next. */
 static mst_status make_executable(compilation *c) {
-    take_turn();
-    const mst_status status = compile_text(c);
-    end_turn();
-    return status;
+    char options[MST_PJRT_OPTIONS];
+    mst_executable_key key;
+    const size_t size = mst_pjrt_compile_options(c->client->kind->flags, options);
+    if (!size) return MST_FAIL(MST_INTERNAL, "too many options for a compilation");
+    mst_pjrt_host->services->executable_key(&(mst_executable_source){.text = c->text,
+                                                                     .options = options,
+                                                                     .options_size = size,
+                                                                     .plugin = c->client->plugin,
+                                                                     .kind = c->client->device_kind},
+                                            &key);
+    c->loaded = mst_pjrt_kept_find(c->client, &key);
+    if (c->loaded) return MST_OK;
+    MST_TRY(compile_text(c, options, size));
+    mst_pjrt_kept_add(c->client, &key, c->loaded);
+    return MST_OK;
 }
 
 /* Finds the types of the results. What the plugin does not say is not checked. */

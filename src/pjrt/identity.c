@@ -1,0 +1,102 @@
+/* Plugins say little of themselves: that for CPUs has "cpu" for its version. So a hash of what is at many places of the
+ * file counts, which differs where two builds do. */
+#include "pjrt/identity.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) { /* FNV-1a */
+    const unsigned char *byte = data;
+    for (size_t i = 0; i < size; i++) hash = (hash ^ byte[i]) * 0x100000001b3;
+    return hash;
+}
+
+static mst_status hash_file(const char *path, uint64_t *hash) {
+    enum { PLACES = 256, SAMPLE = 1024 };
+    char sample[SAMPLE];
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END)) {
+        if (file) fclose(file);
+        return MST_FAIL(MST_IO, "cannot read the plugin '%s'", path);
+    }
+    const long size = ftell(file);
+    *hash = hash_bytes(*hash, &size, sizeof size);
+    for (int i = 0; i < PLACES; i++) {
+        if (fseek(file, size / PLACES * i, SEEK_SET)) break;
+        *hash = hash_bytes(*hash, sample, fread(sample, 1, sizeof sample, file));
+    }
+    fclose(file);
+    return MST_OK;
+}
+
+/* The processor counts where it is the device: the features that code may use, and the threads that share it. */
+static uint64_t hash_processor(uint64_t hash) {
+    enum { LONGEST = 8192 };
+    char line[LONGEST];
+    const long threads = sysconf(_SC_NPROCESSORS_ONLN);
+    hash = hash_bytes(hash, &threads, sizeof threads);
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    bool found = false;
+    while (file && !found && fgets(line, sizeof line, file)) {
+        found = strncmp(line, "flags", 5) == 0 || strncmp(line, "Features", 8) == 0;
+        if (found) hash = hash_bytes(hash, line, strlen(line));
+    }
+    if (file) fclose(file);
+    return hash;
+}
+
+static mst_status hash_attributes(const PJRT_Api *api, uint64_t *hash) {
+    PJRT_Plugin_Attributes_Args args = {.struct_size = PJRT_Plugin_Attributes_Args_STRUCT_SIZE};
+    if (!api->PJRT_Plugin_Attributes) return MST_OK;
+    MST_TRY(mst_pjrt_check(api, api->PJRT_Plugin_Attributes(&args), "asking for versions"));
+    for (size_t i = 0; i < args.num_attributes; i++) {
+        const PJRT_NamedValue *a = &args.attributes[i];
+        *hash = hash_bytes(*hash, a->name, a->name_size);
+        switch (a->type) {
+            case PJRT_NamedValue_kString: *hash = hash_bytes(*hash, a->string_value, a->value_size); break;
+            case PJRT_NamedValue_kInt64List:
+                *hash = hash_bytes(*hash, a->int64_array_value, a->value_size * sizeof *a->int64_array_value);
+                break;
+            case PJRT_NamedValue_kInt64: *hash = hash_bytes(*hash, &a->int64_value, sizeof a->int64_value); break;
+            case PJRT_NamedValue_kFloat: *hash = hash_bytes(*hash, &a->float_value, sizeof a->float_value); break;
+            case PJRT_NamedValue_kBool: *hash = hash_bytes(*hash, &a->bool_value, sizeof a->bool_value); break;
+        }
+    }
+    return MST_OK;
+}
+
+static mst_status hash_version(const mst_pjrt_client *x, uint64_t *hash) {
+    PJRT_Client_PlatformVersion_Args args = {.struct_size = PJRT_Client_PlatformVersion_Args_STRUCT_SIZE,
+                                             .client = x->client};
+    if (!x->api->PJRT_Client_PlatformVersion) return MST_OK;
+    MST_TRY(mst_pjrt_check(x->api, x->api->PJRT_Client_PlatformVersion(&args), "asking for the platform's version"));
+    *hash = hash_bytes(*hash, args.platform_version, args.platform_version_size);
+    return MST_OK;
+}
+
+/* The kind of the first device: a client has devices of one kind. */
+static mst_status find_kind(mst_pjrt_client *x) {
+    PJRT_Device_GetDescription_Args device = {.struct_size = PJRT_Device_GetDescription_Args_STRUCT_SIZE,
+                                              .device = x->device[0]};
+    PJRT_DeviceDescription_Kind_Args kind = {.struct_size = PJRT_DeviceDescription_Kind_Args_STRUCT_SIZE};
+    if (x->api->PJRT_Device_GetDescription && x->api->PJRT_DeviceDescription_Kind) {
+        MST_TRY(mst_pjrt_check(x->api, x->api->PJRT_Device_GetDescription(&device), "asking for a device"));
+        kind.device_description = device.device_description;
+        MST_TRY(mst_pjrt_check(x->api, x->api->PJRT_DeviceDescription_Kind(&kind), "asking for a device's kind"));
+    }
+    snprintf(x->device_kind, sizeof x->device_kind, "%.*s", (int)kind.device_kind_size,
+             kind.device_kind ? kind.device_kind : "");
+    return MST_OK;
+}
+
+mst_status mst_pjrt_identify(mst_pjrt_client *x, const char *path) {
+    uint64_t hash = 0xcbf29ce484222325;
+    MST_TRY(hash_file(path, &hash));
+    MST_TRY(hash_attributes(x->api, &hash));
+    MST_TRY(hash_version(x, &hash));
+    if (x->kind->is_logical) hash = hash_processor(hash);
+    snprintf(x->plugin, sizeof x->plugin, "%s %d.%d %016llx", x->kind->name, x->api->pjrt_api_version.major_version,
+             x->api->pjrt_api_version.minor_version, (unsigned long long)hash);
+    return find_kind(x);
+}
