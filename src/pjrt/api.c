@@ -55,7 +55,7 @@ mst_status mst_pjrt_check(const PJRT_Api *api, PJRT_Error *error, const char *wh
     char message[MST_PJRT_MESSAGE];
     if (!error) return MST_OK;
     const mst_status status = mst_pjrt_error_take(api, error, message);
-    return MST_FAIL(status, "%s: the plugin says: %s", what, message);
+    return MST_FAIL(status, "%s%sthe plugin says: %s", what ? what : "", what ? ": " : "", message);
 }
 
 void mst_pjrt_event_drop(const PJRT_Api *api, PJRT_Event *event) {

@@ -21,7 +21,7 @@ MST_CHECKED mst_status mst_pjrt_api_load(const char *path, const PJRT_Api **out)
 /** Frees ERROR, which is not NULL, and returns the status that it stands for. Writes its message, one line, to
  *  MESSAGE. */
 mst_status mst_pjrt_error_take(const PJRT_Api *api, PJRT_Error *error, char message[MST_PJRT_MESSAGE]);
-/** Frees ERROR and records it with WHAT before it: "making a client". MST_OK: it is NULL. */
+/** Frees ERROR and records it with WHAT before it: "making a client"; NULL: nothing. MST_OK: there is no ERROR. */
 MST_CHECKED mst_status mst_pjrt_check(const PJRT_Api *api, PJRT_Error *error, const char *what);
 /** Frees ERROR, which nobody needs to know. NULL is allowed. */
 void mst_pjrt_error_drop(const PJRT_Api *api, PJRT_Error *error);

@@ -75,7 +75,7 @@ static mst_status compile_text(compilation *c, const char *options, size_t optio
     take_turn();
     PJRT_Error *error = api->PJRT_Client_Compile(&args);
     end_turn();
-    MST_TRY(mst_pjrt_check(api, error, "the text"));
+    MST_TRY(mst_pjrt_check(api, error, NULL));
     c->loaded = args.executable;
     return MST_OK;
 }

@@ -1,10 +1,11 @@
 #!/bin/sh
-# command_test.sh MUSTER: the command on devices of the PJRT plugin that MUSTER_PJRT_PLUGIN names.
+# command_test.sh MUSTER SHIM: the command on devices of the PJRT plugin that MUSTER_PJRT_PLUGIN names.
 set -eu
-muster=$1
+muster=$1 shim=$2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failures=0
+export XDG_CACHE_HOME="$folder/cache"
 
 check() {
     if [ "$1" = yes ]; then
@@ -44,6 +45,24 @@ three=$weights
 train xla:2 --shards 6
 check "$([ "$weights" = "$three" ] && echo yes)" "three devices that share two give the weights of two" \
     "$weights, and $three on xla:3"
+
+# The next process compiles nothing. The plugin shim, which hands calls on, counts them.
+plugin=$MUSTER_PJRT_PLUGIN
+export MUSTER_SHIM_PLUGIN="$plugin" MUSTER_SHIM_COUNTS="$folder/counts" MUSTER_PJRT_PLUGIN="$shim"
+train xla:2 --shards 2 # the shim is another file
+for cache in "$XDG_CACHE_HOME/muster/executables" off; do
+    train xla:2 --shards 2 --compile-cache "$cache"
+    compiled=$(awk '$1 == "PJRT_Client_Compile" { print $2 }' "$folder/counts")
+    loaded=$(awk '$1 == "PJRT_Executable_DeserializeAndLoad" { print $2 }' "$folder/counts")
+    case $cache in
+        off) good=$([ "${compiled:-0}" -gt 0 ] && [ "${loaded:-0}" -eq 0 ] && echo yes) ;;
+        *) good=$([ "${compiled:-0}" -eq 0 ] && [ "${loaded:-0}" -gt 0 ] && echo yes) ;;
+    esac
+    check "$good" "programs are compiled once, or each time if the cache is off" "$compiled compiled, $loaded loaded"
+    check "$([ "$weights" = "$two" ] && echo yes)" "and the weights are the same" "$weights, and $two before"
+done
+
+export MUSTER_PJRT_PLUGIN="$plugin"
 
 # What is refused.
 said=$("$muster" train --steps 1 --devices gpu:1 2>&1 || true)

@@ -1,0 +1,203 @@
+/* Devices of a plugin that fail, are late, or do not end (the plugin `shim`, shim.c): a step has one error, with the
+ * program and the device that are its cause, or ends at its deadline; it has changed nothing, and the next one runs.
+ * Skipped where there is no plugin for CPUs. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "muster/compile_cache.h"
+#include "muster/muster.h"
+#include "pjrt/shim.h"
+#include "support/test.h"
+
+enum { SKIPPED = 77 };
+
+static shim_set_faults_function *shim_set_faults;
+static shim_count_function *shim_count;
+
+static void set_faults(const char *faults) {
+    const char *wrong = shim_set_faults(faults);
+    if (wrong) fail_msg("%s", wrong);
+}
+
+/* ---- what runs: v = v + 1 on device 0, and on device 1 what it was, doubled on device 0, and 5 ---- */
+
+typedef struct job {
+    mst_graph *graph;
+    mst_session *session;
+    mst_value v, doubled, sum, write;
+} job;
+
+static void begin_job(job *j, double timeout) {
+    set_faults("");
+    j->graph = engine_graph();
+    mst_with_device (j->graph, "/xla:0") {
+        j->v = mst_variable(j->graph, "v", mst_fill(j->graph, MST_F32, MST_SHAPE(3), 1));
+        j->doubled = mst_scale(j->v, 2);
+        j->write = mst_assign(j->v, mst_add(j->v, mst_fill(j->graph, MST_F32, MST_SHAPE(3), 1)));
+    }
+    mst_with_device (j->graph, "/xla:1") {
+        j->sum = mst_add(j->doubled, mst_fill(j->graph, MST_F32, MST_SHAPE(3), 5));
+    }
+    EXPECT_OK(
+        mst_session_create(j->graph, &(mst_session_options){.devices = "xla:2", .timeout = timeout}, &j->session));
+    EXPECT_OK(mst_session_init_variables(j->session));
+}
+
+static mst_status run_job(job *j, mst_tensor **out) {
+    const mst_value fetches[] = {j->sum, j->write};
+    mst_tensor *tensors[2] = {NULL, NULL};
+    *out = NULL;
+    const mst_status status = mst_session_run(j->session, NULL, 0, fetches, 2, tensors);
+    mst_tensor_release(tensors[1]);
+    *out = tensors[0];
+    return status;
+}
+
+/* A step that finds BEFORE in the variable. */
+static void expect_step(job *j, double before) {
+    mst_tensor *sum;
+    EXPECT_OK(run_job(j, &sum));
+    assert_true(engine_get(sum, 2) == 2 * before + 5);
+    mst_tensor_release(sum);
+}
+
+/* Ends the job; then the plugin has nothing of it any more. */
+static void end_job(job *j) {
+    set_faults("");
+    engine_end(j->graph, j->session);
+    for (int i = 0; i < 100 && (shim_count("PJRT_Buffer") || shim_count("PJRT_Event")); i++) usleep(20000);
+    assert_int_equal(shim_count("PJRT_Buffer"), 0);
+    assert_int_equal(shim_count("PJRT_Event"), 0);
+}
+
+/* ---- tests ---- */
+
+typedef struct fault_case {
+    const char *faults;
+    mst_status status;
+    const char *text, *device;
+} fault_case;
+
+/* "" as a device: any, as more than one has the same cause. */
+static const fault_case cases[] = {
+    {"PJRT_LoadedExecutable_Execute 1 fail", MST_INTERNAL,
+     "the plugin says: shim: PJRT_LoadedExecutable_Execute: ", "XLA:0"},
+    {"PJRT_LoadedExecutable_Execute 1 fail RESOURCE_EXHAUSTED no room", MST_OUT_OF_MEMORY, "no room", "XLA:0"},
+    {"PJRT_LoadedExecutable_Execute 1 fail DEADLINE_EXCEEDED too late", MST_UNAVAILABLE, "too late", "XLA:0"},
+    {"PJRT_LoadedExecutable_Execute 1 event_fail 0.05 UNAVAILABLE it was lost", MST_UNAVAILABLE, "it was lost",
+     "XLA:0"},
+    {"PJRT_LoadedExecutable_Execute 2 event_fail 0.05", MST_INTERNAL, "what this call started was to fail", "XLA:1"},
+    {"PJRT_Buffer_CopyToDevice 1 fail", MST_INTERNAL, "copying to xla 1: the plugin says: ", ""},
+    {"PJRT_Buffer_CopyToDevice 1 event_fail 0.05", MST_INTERNAL, "what this call started was to fail", "XLA:1"},
+    {"PJRT_Buffer_ToHostBuffer 1 fail", MST_INTERNAL, "copying to the host: the plugin says: ", ""},
+    {"PJRT_Buffer_ToHostBuffer 1 event_fail 0.05", MST_INTERNAL, "what this call started was to fail", ""},
+    {"PJRT_LoadedExecutable_Execute 1 event_stuck", MST_DEADLINE, "has not ended", "XLA:0"},
+    {"PJRT_LoadedExecutable_Execute 2 event_stuck", MST_DEADLINE, "has not ended", "XLA:1"},
+    {"PJRT_Buffer_CopyToDevice 1 event_stuck", MST_DEADLINE, "has not ended", "XLA:1"},
+    {"PJRT_Buffer_ToHostBuffer 1 event_stuck", MST_DEADLINE, "", ""},
+    {"PJRT_Event_OnReady 1 fail", MST_INTERNAL, "PJRT_Event_OnReady", ""},
+};
+
+static void failed_step_has_one_error_and_changes_nothing(void **state) {
+    (void)state;
+    job j;
+    double v = 1;
+    begin_job(&j, 1);
+    expect_step(&j, v++); /* compiles */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const fault_case *c = &cases[i];
+        mst_tensor *sum;
+        printf("%s\n", c->faults);
+        set_faults(c->faults);
+        EXPECT_ERROR(run_job(&j, &sum), c->status, c->text);
+        if (!strstr(mst_error()->device, c->device))
+            fail_msg("'%s' is on %s, not on %s", mst_error()->message, mst_error()->device, c->device);
+        mst_tensor_release(sum);
+        set_faults("");
+        for (int k = 0; k < 2; k++) expect_step(&j, v++);
+    }
+    end_job(&j);
+}
+
+static void late_step_has_the_same_values(void **state) {
+    (void)state;
+    static const char *const faults[] = {"PJRT_LoadedExecutable_Execute 1+ event_delay 0.1",
+                                         "PJRT_Buffer_CopyToDevice 1+ event_delay 0.1",
+                                         "PJRT_Buffer_ToHostBuffer 1+ event_delay 0.1"};
+    job j;
+    double v = 1;
+    begin_job(&j, 60);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        set_faults(faults[i]);
+        for (int k = 0; k < 3; k++) expect_step(&j, v++);
+    }
+    end_job(&j);
+}
+
+static void compiling_that_does_not_end_is_left(void **state) {
+    (void)state;
+    job j;
+    begin_job(&j, 1);
+    const mst_value other = mst_exp(mst_scale(j.doubled, 7));
+    set_faults("PJRT_Client_Compile 1 stuck");
+    EXPECT_ERROR(mst_session_run(j.session, NULL, 0, &other, 1, NULL), MST_DEADLINE, "program_0'");
+    alarm(60);
+    engine_end(j.graph, j.session);
+    alarm(0);
+    set_faults("");
+}
+
+/* The next plan with the same text compiles it again. */
+static void program_that_is_refused_is_tried_again(void **state) {
+    (void)state;
+    job j;
+    mst_tensor *out = NULL;
+    begin_job(&j, 60);
+    const mst_value other = mst_tanh(mst_scale(j.doubled, 3));
+    set_faults("PJRT_Client_Compile 1 fail UNIMPLEMENTED no such op");
+    EXPECT_ERROR(mst_session_run(j.session, NULL, 0, &other, 1, &out), MST_UNIMPLEMENTED, "no such op");
+    end_job(&j);
+    begin_job(&j, 60);
+    const mst_value same = mst_tanh(mst_scale(j.doubled, 3));
+    EXPECT_OK(mst_session_run(j.session, NULL, 0, &same, 1, &out));
+    mst_tensor_release(out);
+    end_job(&j);
+}
+
+static void equal_programs_are_compiled_once(void **state) {
+    (void)state;
+    job j;
+    set_faults("");
+    for (int i = 0; i < 2; i++) {
+        begin_job(&j, 60);
+        const int64_t before = shim_count("PJRT_Client_Compile");
+        expect_step(&j, 1);
+        const int64_t compiled = shim_count("PJRT_Client_Compile") - before;
+        if (i) assert_int_equal(compiled, 0);
+        end_job(&j);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(failed_step_has_one_error_and_changes_nothing),
+        cmocka_unit_test(late_step_has_the_same_values),
+        cmocka_unit_test(compiling_that_does_not_end_is_left),
+        cmocka_unit_test(program_that_is_refused_is_tried_again),
+        cmocka_unit_test(equal_programs_are_compiled_once),
+    };
+    const char *shim = getenv("MUSTER_SHIM"), *plugin = getenv("MUSTER_SHIM_PLUGIN");
+    if (!shim || !plugin || access(plugin, R_OK)) {
+        printf("skipped: there is no plugin '%s': scripts/pjrt-plugin fetches it\n", plugin ? plugin : "");
+        return SKIPPED;
+    }
+    setenv("MUSTER_PJRT_PLUGIN", shim, true);
+    void *library = dlopen(shim, RTLD_NOW | RTLD_LOCAL), *symbol[2] = {NULL, NULL};
+    if (library) symbol[0] = dlsym(library, "shim_set_faults");
+    if (library) symbol[1] = dlsym(library, "shim_count");
+    if (!symbol[0] || !symbol[1] || mst_compile_cache_set("off", 0, NULL)) return 1;
+    memcpy(&shim_set_faults, &symbol[0], sizeof symbol[0]);
+    memcpy(&shim_count, &symbol[1], sizeof symbol[1]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
