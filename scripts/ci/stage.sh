@@ -99,15 +99,15 @@ exclude() {
     done
 }
 
-# build_and_test PRESET [COMMAND...]: all tests but those that the list `excluded` names, and those on devices of PJRT's
-# plugin; COMMAND is put before ctest. Some tests wait most of the time, so one more than there are cores runs at once.
+# build_and_test PRESET [COMMAND...]: all tests but those that the list `excluded` names; COMMAND is put before ctest. Some
+# tests wait most of the time, so one more than there are cores runs at once.
 build_and_test() {
     need
     use_fast_linker
     cmake --preset "$1"
     exclude "build/$1" "${excluded[@]}"
     cmake --build --preset "$1"
-    "${@:2}" ctest --preset "$1" -LE pjrt --no-tests=error --parallel $((JOBS + 1)) -E "$EXCLUDED"
+    "${@:2}" ctest --preset "$1" --no-tests=error --parallel $((JOBS + 1)) -E "$EXCLUDED"
 }
 
 # Whether clang has its fuzzer, whose package has the name of clang's version.
