@@ -125,6 +125,15 @@ mst_pjrt_buffer *mst_pjrt_buffer_at(mst_domain *domain, const void *data) {
     return out;
 }
 
+mst_pjrt_buffer *mst_pjrt_buffer_take(mst_domain *domain, const void *data) {
+    device_memory *memory = (device_memory *)domain;
+    pthread_mutex_lock(&memory->lock);
+    mst_pjrt_buffer *out = mst_named_memory_at(&memory->names, data);
+    if (out) out = atomic_load(&out->references) == 1 ? mst_named_memory_take(&memory->names, data) : NULL;
+    pthread_mutex_unlock(&memory->lock);
+    return out;
+}
+
 mst_status mst_pjrt_buffer_put(mst_domain *domain, void *data, mst_pjrt_buffer *buffer) {
     device_memory *memory = (device_memory *)domain;
     pthread_mutex_lock(&memory->lock);

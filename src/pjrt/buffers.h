@@ -38,6 +38,8 @@ size_t mst_pjrt_buffer_bytes(const mst_pjrt_buffer *buffer);
 
 /** The buffer at the address DATA, with a reference for the caller; NULL: there is none. */
 mst_pjrt_buffer *mst_pjrt_buffer_at(mst_domain *domain, const void *data);
+/** Takes the buffer at the address DATA away, for the caller; NULL: there is none, or somebody else has it too. */
+mst_pjrt_buffer *mst_pjrt_buffer_take(mst_domain *domain, const void *data);
 /** Puts BUFFER at the address DATA. What lies in its bytes is there no more. */
 MST_CHECKED mst_status mst_pjrt_buffer_put(mst_domain *domain, void *data, mst_pjrt_buffer *buffer);
 

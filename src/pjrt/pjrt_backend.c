@@ -97,7 +97,8 @@ typedef struct instance {
     words_argument *words; /* of all calls */
     int64_t num_words;
     mst_pjrt_buffer **argument; /* memory for one call: buffers of its arguments, */
-    PJRT_Buffer **raw;          /* and of the plugin: its arguments, then its results */
+    PJRT_Buffer **raw;          /* of the plugin: its arguments, then its results, */
+    int64_t *kept;              /* and the numbers of arguments that must not be taken although they are donated */
     _Atomic uint64_t frame;     /* number of the frame to which the jobs belong; set when JOBS is ready for it */
     mst_pjrt_jobs *jobs;        /* by call */
 } instance;
@@ -112,7 +113,27 @@ static void unbind(void *context) {
     free(x->words);
     free(x->argument);
     free(x->raw);
+    free(x->kept);
     free(x);
+}
+
+/* The donation of source I of NODE, a program; NULL: it is not donated. */
+static const mst_compiled_donation *donation_of(const mst_plan_node *node, int i) {
+    const mst_compiled_options *o = node->options;
+    for (int32_t k = 0; k < o->num_donated; k++)
+        if (o->donation[k].source == i) return &o->donation[k];
+    return NULL;
+}
+
+/* The results of the program NODE that are arrays: its outputs, and the new values of variables. */
+static int num_arrays(const mst_plan_node *node) {
+    return node->num_dst + ((const mst_compiled_options *)node->options)->num_donated;
+}
+
+/* The value whose dtype and shape result I has: an output, or a variable that the program NODE writes. */
+static int32_t value_of_result(const mst_plan_node *node, int i) {
+    const mst_compiled_donation *donation = ((const mst_compiled_options *)node->options)->donation;
+    return i < node->num_dst ? node->dst + i : node->src[donation[i - node->num_dst].source];
 }
 
 static int num_arguments(const mst_plan_node *node, const mst_pjrt_executable *text) {
@@ -125,7 +146,8 @@ static mst_status allocate(instance *x, const device_executable *e) {
     int64_t arrays = 0, most = 0;
     for (int64_t k = 0; k < program->num_calls; k++) {
         const mst_plan_node *node = &e->plan->node[e->plan->instance[program->call[k]].node];
-        const int64_t arguments = num_arguments(node, e->text[k]), all = arguments + node->num_dst + 1;
+        const int64_t arguments = num_arguments(node, e->text[k]), results = e->text[k] ? num_arrays(node) + 1 : 0,
+                      all = arguments + results;
         arrays += node->num_src + node->num_dst;
         x->num_words += arguments;
         if (all > most) most = all;
@@ -136,8 +158,9 @@ static mst_status allocate(instance *x, const device_executable *e) {
     x->words = calloc((size_t)x->num_words + 1, sizeof *x->words);
     x->argument = calloc((size_t)most + 1, sizeof(mst_pjrt_buffer *));
     x->raw = calloc((size_t)most + 1, sizeof(PJRT_Buffer *));
+    x->kept = calloc((size_t)most + 1, sizeof *x->kept);
     x->jobs = mst_pjrt_jobs_create(x->api, x->num_calls, 0);
-    const bool done = x->calls && x->arrays && x->words && x->argument && x->raw && x->jobs;
+    const bool done = x->calls && x->arrays && x->words && x->argument && x->raw && x->kept && x->jobs;
     return done ? MST_OK : MST_NO_MEMORY("for a plan");
 }
 
@@ -208,17 +231,22 @@ static mst_status check_argument(const mst_plan_node *node, int i) {
 static mst_status check_program(const mst_plan *plan, const device_call *c) {
     const mst_plan_node *node = c->node;
     const mst_compiled_options *o = node->options;
-    const int results = node->num_dst + (o->num_faults > 0), given = mst_pjrt_executable_num_results(c->text);
+    const int arrays = num_arrays(node), results = arrays + (o->num_faults > 0),
+              given = mst_pjrt_executable_num_results(c->text);
     if (given != results)
         return MST_FAIL(MST_INTERNAL, "node '%s' has %d results, its program %d", node->name, results, given);
     for (int i = 0; i < o->num_arguments; i++) MST_TRY(check_argument(node, i));
-    for (int i = 0; i < node->num_dst; i++) {
-        const mst_spec *spec = &plan->value[node->dst + i].spec;
+    for (int32_t k = 0; k < o->num_donated; k++)
+        if (o->donation[k].result != node->num_dst + k)
+            return MST_FAIL(MST_INTERNAL, "node '%s': variable %d becomes result %d", node->name, k,
+                            o->donation[k].result);
+    for (int i = 0; i < arrays; i++) {
+        const mst_spec *spec = &plan->value[value_of_result(node, i)].spec;
         if (!mst_pjrt_executable_gives(c->text, i, mst_pjrt_type(spec->dtype), spec->shape.ndim, spec->shape.dim))
-            return MST_FAIL(MST_INTERNAL, "node '%s': the program gives another dtype or shape for output %d",
+            return MST_FAIL(MST_INTERNAL, "node '%s': the program gives another dtype or shape for result %d",
                             node->name, i);
     }
-    if (o->num_faults && !mst_pjrt_executable_gives(c->text, node->num_dst, PJRT_Buffer_Type_S32, 0, NULL))
+    if (o->num_faults && !mst_pjrt_executable_gives(c->text, arrays, PJRT_Buffer_Type_S32, 0, NULL))
         return MST_FAIL(MST_INTERNAL, "node '%s': the word of faults is not tensor<i32>", node->name);
     return MST_OK;
 }
@@ -255,15 +283,28 @@ static mst_status find_words(const instance *x, const device_call *c, int i, mst
     return MST_OK;
 }
 
-/* Fills x->raw with the arguments of C. Those that are values get a reference in x->argument; NULL for others. */
-static mst_status find_arguments(instance *x, const device_call *c) {
+/* The buffer of source I of C, with a reference. One that is donated is taken from its address. If somebody else has it
+ * too, argument NUMBER is kept: the plugin must not take it. */
+static mst_pjrt_buffer *find_source(const instance *x, const device_call *c, int i, int number, size_t *num_kept) {
+    const void *data = c->src[i].data;
+    mst_pjrt_buffer *buffer;
+    if (!donation_of(c->node, i)) return mst_pjrt_buffer_at(x->domain, data);
+    if ((buffer = mst_pjrt_buffer_take(x->domain, data))) return buffer;
+    x->kept[(*num_kept)++] = number;
+    return mst_pjrt_buffer_at(x->domain, data);
+}
+
+/* Fills x->raw with the arguments of C. Those that are values get a reference in x->argument; NULL for others. Sets
+ * NUM_KEPT to the number of those in x->kept. */
+static mst_status find_arguments(instance *x, const device_call *c, size_t *num_kept) {
     const mst_compiled_options *o = c->node->options;
+    *num_kept = 0;
     for (int i = 0; i < o->num_arguments; i++) {
         mst_pjrt_buffer *buffer;
         if (o->argument[i].kind != MST_HLO_SOURCE_VALUE) {
             MST_TRY(find_words(x, c, i, &buffer));
         } else {
-            buffer = x->argument[i] = mst_pjrt_buffer_at(x->domain, c->src[o->argument[i].source].data);
+            buffer = x->argument[i] = find_source(x, c, o->argument[i].source, i, num_kept);
             if (!buffer)
                 return MST_FAIL(MST_INTERNAL, "node '%s': argument %d is not on device %d", c->node->name, i,
                                 x->device);
@@ -299,18 +340,19 @@ static mst_status take_results(const instance *x, const device_call *c, mst_pjrt
     const mst_plan_node *node = c->node;
     const mst_compiled_options *o = node->options;
     mst_status status = MST_OK;
-    for (int i = 0; i < node->num_dst; i++) {
-        mst_pjrt_buffer *buffer =
-            mst_pjrt_buffer_wrap(x->api, raw[i], mst_pjrt_type(c->dst[i].dtype), c->dst[i].count, job);
+    const int arrays = num_arrays(node);
+    for (int i = 0; i < arrays; i++) {
+        const mst_array *array = i < node->num_dst ? &c->dst[i] : &c->src[o->donation[i - node->num_dst].source];
+        mst_pjrt_buffer *buffer = mst_pjrt_buffer_wrap(x->api, raw[i], mst_pjrt_type(array->dtype), array->count, job);
         if (!buffer)
             status = MST_NO_MEMORY("for a buffer");
         else if (!status)
-            status = mst_pjrt_buffer_put(x->domain, c->dst[i].data, buffer);
+            status = mst_pjrt_buffer_put(x->domain, array->data, buffer);
         mst_pjrt_buffer_release(buffer);
     }
     if (!o->num_faults) return status;
-    if (!status) status = fetch_word(x, c, job, raw[node->num_dst]);
-    mst_pjrt_buffer *word = mst_pjrt_buffer_wrap(x->api, raw[node->num_dst], PJRT_Buffer_Type_S32, 1, NULL);
+    if (!status) status = fetch_word(x, c, job, raw[arrays]);
+    mst_pjrt_buffer *word = mst_pjrt_buffer_wrap(x->api, raw[arrays], PJRT_Buffer_Type_S32, 1, NULL);
     mst_pjrt_buffer_release(word);
     return status;
 }
@@ -334,11 +376,13 @@ static mst_status report_refused(const instance *x, const mst_pjrt_job *job, PJR
 }
 
 /* Starts the program of C with the arguments that are in x->raw. */
-static mst_status launch(instance *x, const device_call *c, mst_pjrt_job *job, int32_t *node) {
+static mst_status launch(instance *x, const device_call *c, size_t num_kept, mst_pjrt_job *job, int32_t *node) {
     const mst_compiled_options *o = c->node->options;
     PJRT_Buffer **results = x->raw + o->num_arguments;
     PJRT_Event *ended = NULL;
-    PJRT_ExecuteOptions options = {.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE};
+    PJRT_ExecuteOptions options = {.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE,
+                                   .non_donatable_input_indices = x->kept,
+                                   .num_non_donatable_input_indices = num_kept};
     PJRT_LoadedExecutable_Execute_Args args = {.struct_size = PJRT_LoadedExecutable_Execute_Args_STRUCT_SIZE,
                                                .executable = c->loaded,
                                                .options = &options,
@@ -360,11 +404,12 @@ static mst_status start_program(instance *x, const device_call *c, int32_t *node
     *node = c->number;
     mst_pjrt_job *job = mst_pjrt_job_start(x->jobs, c - x->calls, c->number, num_arguments);
     if (!job) return MST_NO_MEMORY("for a program");
-    mst_status status = find_arguments(x, c);
+    size_t num_kept;
+    mst_status status = find_arguments(x, c, &num_kept);
     if (!status) {
         for (int i = 0; i < num_arguments; i++)
             if (x->argument[i]) mst_pjrt_job_use(job, mst_pjrt_buffer_maker(x->argument[i]));
-        status = launch(x, c, job, node);
+        status = launch(x, c, num_kept, job, node);
     }
     mst_pjrt_job_launched(job);
     release_arguments(x, c);
@@ -416,6 +461,19 @@ static mst_status execute(void *context, int32_t first, int32_t end, struct mst_
     return MST_OK;
 }
 
+/* Waits until the programs behind the gate have been compiled. */
+static mst_status ready(void *context, mst_frame *frame, int32_t *node) {
+    instance *x = context;
+    for (int64_t k = 0; k < x->num_calls; k++) {
+        device_call *c = &x->calls[k];
+        if (!c->text || c->node->region != MST_COMMIT) continue;
+        *node = c->number;
+        MST_TRY(await_program(x, c, frame->deadline));
+    }
+    *node = -1;
+    return MST_OK;
+}
+
 /* ---- settling ---- */
 
 static mst_status report_ended(const instance *x, const mst_frame *frame, int32_t *node) {
@@ -451,4 +509,5 @@ const mst_backend mst_pjrt_backend = {.size = sizeof(mst_backend),
                                       .bind = bind,
                                       .unbind = unbind,
                                       .execute = execute,
-                                      .settle = settle};
+                                      .settle = settle,
+                                      .ready = ready};

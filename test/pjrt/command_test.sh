@@ -46,6 +46,18 @@ train xla:2 --shards 6
 check "$([ "$weights" = "$three" ] && echo yes)" "three devices that share two give the weights of two" \
     "$weights, and $three on xla:3"
 
+# Where the limit has no room for variables before and after a step, the plugin takes the memory of the old ones.
+for limit in 1500K 4M; do
+    train xla:2 --shards 2 --hidden-units 64 --optimizer adam --memory-limit $limit
+    said=$(grep -c '^memory: ' "$folder/log" || true)
+    case $limit in
+        4M) check "$([ "$said" -eq 0 ] && [ "$weights" = "$in_place" ] && echo yes)" \
+            "variables updated in place get the bits of those that are not" "$weights, and $in_place in place" ;;
+        *) check "$([ "$said" -eq 1 ] && echo yes)" "it is said that variables are updated in place" "$(cat "$folder/log")" ;;
+    esac
+    in_place=$weights
+done
+
 # The next process compiles nothing. The plugin shim, which hands calls on, counts them.
 plugin=$MUSTER_PJRT_PLUGIN
 export MUSTER_SHIM_PLUGIN="$plugin" MUSTER_SHIM_COUNTS="$folder/counts" MUSTER_PJRT_PLUGIN="$shim"
