@@ -3,9 +3,13 @@
  *      shard 0:  part ---> sum_replicas 7          part --+
  *      shard 1:  part ---> sum_replicas 7    to    part --+--> add_n ----> identity of shard 0, 1, ...
  *
- * In a cluster the tasks exchange the sums of the leaves of their windows. All tasks start these exchanges in the order
- * of their numbers: each exchange comes after the start of the one before. Then no two tasks wait for each other, since
- * a task that waits for an exchange has started all exchanges before it. */
+ * In a cluster the tasks exchange the sums of the leaves of their windows. All tasks start these exchanges in one order:
+ * each exchange comes after the start of the one before. Then no two tasks wait for each other, since a task that waits
+ * for an exchange has started all exchanges before it.
+ *
+ * That order is by depth, which is the largest number of sums on any path to a sum, then by number. So a sum waits for
+ * no sum that it does not need and that needs another one first. On devices that compile, programs then have the same
+ * nodes whether or not there are other tasks (programs.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,11 +23,13 @@
 /* A node with its options. */
 typedef struct part {
     const mst_sum_replicas_options *options;
-    int32_t node;
+    int32_t node, depth;
 } part;
 
-static int by_number_and_shard(const void *a, const void *b) {
-    const mst_sum_replicas_options *x = ((const part *)a)->options, *y = ((const part *)b)->options;
+static int by_depth_number_and_shard(const void *a, const void *b) {
+    const part *p = a, *q = b;
+    const mst_sum_replicas_options *x = p->options, *y = q->options;
+    if (p->depth != q->depth) return p->depth < q->depth ? -1 : 1;
     if (x->number != y->number) return x->number < y->number ? -1 : 1;
     return (x->shard > y->shard) - (x->shard < y->shard);
 }
@@ -116,6 +122,21 @@ static mst_status lower_all(mst_plan *plan, const part *parts, int64_t count) {
     return MST_OK;
 }
 
+/* Sets DEPTH, by node: the largest number of nodes sum_replicas on any path to the node. */
+static mst_status find_depths(mst_plan *plan, int32_t *depth) {
+    MST_TRY(mst_plan_sort(plan));
+    for (int64_t k = 0; k < plan->num_order; k++) {
+        const int32_t n = plan->order[k];
+        const mst_plan_node *node = &plan->node[n];
+        for (int i = 0; i < node->num_src + node->num_control; i++) {
+            const int32_t from = i < node->num_src ? plan->value[node->src[i]].node : node->control[i - node->num_src];
+            const int32_t through = depth[from] + (plan->node[from].op == &mst_op_sum_replicas);
+            if (through > depth[n]) depth[n] = through;
+        }
+    }
+    return MST_OK;
+}
+
 mst_status mst_distribute_replica_sums(mst_distribute_pass *d) {
     mst_plan *plan = d->plan;
     int64_t count = 0;
@@ -123,13 +144,17 @@ mst_status mst_distribute_replica_sums(mst_distribute_pass *d) {
         count += plan->node[n].op == &mst_op_sum_replicas && !plan->node[n].dead;
     if (count == 0) return MST_OK;
     part *parts = calloc((size_t)count, sizeof *parts);
-    if (!parts) return MST_NO_MEMORY("for a plan");
+    int32_t *depth = calloc((size_t)plan->num_nodes + 1, sizeof *depth);
+    mst_status status = parts && depth ? find_depths(plan, depth) : MST_NO_MEMORY("for a plan");
     count = 0;
-    for (int32_t n = 0; n < d->num_imported; n++)
+    for (int32_t n = 0; n < d->num_imported && !status; n++)
         if (plan->node[n].op == &mst_op_sum_replicas && !plan->node[n].dead)
-            parts[count++] = (part){.options = plan->node[n].options, .node = n};
-    qsort(parts, (size_t)count, sizeof *parts, by_number_and_shard);
-    const mst_status status = lower_all(plan, parts, count);
+            parts[count++] = (part){.options = plan->node[n].options, .node = n, .depth = depth[n]};
+    free(depth);
+    if (!status) {
+        qsort(parts, (size_t)count, sizeof *parts, by_depth_number_and_shard);
+        status = lower_all(plan, parts, count);
+    }
     free(parts);
     return status;
 }
