@@ -58,6 +58,12 @@ for limit in 1500K 4M; do
     in_place=$weights
 done
 
+# Two processes with a device each, where there are sockets.
+"$muster" launch --workers 2 -- "$muster" train --data fashion-mnist --steps 50 --seed 3 --devices xla:1 --shards 2 \
+    > "$folder/log" 2>&1 || cat "$folder/log"
+workers=$(sed -n 's/^worker:[01] | weights sha256: //p' "$folder/log" | sort | uniq -c | tr -s ' ')
+check "$([ "$workers" = " 2 $two" ] && echo yes)" "two workers give the weights of two devices" "$workers, and $two on xla:2"
+
 # The next process compiles nothing. The plugin shim, which hands calls on, counts them.
 plugin=$MUSTER_PJRT_PLUGIN
 export MUSTER_SHIM_PLUGIN="$plugin" MUSTER_SHIM_COUNTS="$folder/counts" MUSTER_PJRT_PLUGIN="$shim"
