@@ -17,6 +17,7 @@
 struct mst_errand;
 struct mst_errand_type;
 struct mst_executable_key;
+struct mst_executable_order;
 struct mst_executable_source;
 struct mst_frame;
 struct mst_run_notes;
@@ -53,7 +54,7 @@ typedef struct mst_binding {
 /** VALUE with its address. For a fed tensor the address is missing. */
 mst_array mst_binding_array(const mst_binding *binding, int32_t value);
 
-/** No function may be NULL, except settle and ready. */
+/** No function may be NULL, except settle, ready and compile_text. */
 typedef struct mst_backend {
     uint32_t size; /**< size of this struct when the backend was written */
     /** Makes the executable for DEVICE's calls of PLAN. PLAN outlives it. */
@@ -76,6 +77,10 @@ typedef struct mst_backend {
      *  been compiled. Called before the gate, on any thread, if the plan donates: behind the gate nothing should fail.
      *  The status is that of the first call for which it cannot, *NODE its node. NULL: nothing to wait for. */
     mst_status (*ready)(void *instance, struct mst_frame *frame, int32_t *node);
+    /** Compiles a text for another task of the cluster, which has asked for it (run/executables.h). *DATA, SIZE bytes, is
+     *  freed with free(). An error if SOURCE is for other options, another plugin or another kind of device than here.
+     *  Called on a thread of its own, and may take long. NULL: each task compiles its own texts. */
+    mst_status (*compile_text)(const struct mst_executable_source *source, void **data, size_t *size);
 } mst_backend;
 
 /** What the library does for backends of modules (mst_registrar). */
@@ -94,6 +99,8 @@ typedef struct mst_backend_services {
     void (*executable_key)(const struct mst_executable_source *source, struct mst_executable_key *out);
     bool (*executable_find)(const struct mst_executable_key *key, void **data, size_t *size);
     void (*executable_keep)(const struct mst_executable_key *key, const void *data, size_t size);
+    /** As mst_executable_make (run/executables.h): found, got from another task, or compiled and kept. */
+    mst_status (*executable_make)(const struct mst_executable_order *order, void **data, size_t *size);
 } mst_backend_services;
 
 extern const mst_backend_services mst_backend_services_here;

@@ -3,7 +3,7 @@
 #include "run/backend.h"
 #include "run/compiled_fault.h"
 #include "run/errand.h"
-#include "run/executable_cache.h"
+#include "run/executables.h"
 #include "run/trace.h"
 
 const mst_backend_services mst_backend_services_here = {.clock_now = mst_clock_now,
@@ -14,4 +14,5 @@ const mst_backend_services mst_backend_services_here = {.clock_now = mst_clock_n
                                                         .errand_leave = mst_errand_leave,
                                                         .executable_key = mst_executable_key_make,
                                                         .executable_find = mst_executable_find,
-                                                        .executable_keep = mst_executable_keep};
+                                                        .executable_keep = mst_executable_keep,
+                                                        .executable_make = mst_executable_make};

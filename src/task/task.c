@@ -1,6 +1,6 @@
 /* A task: this process as a member of a cluster.
  *
- *      transport, events    connected, lost, control ----+
+ *      transport, events    connected, lost, control ----+         (control of executables: task_executables.h)
  *      clock thread         ticks -----------------------+--> members: who is there (membership/members.h)
  *      program              ready, committed, left ------+        |
  *                                                                 v
@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "cluster/task_log.h"
+#include "messages/executable_message.h"
 #include "task/task_inside.h"
 
 /* ---- the log ---- */
@@ -80,6 +81,7 @@ static void members_begun(void *context, const mst_generation *generation) {
     if (generation->anew) say_what_counts(task, generation);
     task->type->begin(task->transport, generation->number);
     if (task->group) mst_group_begin(task->group, generation->number);
+    mst_task_executables_begin(task->executables, generation->source);
     pthread_cond_broadcast(&task->changed);
 }
 
@@ -96,7 +98,9 @@ static void members_ended(void *context, const mst_task_failure *failure) {
     mst_task_failure ended = *failure;
     const bool stopped = failure->code == MST_CANCELLED;
     ended.code = MST_UNAVAILABLE; /* not an error of the program: the tasks come together again */
+    const mst_failure plain = mst_task_failure_plain(&ended);
     end_group(task, &ended);
+    mst_task_executables_end(task->executables, &plain);
     task->phase = APART;
     if (stopped)
         task->stopped_at = task->ended_at = failure->state_number;
@@ -114,7 +118,9 @@ static void members_stopped(void *context, int64_t state_number) {
 
 static void members_failed(void *context, const mst_task_failure *failure) {
     mst_task *task = context;
+    const mst_failure plain = mst_task_failure_plain(failure);
     end_group(task, failure);
+    mst_task_executables_finish(task->executables, &plain);
     task->phase = FAILED;
     task->failure = *failure;
     pthread_cond_broadcast(&task->changed);
@@ -168,6 +174,7 @@ static void members_notice(void *context, const mst_task_failure *notice) {
 static void members_bye(void *context) {
     mst_task *task = context;
     task->phase = ALL_LEFT;
+    mst_task_executables_finish(task->executables, NULL);
     pthread_cond_broadcast(&task->changed);
 }
 
@@ -188,6 +195,10 @@ mst_members_events mst_task_members_events(mst_task *task) {
 
 static void on_control(void *context, int32_t from, uint64_t instance, const void *data, size_t bytes) {
     mst_task *task = context;
+    if (mst_executable_message_is(data, bytes)) {
+        mst_task_executables_received(task->executables, from, data, bytes);
+        return;
+    }
     pthread_mutex_lock(&task->lock);
     if (task->members) mst_members_received(task->members, from, instance, data, bytes);
     pthread_mutex_unlock(&task->lock);
@@ -195,6 +206,7 @@ static void on_control(void *context, int32_t from, uint64_t instance, const voi
 
 static void on_connected(void *context, int32_t number) {
     mst_task *task = context;
+    mst_task_executables_connected(task->executables, number);
     pthread_mutex_lock(&task->lock);
     if (task->members) mst_members_connected(task->members, number);
     pthread_mutex_unlock(&task->lock);
@@ -202,6 +214,7 @@ static void on_connected(void *context, int32_t number) {
 
 static void on_lost(void *context, int32_t number, uint64_t instance, const char *why) {
     mst_task *task = context;
+    mst_task_executables_lost(task->executables, number);
     pthread_mutex_lock(&task->lock);
     if (task->members) mst_members_lost(task->members, number, instance, why);
     pthread_mutex_unlock(&task->lock);

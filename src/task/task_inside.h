@@ -10,6 +10,7 @@
 #include "cluster/task_status.h"
 #include "membership/members.h"
 #include "task/task.h"
+#include "task/task_executables.h"
 
 enum { CHIEF = 0 /* the first worker */ };
 
@@ -31,11 +32,12 @@ struct mst_task {
     const mst_transport_type *type;
     mst_transport *transport;
     mst_ps_client *servers; /**< NULL: the cluster has no parameter servers. Else all members after it are unused */
-    mst_task_group *group;  /**< NULL: the shards have not been divided */
-    bool shared;            /**< the shards belong to a model: their number stays */
-    bool by_call;           /**< the tasks first joined for a collective (muster/task.h), not for training */
-    bool has_agreed;        /**< with by_call: the tasks have compared what they train since then */
-    pthread_mutex_t lock;   /**< guards all members after it, except the store of `state` */
+    mst_task_executables *executables;
+    mst_task_group *group; /**< NULL: the shards have not been divided */
+    bool shared;           /**< the shards belong to a model: their number stays */
+    bool by_call;          /**< the tasks first joined for a collective (muster/task.h), not for training */
+    bool has_agreed;       /**< with by_call: the tasks have compared what they train since then */
+    pthread_mutex_t lock;  /**< guards all members after it, except the store of `state` */
     pthread_cond_t changed;
     mst_members *members;
     task_phase phase;

@@ -171,6 +171,22 @@ static mst_status open_transport(mst_task *task, uint64_t instance) {
     return status ? tell_cannot_join(task, &which, &options, status) : MST_OK;
 }
 
+static mst_status send_control(void *context, int32_t to, const void *data, size_t bytes) {
+    mst_task *task = context;
+    return task->type->control(task->transport, to, data, bytes);
+}
+
+static mst_status create_executables(mst_task *task) {
+    const mst_task_executables_options options = {.num_tasks = task->num_workers,
+                                                  .self = task->self,
+                                                  .chief = CHIEF,
+                                                  .name = task->name,
+                                                  .patience = task->options.timeout,
+                                                  .send = send_control,
+                                                  .context = task};
+    return mst_task_executables_create(&options, &task->executables);
+}
+
 static mst_status task_open(mst_task *task) {
     const mst_task_options *o = &task->options;
     uint64_t instance = 0;
@@ -182,9 +198,12 @@ static mst_status task_open(mst_task *task) {
     if (sodium_init() < 0) return MST_FAIL(MST_IO, "task: the system gives no random numbers");
     while (!instance) randombytes_buf(&instance, sizeof instance);
     MST_TRY(name_tasks(task));
+    MST_TRY(create_executables(task));
     MST_TRY(open_transport(task, instance));
     MST_TRY(open_members(task, instance));
-    return mst_task_start_clock(task);
+    MST_TRY(mst_task_start_clock(task));
+    mst_task_executables_open(task->executables, true);
+    return MST_OK;
 }
 
 mst_status mst_task_open_with(const mst_task_options *options, mst_task **out) {
@@ -218,6 +237,7 @@ mst_status mst_task_open_with(const mst_task_options *options, mst_task **out) {
 
 void mst_task_close(mst_task *task) {
     if (!task) return;
+    mst_task_executables_close(task->executables);
     pthread_mutex_lock(&task->lock);
     task->closing = true;
     pthread_cond_broadcast(&task->changed);
@@ -233,6 +253,7 @@ void mst_task_close(mst_task *task) {
     if (task->transport) task->type->close(task->transport, 1 /* seconds */);
     mst_ps_client_close(task->servers);
     mst_members_destroy(members);
+    mst_task_executables_release(task->executables);
     mst_store_release(task->state.store);
     mst_cluster_release((mst_cluster *)(uintptr_t)task->cluster);
     pthread_mutex_destroy(&task->lock);

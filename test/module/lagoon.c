@@ -16,17 +16,24 @@
  *   MUSTER_LAGOON_HOLD=FILE        while there is a file FILE.D, no run on device D ends; while there is a file
  *                                  FILE.text, no text is compiled
  *   MUSTER_LAGOON_TEXTS=FILE       each text that is new in this process is appended to FILE, then a line "// ----";
- *                                  several processes may share it */
+ *                                  several processes may share it
+ *   MUSTER_LAGOON_BYTES=FILE       executables are bytes: a random number, which is another one each time that a text is
+ *                                  compiled, and the text. They are made by mst_executable_make (run/executables.h), and
+ *                                  a line is appended to FILE for each: "compiled NUMBER KEY" where the text was
+ *                                  compiled, "loaded NUMBER KEY" where the bytes came from elsewhere. KEY: the beginning
+ *                                  of that of the executable */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "plan/compiled.h"
 #include "run/backend.h"
 #include "run/errand.h"
+#include "run/executables.h"
 #include "run/frame.h"
 #include "support/hlo_interpreter.h"
 #include "support/late_arrays.h"
@@ -83,15 +90,27 @@ typedef struct compilation {
 static pthread_mutex_t text_lock = PTHREAD_MUTEX_INITIALIZER;
 static compiled_text *texts;
 
-static mst_status log_text(const char *text) {
-    const char *path = getenv("MUSTER_LAGOON_TEXTS");
+/* Appends TEXT to the file that VARIABLE names, if it names one. */
+static mst_status append(const char *variable, const char *text) {
+    const char *path = getenv(variable);
     if (!path || !*path) return MST_OK;
     FILE *file = fopen(path, "a");
-    if (!file) return FAIL(MST_IO, "MUSTER_LAGOON_TEXTS: cannot open '%s'", path);
+    if (!file) return FAIL(MST_IO, "%s: cannot open '%s'", variable, path);
     /* other processes append to it too; closing it ends the lock */
-    const bool written = lockf(fileno(file), F_LOCK, 0) == 0 && fprintf(file, "%s\n// ----\n", text) > 0;
-    if (fclose(file) || !written) return FAIL(MST_IO, "MUSTER_LAGOON_TEXTS: cannot write '%s'", path);
+    const bool written = lockf(fileno(file), F_LOCK, 0) == 0 && fputs(text, file) >= 0;
+    if (fclose(file) || !written) return FAIL(MST_IO, "%s: cannot write '%s'", variable, path);
     return MST_OK;
+}
+
+static mst_status log_text(const char *text) {
+    static const char end[] = "\n// ----\n";
+    const size_t size = strlen(text) + sizeof end;
+    char *lines = malloc(size);
+    if (!lines) return NO_MEMORY();
+    snprintf(lines, size, "%s%s", text, end);
+    const mst_status status = append("MUSTER_LAGOON_TEXTS", lines);
+    free(lines);
+    return status;
 }
 
 /* Adds a text to the table, and logs it. */
@@ -114,13 +133,87 @@ static mst_status add_text(const char *text, compiled_text **out) {
     return MST_OK;
 }
 
+static mst_status parse_text(compilation *x, const char *text) {
+    char error[MOST_ERROR];
+    x->program = hlo_parse(text, error, sizeof error);
+    return x->program ? MST_OK : FAIL(MST_INTERNAL, "lagoon: %s", error);
+}
+
+/* ---- executables as bytes ---- */
+
+static const char head[] = "lagoon executable %016llx\n";
+enum { HEAD = 35, NUMBER_AT = 18 };
+
+static mst_executable_source source_of(const char *text) {
+    return (mst_executable_source){.text = text, .options = "", .plugin = "lagoon 1", .kind = "lagoon"};
+}
+
+static mst_status log_bytes(const char *verb, const char *text, const void *data) {
+    const mst_executable_source source = source_of(text);
+    mst_executable_key key;
+    char line[80];
+    host->services->executable_key(&source, &key);
+    snprintf(line, sizeof line, "%s %.16s %02x%02x%02x%02x\n", verb, (const char *)data + NUMBER_AT, key.byte[0],
+             key.byte[1], key.byte[2], key.byte[3]);
+    return append("MUSTER_LAGOON_BYTES", line);
+}
+
+/* Compiles a text to bytes. */
+static mst_status compile_text(const mst_executable_source *source, void **data, size_t *size) {
+    unsigned long long number;
+    char *hold;
+    if (strcmp(source->plugin, "lagoon 1") != 0 || strcmp(source->kind, "lagoon") != 0)
+        return FAIL(MST_INVALID, "lagoon: a program for plugin '%s' and device '%s' cannot be compiled here",
+                    source->plugin, source->kind);
+    MST_TRY(find_hold("text", &hold));
+    if (hold) late_while_file(hold);
+    free(hold);
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number) return FAIL(MST_IO, "lagoon: no random number");
+    const size_t bytes = HEAD + strlen(source->text);
+    char *text = malloc(bytes + 1);
+    if (!text) return NO_MEMORY();
+    snprintf(text, HEAD + 1, head, number);
+    strcpy(text + HEAD, source->text);
+    *data = text;
+    *size = bytes;
+    return log_bytes("compiled", source->text, text);
+}
+
+static mst_status compile_own(void *context, void **data, size_t *size) {
+    compilation *x = context;
+    const mst_executable_source source = source_of(x->text);
+    if (x->is_stuck) late_while_file(NULL);
+    MST_TRY(compile_text(&source, data, size));
+    return parse_text(x, x->text);
+}
+
+/* Makes the program from bytes that this or another process has made. */
+static mst_status load_bytes(compilation *x, const char *data, size_t size) {
+    const size_t length = strlen(x->text);
+    if (size != HEAD + length || memcmp(data + HEAD, x->text, length) != 0)
+        return FAIL(MST_CORRUPT, "lagoon: %zu bytes are no executable of this text", size);
+    MST_TRY(log_bytes("loaded", x->text, data));
+    return parse_text(x, x->text);
+}
+
+static mst_status make_bytes(compilation *x) {
+    const mst_executable_order order = {
+        .source = source_of(x->text), .device_type = "LAGOON", .compile = compile_own, .context = x};
+    void *data;
+    size_t size;
+    MST_TRY(host->services->executable_make(&order, &data, &size));
+    const mst_status status = data ? load_bytes(x, data, size) : MST_OK;
+    free(data);
+    return status;
+}
+
 static mst_status parse(void *context) {
     compilation *x = context;
-    char error[MOST_ERROR];
+    const char *bytes = getenv("MUSTER_LAGOON_BYTES");
+    if (bytes && *bytes) return make_bytes(x);
     if (x->is_stuck) late_while_file(NULL);
     if (x->hold) late_while_file(x->hold);
-    x->program = hlo_parse(x->text, error, sizeof error);
-    return x->program ? MST_OK : FAIL(MST_INTERNAL, "lagoon: %s", error);
+    return parse_text(x, x->text);
 }
 
 static void free_compilation(void *context) {
@@ -596,7 +689,8 @@ static const mst_backend backend = {.size = sizeof(mst_backend),
                                     .unbind = unbind,
                                     .execute = execute,
                                     .settle = settle,
-                                    .ready = ready};
+                                    .ready = ready,
+                                    .compile_text = compile_text};
 
 /* ---- the device type ---- */
 

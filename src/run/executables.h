@@ -1,0 +1,47 @@
+/** Making executables: found on disk (run/executable_cache.h), got from another task of the cluster, or compiled. */
+#ifndef MUSTER_RUN_EXECUTABLES_H
+#define MUSTER_RUN_EXECUTABLES_H
+
+#include "run/executable_cache.h"
+
+enum {
+    MST_EXECUTABLE_MOST = 1 << 30,        /**< bytes of an executable that another task sends */
+    MST_EXECUTABLE_SOURCE_MOST = 1 << 28, /**< bytes of the text and all other parts of a source */
+};
+
+/** What mst_executable_make is to make, and how. */
+typedef struct mst_executable_order {
+    mst_executable_source source;
+    /** The type of device. Another task compiles the text by `compile_text` of the backend of that type
+     *  (run/backend.h). */
+    const char *device_type;
+    bool refused; /**< what was found or got before does not load: it is compiled here, and takes the place of that */
+    /** Compiles the text here. *DATA, SIZE bytes, is freed with free(); NULL: it cannot be had as bytes, and so can be
+     *  neither kept nor sent. */
+    mst_status (*compile)(void *context, void **data, size_t *size);
+    void *context; /**< of `compile` */
+} mst_executable_order;
+
+/** Makes an executable. *DATA is then its SIZE bytes, which the caller frees with free() and loads. NULL: `compile` was
+ *  called, so the caller has it already. Call it in an errand, since it may wait for long.
+ *
+ *  A task of several workers makes each executable as all others do, so that all have the same bits: the text is
+ *  compiled by one of them (messages/executable_message.h). Errors are those of `compile`, here or there;
+ *  MST_CORRUPT if what was sent is damaged; MST_CANCELLED if the task was closed meanwhile. */
+MST_CHECKED mst_status mst_executable_make(const mst_executable_order *order, void **data, size_t *size);
+
+/** A way to make executables together with other processes. */
+typedef struct mst_executable_exchange {
+    struct mst_executable_exchange *next; /**< used by this file */
+    mst_status (*make)(void *context, const mst_executable_order *order, void **data, size_t *size);
+    void (*retain)(void *context), (*release)(void *context); /**< CONTEXT, with EXCHANGE, lives as long as a call */
+    void *context;
+} mst_executable_exchange;
+
+/** From now on executables of this process are made by EXCHANGE, if it is the only one. (Processes of tests may have
+ *  several tasks, which then have all executables in common.) */
+void mst_executable_exchange_add(mst_executable_exchange *exchange);
+/** EXCHANGE is not used for calls that begin after this. Does nothing if it was not added. */
+void mst_executable_exchange_remove(mst_executable_exchange *exchange);
+
+#endif
