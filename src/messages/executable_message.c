@@ -27,11 +27,10 @@ size_t mst_executable_message_encode(const mst_executable_message *message, void
     return MST_EXECUTABLE_MESSAGE_HEAD + message->bytes;
 }
 
-/* Whether the piece of MESSAGE lies within a total that is allowed. */
-static bool fits(const mst_executable_message *m) {
-    const uint64_t most = m->kind == MST_EXECUTABLE_BYTES ? MST_EXECUTABLE_MOST : MST_EXECUTABLE_SOURCE_MOST;
+/* Whether the piece of MESSAGE lies within its total, where it is a part of something. */
+static bool lies_within(const mst_executable_message *m) {
     if (m->kind != MST_EXECUTABLE_BYTES && m->kind != MST_EXECUTABLE_SOURCE) return true;
-    return m->total > 0 && m->total <= most && m->offset <= m->total && m->bytes <= m->total - m->offset;
+    return m->total > 0 && m->offset <= m->total && m->bytes <= m->total - m->offset;
 }
 
 bool mst_executable_message_decode(const void *data, size_t size, mst_executable_message *out) {
@@ -50,7 +49,7 @@ bool mst_executable_message_decode(const void *data, size_t size, mst_executable
     out->bytes = size - MST_EXECUTABLE_MESSAGE_HEAD;
     if (!kind || kind >= MST_EXECUTABLE_MESSAGE_KINDS) return false;
     out->kind = (mst_executable_message_kind)kind;
-    return fits(out);
+    return lies_within(out);
 }
 
 /* ---- sources ---- */

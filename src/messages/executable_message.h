@@ -2,15 +2,16 @@
  *  in a job, and all have the same bits. They are control messages (transport/transport.h).
  *
  *      asks                                                       gives
- *      ASK key, offset 0, hash of what it has ---------------->   it has it, or waits until it has
+ *      ASK key, offset 0, hash of what it has --------------->    it has it, or waits until it has
  *                                              <------- ASK_SOURCE if it has not, and does not compile that text itself
  *      SOURCE from the offset, a piece ----------------------->   (ASK_SOURCE again, until it has the whole)
  *                                              <------------ BYTES key, offset, size and hash of all, a piece
  *      ASK key, offset of the next piece --------------------->   and so on
  *
- *  In place of BYTES come FAILED, if it cannot be compiled, or NONE, if it cannot be had as bytes. BYTES without a piece:
- *  those of the hash in ASK are the same. Who asks sends ASK again until there is an answer, since a message is lost
- *  with its connection. A message that was not expected, such as a piece with another offset, changes nothing.
+ *  In place of BYTES come FAILED, if it cannot be compiled, or NONE, if it cannot be had as bytes. BYTES without a
+ *  piece says that it is there now, or that the hash in ASK is its hash. Who asks sends ASK again until there is an
+ *  answer, since a message is lost with its connection. A message that was not expected, such as a piece with another
+ *  offset, changes nothing.
  *
  *      "MSE", version 1   4 bytes
  *      kind               4
@@ -27,8 +28,8 @@
 
 #include "run/executables.h"
 
-typedef enum mst_executable_message_kind {
-    MST_EXECUTABLE_ASK = 1,
+typedef enum mst_executable_message_kind {    MST_EXECUTABLE_ASK = 1,
+    MST_EXECUTABLE_ASK_HELD, /**< as ASK, but the answer is NONE if the other task does not have it */
     MST_EXECUTABLE_BYTES,
     MST_EXECUTABLE_FAILED,
     MST_EXECUTABLE_NONE,
@@ -57,7 +58,7 @@ bool mst_executable_message_is(const void *data, size_t size);
 /** Writes MESSAGE to DST, which has room for MST_EXECUTABLE_MESSAGE_HEAD + bytes. Returns the number of bytes. */
 size_t mst_executable_message_encode(const mst_executable_message *message, void *dst);
 /** Reads a message, whose piece is then a part of DATA. Of BYTES and SOURCE, the piece lies within the total, which is
- *  from 1 to the most that is allowed. False if DATA is not a message. */
+ *  at least 1; whether it is too long is for the receiver to say. False if DATA is not a message. */
 bool mst_executable_message_decode(const void *data, size_t size, mst_executable_message *out);
 
 /** Encodes the source of ORDER. The caller frees *OUT with free(). MST_INVALID if it is too large to be sent. */

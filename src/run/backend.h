@@ -77,9 +77,9 @@ typedef struct mst_backend {
      *  been compiled. Called before the gate, on any thread, if the plan donates: behind the gate nothing should fail.
      *  The status is that of the first call for which it cannot, *NODE its node. NULL: nothing to wait for. */
     mst_status (*ready)(void *instance, struct mst_frame *frame, int32_t *node);
-    /** Compiles a text for another task of the cluster, which has asked for it (run/executables.h). *DATA, SIZE bytes, is
-     *  freed with free(). An error if SOURCE is for other options, another plugin or another kind of device than here.
-     *  Called on a thread of its own, and may take long. NULL: each task compiles its own texts. */
+    /** Compiles a text for another task of the cluster, which has asked for it (run/executables.h). *DATA, SIZE bytes,
+     *  is freed with free(). An error if SOURCE is for other options, another plugin or another kind of device than
+     *  here. Called on a thread of its own, and may take long. NULL: each task compiles its own texts. */
     mst_status (*compile_text)(const struct mst_executable_source *source, void **data, size_t *size);
 } mst_backend;
 

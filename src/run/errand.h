@@ -16,11 +16,11 @@ typedef struct mst_errand_type {
     void (*release)(void *context);    /**< frees the context when the work has ended and the errand was left */
 } mst_errand_type;
 
-/** What the work itself waits for, if that is outside of this process. Both functions are called on the threads that wait
- *  for the errand, under a lock of the errand, and must not wait. */
+/** What the work itself waits for, if that is outside of this process. Both functions are called on the threads that
+ *  wait for the errand, under a lock of the errand, and must not wait. */
 typedef struct mst_errand_watch {
-    /** An error, which is then the calling thread's: nobody is to wait now, and who does leaves with this error. The work
-     *  goes on, and may be waited for again. */
+    /** An error, which is then the calling thread's: nobody is to wait now, and who does leaves with this error. The
+     *  work goes on, and may be waited for again. */
     mst_status (*check)(void *context);
     /** Writes what the work waits for, as half a sentence; or "". */
     void (*tell)(void *context, char *text, size_t size);
@@ -30,8 +30,9 @@ typedef struct mst_errand_watch {
 /** Starts the work. CONTEXT is then the errand's; if this fails, it is still the caller's. */
 MST_CHECKED mst_status mst_errand_start(const mst_errand_type *type, void *context, mst_errand **out);
 /** Waits until the work has ended, at most until DEADLINE (base/clock.h). The status and the error are those of the
- *  work, each time; MST_DEADLINE if it has not ended. The message says that WHAT has failed: "compiling 'dense'",
- *  and for what the work waits. If the work is watched, the error may be that of its watch. Several threads may call it at once. If it succeeds, the caller sees all that the work has written. */
+ *  work, each time; MST_DEADLINE if it has not ended. The message says that WHAT has failed: "compiling 'dense'", and
+ *  for what the work waits. The error may be that of the work's watch. Several threads may call it at once. If it
+ *  succeeds, the caller sees all that the work has written. */
 MST_CHECKED mst_status mst_errand_wait(mst_errand *errand, int64_t deadline, const char *what);
 /** Leaves the errand: its work may go on for ever. No thread may be waiting for it. NULL is allowed. */
 void mst_errand_leave(mst_errand *errand);

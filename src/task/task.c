@@ -81,7 +81,7 @@ static void members_begun(void *context, const mst_generation *generation) {
     if (generation->anew) say_what_counts(task, generation);
     task->type->begin(task->transport, generation->number);
     if (task->group) mst_group_begin(task->group, generation->number);
-    mst_task_executables_begin(task->executables, generation->source);
+    mst_task_executables_begin(task->executables, generation->source, task->member, task->num_members);
     pthread_cond_broadcast(&task->changed);
 }
 

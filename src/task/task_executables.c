@@ -39,7 +39,9 @@ typedef struct fetch {
     const mst_executable_order *order;
     void *source; /* of the order, encoded; NULL: nobody has asked for it yet */
     size_t source_size;
-    int32_t asked; /* -1: nobody */
+    int32_t asked;       /* -1: nobody */
+    uint64_t generation; /* in which the next one was set */
+    int32_t next;        /* member that is asked next whether it has it */
     int64_t asked_at;
     unsigned char own_hash[MST_EXECUTABLE_HASH]; /* of what this task's disk has; zeros: it has nothing */
     arriving bytes;
@@ -73,8 +75,10 @@ struct mst_task_executables {
     pthread_mutex_t lock;  /* guards all members after it */
     pthread_cond_t changed;
     bool is_open, is_closed;
-    int32_t source;            /* of the generation */
-    bool has_begun;            /* a generation */
+    int32_t source;       /* of the generation */
+    uint64_t generations; /* number of those that have begun */
+    int32_t *member;      /* [num_members] tasks of the generation */
+    int32_t num_members;
     bool is_over;              /* the job: this task compiles itself */
     mst_failure ended, failed; /* of the generation, until the next one begins; of the job */
     bool *connected;           /* [num_tasks] */
@@ -191,9 +195,15 @@ static void send_error(mst_task_executables *x, int32_t to, const entry *e, cons
                                            .bytes = strlen(text)});
 }
 
+/* Whether this task makes what others ask for, and does not get it from another one. */
+static bool is_source(const mst_task_executables *x) {
+    return x->source == x->o.self || x->is_over;
+}
+
 static void ask(mst_task_executables *x, entry *e) {
     fetch *f = e->fetch;
-    mst_executable_message m = {.kind = MST_EXECUTABLE_ASK, .key = e->key, .offset = f->bytes.got};
+    const mst_executable_message_kind kind = is_source(x) ? MST_EXECUTABLE_ASK_HELD : MST_EXECUTABLE_ASK;
+    mst_executable_message m = {.kind = kind, .key = e->key, .offset = f->bytes.got};
     memcpy(m.hash, f->own_hash, sizeof m.hash);
     f->asked_at = mst_clock_now();
     send_message(x, f->asked, &m);
@@ -242,12 +252,12 @@ static void end_entry(mst_task_executables *x, entry *e, mst_status status, void
 
 /* ---- lives ---- */
 
-static void retain(void *context) {
+static void retain_executables(void *context) {
     mst_task_executables *x = context;
     atomic_fetch_add(&x->users, 1);
 }
 
-static void release(void *context) {
+static void release_executables(void *context) {
     mst_task_executables *x = context;
     if (atomic_fetch_sub(&x->users, 1) > 1) return;
     for (entry *e = x->entries, *next; e; e = next) {
@@ -257,6 +267,7 @@ static void release(void *context) {
     pthread_mutex_destroy(&x->lock);
     pthread_cond_destroy(&x->changed);
     free(x->connected);
+    free(x->member);
     free(x->message);
     free(x);
 }
@@ -269,7 +280,7 @@ static void leave_entry(mst_task_executables *x, entry *e) {
     pthread_mutex_unlock(&x->lock);
 }
 
-static mst_status make(void *context, const mst_executable_order *order, void **data, size_t *size) {
+static mst_status make_for_process(void *context, const mst_executable_order *order, void **data, size_t *size) {
     return mst_task_executables_make(context, order, data, size);
 }
 
@@ -278,14 +289,16 @@ mst_status mst_task_executables_create(const mst_task_executables_options *optio
     if (x) {
         *x = (mst_task_executables){.o = *options, .source = options->chief};
         atomic_init(&x->users, 1);
-        x->exchange = (mst_executable_exchange){.make = make, .retain = retain, .release = release, .context = x};
+        x->exchange = (mst_executable_exchange){
+            .make = make_for_process, .retain = retain_executables, .release = release_executables, .context = x};
         pthread_mutex_init(&x->lock, NULL);
         mst_condition_init(&x->changed);
         x->connected = calloc((size_t)options->num_tasks, sizeof *x->connected);
+        x->member = calloc((size_t)options->num_tasks, sizeof *x->member);
         x->message = malloc(MST_EXECUTABLE_MESSAGE_HEAD + MST_EXECUTABLE_PIECE);
     }
-    if (!x || !x->connected || !x->message) {
-        if (x) release(x);
+    if (!x || !x->connected || !x->member || !x->message) {
+        if (x) release_executables(x);
         return MST_NO_MEMORY("for the executables of a task");
     }
     *out = x;
@@ -309,7 +322,7 @@ void mst_task_executables_close(mst_task_executables *x) {
 }
 
 void mst_task_executables_release(mst_task_executables *x) {
-    if (x) release(x);
+    if (x) release_executables(x);
 }
 
 /* ---- errands for other tasks ---- */
@@ -324,7 +337,7 @@ typedef struct errand_context {
 static void release_errand(void *context) {
     errand_context *c = context;
     leave_entry(c->x, c->e);
-    release(c->x);
+    release_executables(c->x);
     free(c->source);
     free(c);
 }
@@ -338,7 +351,7 @@ static mst_status start_errand(mst_task_executables *x, entry *e, const mst_erra
     *c = (errand_context){.x = x, .e = e, .source = source};
     if (order) c->order = *order;
     e->users++;
-    retain(x);
+    retain_executables(x);
     const mst_status status = mst_errand_start(type, c, &errand);
     if (!status) {
         e->is_under_way = true;
@@ -414,22 +427,22 @@ static const mst_errand_type search_type = {search, release_errand}, compile_typ
 
 /* ---- messages, under the lock ---- */
 
-/* Whether this task makes what others ask for, and does not get it from another one. */
-static bool is_source(const mst_task_executables *x) {
-    return x->source == x->o.self || x->is_over;
+/* Sends what M asks for of E, which is there. */
+static void answer_ask(mst_task_executables *x, int32_t from, const entry *e, const mst_executable_message *m) {
+    mst_executable_message answer = bytes_message(e);
+    if (memcmp(m->hash, e->hash, sizeof e->hash) == 0) {
+        send_message(x, from, &answer);
+        return;
+    }
+    answer.offset = m->offset;
+    send_piece(x, from, answer, e->data, e->size);
 }
 
 static void take_ask(mst_task_executables *x, int32_t from, const mst_executable_message *m) {
     entry *e = need_entry(x, &m->key);
     if (!e) return;
     if (e->data) {
-        mst_executable_message answer = bytes_message(e);
-        if (memcmp(m->hash, e->hash, sizeof e->hash) == 0) {
-            send_message(x, from, &answer);
-            return;
-        }
-        answer.offset = m->offset;
-        send_piece(x, from, answer, e->data, e->size);
+        answer_ask(x, from, e, m);
         return;
     }
     e->asks[from] = true;
@@ -439,9 +452,20 @@ static void take_ask(mst_task_executables *x, int32_t from, const mst_executable
     ask_for_source(x, e);
 }
 
-/* Adds the piece of M to what has come before. Returns whether it was the next one. */
-static mst_status take_piece(arriving *a, const mst_executable_message *m, bool *taken) {
+static void take_held_ask(mst_task_executables *x, int32_t from, const mst_executable_message *m) {
+    const entry *e = find_entry(x, &m->key);
+    if (e && e->data)
+        answer_ask(x, from, e, m);
+    else
+        send_message(x, from, &(mst_executable_message){.kind = MST_EXECUTABLE_NONE, .key = m->key});
+}
+
+/* Adds the piece of M to what has come before, of which there may be MOST bytes. *TAKEN: it was the next one. */
+static mst_status take_piece(arriving *a, const mst_executable_message *m, size_t most, bool *taken) {
     *taken = false;
+    if (m->total > most)
+        return MST_FAIL(MST_INVALID, "a program of %llu bytes is refused, which another task sends: it may have %zu",
+                        (unsigned long long)m->total, most);
     if (a->data && (a->total != m->total || memcmp(a->hash, m->hash, sizeof a->hash) != 0)) arriving_drop(a);
     if (!m->bytes || m->offset != a->got) return MST_OK;
     if (!a->data) {
@@ -462,7 +486,7 @@ static void take_bytes(mst_task_executables *x, int32_t from, const mst_executab
     bool taken;
     if (!f || f->is_there || f->asked != from) return;
     f->is_same = f->has_own && !m->bytes && memcmp(m->hash, f->own_hash, sizeof m->hash) == 0;
-    const mst_status status = take_piece(&f->bytes, m, &taken);
+    const mst_status status = take_piece(&f->bytes, m, MST_EXECUTABLE_MOST, &taken);
     mst_failure_keep(&f->failure, status);
     f->is_there = status || f->is_same || (taken && f->bytes.got == f->bytes.total);
     if (!f->is_there && (taken || (!m->bytes && !f->is_told))) ask(x, e);
@@ -519,7 +543,7 @@ static void take_source(mst_task_executables *x, int32_t from, const mst_executa
     entry *e = find_entry(x, &m->key);
     bool taken;
     if (!e || e->is_under_way || e->data || e->sender != from) return;
-    mst_status status = take_piece(&e->source, m, &taken);
+    mst_status status = take_piece(&e->source, m, MST_EXECUTABLE_SOURCE_MOST, &taken);
     if (!status && !taken) return;
     if (!status && e->source.got < e->source.total) {
         ask_for_source(x, e);
@@ -538,6 +562,7 @@ static void take_source(mst_task_executables *x, int32_t from, const mst_executa
 static void take_message(mst_task_executables *x, int32_t from, const mst_executable_message *m) {
     switch (m->kind) {
         case MST_EXECUTABLE_ASK: take_ask(x, from, m); break;
+        case MST_EXECUTABLE_ASK_HELD: take_held_ask(x, from, m); break;
         case MST_EXECUTABLE_BYTES: take_bytes(x, from, m); break;
         case MST_EXECUTABLE_FAILED:
         case MST_EXECUTABLE_NONE: take_answer(x, from, m); break;
@@ -580,10 +605,12 @@ void mst_task_executables_lost(mst_task_executables *x, int32_t task) {
     pthread_mutex_unlock(&x->lock);
 }
 
-void mst_task_executables_begin(mst_task_executables *x, int32_t source) {
+void mst_task_executables_begin(mst_task_executables *x, int32_t source, const int32_t *member, int32_t num_members) {
     pthread_mutex_lock(&x->lock);
     x->source = source;
-    x->has_begun = true;
+    x->generations++;
+    x->num_members = num_members;
+    memcpy(x->member, member, (size_t)num_members * sizeof *member);
     x->ended.code = MST_OK;
     pthread_cond_broadcast(&x->changed);
     pthread_mutex_unlock(&x->lock);
@@ -606,18 +633,18 @@ void mst_task_executables_finish(mst_task_executables *x, const mst_failure *fai
 
 /* ---- calls of this process ---- */
 
-typedef struct call {
+typedef struct executable_call {
     mst_task_executables *x;
     entry *e;
     const mst_executable_order *order;
     fetch fetch;
     void *own; /* what the disk has; NULL: nothing */
     size_t own_size;
-} call;
+} executable_call;
 
 /* Nobody waits for another task while no generation is under way. */
 static mst_status check_call(void *context) {
-    const call *c = context;
+    const executable_call *c = context;
     mst_task_executables *x = c->x;
     pthread_mutex_lock(&x->lock);
     const mst_failure *failure = x->failed.code ? &x->failed : &x->ended;
@@ -627,13 +654,16 @@ static mst_status check_call(void *context) {
 }
 
 static void tell_call(void *context, char *text, size_t size) {
-    const call *c = context;
+    const executable_call *c = context;
     mst_task_executables *x = c->x;
     pthread_mutex_lock(&x->lock);
     const fetch *f = x->is_closed ? NULL : c->e->fetch;
-    const char *does = f && f->bytes.got ? "which sends it" : "which compiles it for all";
-    if (f && !x->connected[x->source]) does = "to which it has no connection";
-    if (f) snprintf(text, size, "%s waits for %s, %s", x->o.name[x->o.self], x->o.name[x->source], does);
+    if (f && f->asked >= 0) {
+        const char *does = "which compiles it for all";
+        if (f->bytes.got) does = "which sends it";
+        if (!x->connected[f->asked]) does = "to which it has no connection";
+        snprintf(text, size, "%s waits for %s, %s", x->o.name[x->o.self], x->o.name[f->asked], does);
+    }
     pthread_mutex_unlock(&x->lock);
 }
 
@@ -641,45 +671,65 @@ static mst_status closed_error(void) {
     return MST_FAIL(MST_CANCELLED, "the task was closed while it waited for a program that another task compiles");
 }
 
-/* Asks for E, if that is due. */
-static void ask_again(mst_task_executables *x, entry *e) {
+/* The task that is asked now; -1: none, the executable is made here. The source asks all members whether they have what
+ * it lacks, since an earlier source, which was lost, may have given it to them. */
+static int32_t find_asked(const mst_task_executables *x, fetch *f, int64_t since) {
+    const double waited = (double)(mst_clock_now() - since) * 1e-9;
+    if (!is_source(x)) return x->generations || x->connected[x->source] || waited < x->o.patience ? x->source : -1;
+    if (x->is_over || x->generations < 2) return -1;
+    if (f->generation != x->generations) f->next = 0;
+    f->generation = x->generations;
+    while (f->next < x->num_members && x->member[f->next] == x->o.self) f->next++;
+    return f->next < x->num_members ? x->member[f->next] : -1;
+}
+
+/* Asks task TO for E, if that is due. */
+static void ask_again(mst_task_executables *x, entry *e, int32_t to) {
     fetch *f = e->fetch;
-    if (f->asked != x->source) {
+    if (f->asked != to) {
         arriving_drop(&f->bytes);
-        f->asked = x->source;
+        f->is_told = false;
+        f->asked = to;
     } else if (mst_clock_now() - f->asked_at < (int64_t)(AGAIN * 1e9)) {
         return;
     }
     ask(x, e);
 }
 
-/* Whether a call that has waited since SINCE makes the executable itself. */
-static bool is_made_here(const mst_task_executables *x, int64_t since) {
-    if (is_source(x)) return true;
-    return !x->has_begun && !x->connected[x->source] && mst_clock_now() - since > (int64_t)(x->o.patience * 1e9);
+/* Whether the source has learnt from a member that it does not have the executable: it asks the next one. */
+static bool ask_next_member(const mst_task_executables *x, fetch *f) {
+    if (!f->is_there || !is_source(x) || !(f->is_none || f->failure.code)) return false;
+    f->is_there = f->is_none = false;
+    f->failure.code = MST_OK;
+    f->next++;
+    return true;
 }
 
-/* Gets the executable from the source of the generation, under the lock. *HERE: it is to be made here. */
-static mst_status fetch_entry(call *c, bool *here) {
+/* Gets the executable from another task, under the lock. *HERE: it is to be made here. */
+static mst_status fetch_entry(executable_call *c, bool *here) {
     mst_task_executables *x = c->x;
     fetch *f = &c->fetch;
     const int64_t since = mst_clock_now();
+    int32_t to = -1;
     f->order = c->order;
     f->asked = -1;
     c->e->fetch = f;
-    while (!(*here = is_made_here(x, since)) && !x->is_closed && !f->is_there) {
-        ask_again(x, c->e);
+    while (!x->is_closed && (to = find_asked(x, f, since)) >= 0) {
+        if (ask_next_member(x, f)) continue;
+        if (f->is_there) break;
+        ask_again(x, c->e, to);
         const struct timespec until = mst_clock_timespec((int64_t)(AGAIN * 1e9));
         if (!f->is_there) pthread_cond_timedwait(&x->changed, &x->lock, &until);
     }
     c->e->fetch = NULL;
+    if (x->is_closed) return closed_error();
+    *here = to < 0;
     if (*here) return f->asked >= 0 && x->failed.code ? mst_failure_restore(&x->failed) : MST_OK;
-    if (!f->is_there) return closed_error();
     return f->failure.code ? mst_failure_restore(&f->failure) : MST_OK;
 }
 
 /* Checks what has come, and keeps it on the disk. */
-static mst_status keep_fetched(const call *c) {
+static mst_status keep_fetched(const executable_call *c) {
     const arriving *a = &c->fetch.bytes;
     unsigned char hash[MST_EXECUTABLE_HASH];
     crypto_hash_sha256(hash, a->data, a->total);
@@ -700,7 +750,7 @@ typedef struct made {
     bool is_compiled; /* the caller has it already */
 } made;
 
-static mst_status compile_here(const call *c, made *m) {
+static mst_status compile_here(const executable_call *c, made *m) {
     const uint64_t errors = mst_error_count();
     void *data = NULL;
     m->is_compiled = true;
@@ -711,7 +761,7 @@ static mst_status compile_here(const call *c, made *m) {
 }
 
 /* Makes the executable. Not under the lock; the entry is under way. */
-static mst_status make_it(call *c, made *m) {
+static mst_status make_it(executable_call *c, made *m) {
     bool here = true;
     if (c->order->refused) return compile_here(c, m);
     if (mst_executable_find(&c->e->key, &c->own, &c->own_size))
@@ -745,7 +795,7 @@ static mst_status copy_out(const entry *e, void **data, size_t *size) {
 }
 
 /* Under the lock, which it leaves while it makes the executable. */
-static mst_status make_entry(call *c, void **data, size_t *size) {
+static mst_status make_entry(executable_call *c, void **data, size_t *size) {
     mst_task_executables *x = c->x;
     entry *e = c->e;
     made m = {.data = NULL};
@@ -763,7 +813,7 @@ static mst_status make_entry(call *c, void **data, size_t *size) {
 
 mst_status mst_task_executables_make(mst_task_executables *x, const mst_executable_order *order, void **data,
                                      size_t *size) {
-    call c = {.x = x, .order = order};
+    executable_call c = {.x = x, .order = order};
     mst_executable_key key;
     *data = NULL;
     *size = 0;

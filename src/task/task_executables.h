@@ -5,6 +5,7 @@
  *  has what was used before; until the first generation, the chief. It compiles what neither it nor its disk has. All
  *  others ask it for each executable that they use first, also for one that their own disk has: theirs may have been
  *  compiled another time. What a task gets it keeps, in memory and on its disk, and gives it when it is asked itself.
+ *  After a loss the source asks the others before it compiles: they may have what the source before has given them.
  *
  *  A wait for another task has no end of its own: who waits for the errand (run/errand.h) leaves at its deadline, or
  *  when the generation ends. The errand goes on, and asks the source of the next generation. */
@@ -45,8 +46,8 @@ MST_CHECKED mst_status mst_task_executables_make(mst_task_executables *x, const 
 void mst_task_executables_received(mst_task_executables *x, int32_t from, const void *data, size_t bytes);
 void mst_task_executables_connected(mst_task_executables *x, int32_t task);
 void mst_task_executables_lost(mst_task_executables *x, int32_t task);
-/** A generation begins, whose source gives the executables. */
-void mst_task_executables_begin(mst_task_executables *x, int32_t source);
+/** A generation of these members begins, whose source gives the executables. */
+void mst_task_executables_begin(mst_task_executables *x, int32_t source, const int32_t *member, int32_t num_members);
 /** It has ended by FAILURE: until the next one, nobody waits for other tasks. */
 void mst_task_executables_end(mst_task_executables *x, const mst_failure *failure);
 /** The job has ended, with FAILURE or, if that is NULL, well: from now on this task compiles itself. */

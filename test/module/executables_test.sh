@@ -65,4 +65,32 @@ for workers in 2 4; do
         check "  all load what was compiled before" loads_of first
     done
 done
+
+# ---- the one that compiles is lost -----------------------------------------------------------------------------------
+
+# the disks have nothing: what the next one gives, it has in memory
+training="$training --epochs 30 --shards 4 --log-every 1 --elastic 1 --timeout 2 --compile-cache off"
+find_ports 3
+make_hosts
+: > log
+slow_down
+for worker in 0 1 2; do start "$worker"; done
+check "three workers train" within 30 begun 0
+signal 9 0
+end_pace 0
+wait_for 0
+check "  two of them go on" within 30 grep -q "2 of 3 workers go on" err-1
+cp log first
+start 0
+check "  the third comes back" within 30 begun 0
+speed_up
+for worker in 0 1 2; do
+    wait_for "$worker"
+    check "  worker $worker ends well" [ "$status" -eq 0 ]
+done
+workers=3
+check "  with the same" all_have
+# what only the lost process had is compiled again
+given_once() { [ "$(grep ^loaded log | sort -u | wc -l)" -eq "$(awk '/^loaded/ { print $3 }' log | sort -u | wc -l)" ]; }
+check "  what was given before is what is given then" given_once
 end_of_checks

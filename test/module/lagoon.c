@@ -17,11 +17,11 @@
  *                                  FILE.text, no text is compiled
  *   MUSTER_LAGOON_TEXTS=FILE       each text that is new in this process is appended to FILE, then a line "// ----";
  *                                  several processes may share it
- *   MUSTER_LAGOON_BYTES=FILE       executables are bytes: a random number, which is another one each time that a text is
- *                                  compiled, and the text. They are made by mst_executable_make (run/executables.h), and
- *                                  a line is appended to FILE for each: "compiled NUMBER KEY" where the text was
- *                                  compiled, "loaded NUMBER KEY" where the bytes came from elsewhere. KEY: the beginning
- *                                  of that of the executable */
+ *   MUSTER_LAGOON_BYTES=FILE       executables are bytes: a random number, which is another one each time that a text
+ *                                  is compiled, and the text. They are made by mst_executable_make, and a line is
+ *                                  appended to FILE for each: "compiled NUMBER KEY" where the text was compiled,
+ *                                  "loaded NUMBER KEY" where the bytes came from elsewhere (run/executables.h). KEY is
+ *                                  the beginning of that of the executable */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
