@@ -28,7 +28,8 @@
 
 #include "run/executables.h"
 
-typedef enum mst_executable_message_kind {    MST_EXECUTABLE_ASK = 1,
+typedef enum mst_executable_message_kind {
+    MST_EXECUTABLE_ASK = 1,
     MST_EXECUTABLE_ASK_HELD, /**< as ASK, but the answer is NONE if the other task does not have it */
     MST_EXECUTABLE_BYTES,
     MST_EXECUTABLE_FAILED,

@@ -306,6 +306,7 @@ mst_status mst_task_executables_make(mst_task_executables *x, const mst_executab
     if ((c.e = mst_executable_entry_need(x, &key))) c.e->users++;
     pthread_mutex_unlock(&x->lock);
     if (!c.e) return MST_NO_MEMORY("for a program");
+    mst_executables_retain(x);
     const mst_errand_watch watch = {.check = check_call, .tell = tell_call, .context = &c};
     mst_errand_set_watch(&watch);
     pthread_mutex_lock(&x->lock);
@@ -313,6 +314,7 @@ mst_status mst_task_executables_make(mst_task_executables *x, const mst_executab
     pthread_mutex_unlock(&x->lock);
     mst_errand_set_watch(NULL);
     mst_executable_entry_leave(x, c.e);
+    mst_executables_release(x);
     mst_arriving_drop(&c.fetch.bytes);
     free(c.fetch.source);
     free(c.own);
