@@ -1,6 +1,6 @@
 /** The folder in which devices that compile keep compiled programs. A later process need not compile them again, and
- *  computes the same bits. Workers of a cluster get programs from each other, so that a job compiles each text once, and
- *  keep them in their own folders too. */
+ *  computes the same bits. Workers of a cluster get programs from each other, so that a job compiles each text once.
+ *  They keep them in their own folders too. */
 #ifndef MUSTER_COMPILE_CACHE_H
 #define MUSTER_COMPILE_CACHE_H
 
