@@ -36,6 +36,7 @@ typedef enum mst_executable_message_kind {
     MST_EXECUTABLE_NONE,
     MST_EXECUTABLE_ASK_SOURCE,
     MST_EXECUTABLE_SOURCE,
+    MST_EXECUTABLE_OFFER, /**< to who would give next: get it, so that it is not lost with the sender */
     MST_EXECUTABLE_MESSAGE_KINDS
 } mst_executable_message_kind;
 

@@ -1,8 +1,9 @@
 /* What other tasks ask for, and what they send. The functions of messages are called under the lock, and do not wait.
- * Two errands do what may take long:
+ * Errands do what may take long:
  *
  *      search        another task has asked: looks on the disk
- *      compile_sent  compiles a text that another task has sent */
+ *      compile_sent  compiles a text that another task has sent
+ *      get_offered   gets what the source of the generation has offered */
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +127,14 @@ static mst_status compile_sent(void *context) {
     return MST_OK;
 }
 
-static const mst_errand_type search_type = {search, release_errand}, compile_type = {compile_sent, release_errand};
+static mst_status get_offered(void *context) {
+    const errand_context *c = context;
+    mst_executable_fetch_offered(c->x, c->e);
+    return MST_OK;
+}
+
+static const mst_errand_type search_type = {search, release_errand}, compile_type = {compile_sent, release_errand},
+                             offer_type = {get_offered, release_errand};
 
 /* ---- messages, under the lock ---- */
 
@@ -217,7 +225,7 @@ static void take_answer(mst_task_executables *x, int32_t from, const mst_executa
 static void take_source_ask(mst_task_executables *x, int32_t from, const mst_executable_message *m) {
     mst_executable_entry *e = mst_executable_entry_find(x, &m->key);
     mst_executable_fetch *f = e ? e->fetch : NULL;
-    if (!f || f->is_there || f->asked != from) return;
+    if (!f || !f->order || f->is_there || f->asked != from) return;
     const mst_status status = f->source ? MST_OK : mst_executable_source_encode(f->order, &f->source, &f->source_size);
     if (status) {
         mst_failure_keep(&f->failure, status);
@@ -263,6 +271,13 @@ static void take_source(mst_task_executables *x, int32_t from, const mst_executa
     e->sender = -1;
 }
 
+/* What cannot be got now may be offered again. */
+static void take_offer(mst_task_executables *x, int32_t from, const mst_executable_message *m) {
+    mst_executable_entry *e = from == x->source ? mst_executable_entry_need(x, &m->key) : NULL;
+    if (!e || e->data || e->is_under_way) return;
+    if (start_errand(x, e, &offer_type, NULL, NULL)) return;
+}
+
 static void take_message(mst_task_executables *x, int32_t from, const mst_executable_message *m) {
     switch (m->kind) {
         case MST_EXECUTABLE_ASK: take_ask(x, from, m); break;
@@ -272,6 +287,7 @@ static void take_message(mst_task_executables *x, int32_t from, const mst_execut
         case MST_EXECUTABLE_NONE: take_answer(x, from, m); break;
         case MST_EXECUTABLE_ASK_SOURCE: take_source_ask(x, from, m); break;
         case MST_EXECUTABLE_SOURCE: take_source(x, from, m); break;
+        case MST_EXECUTABLE_OFFER: take_offer(x, from, m); break;
         default: break;
     }
 }

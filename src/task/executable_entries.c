@@ -104,12 +104,20 @@ bool mst_executables_are_source(const mst_task_executables *x) {
 
 void mst_executables_ask(mst_task_executables *x, mst_executable_entry *e) {
     mst_executable_fetch *f = e->fetch;
-    const mst_executable_message_kind kind =
-        mst_executables_are_source(x) ? MST_EXECUTABLE_ASK_HELD : MST_EXECUTABLE_ASK;
-    mst_executable_message m = {.kind = kind, .key = e->key, .offset = f->bytes.got};
+    const bool only_held = !f->order || mst_executables_are_source(x);
+    mst_executable_message m = {
+        .kind = only_held ? MST_EXECUTABLE_ASK_HELD : MST_EXECUTABLE_ASK, .key = e->key, .offset = f->bytes.got};
     memcpy(m.hash, f->own_hash, sizeof m.hash);
     f->asked_at = mst_clock_now();
     mst_executables_send(x, f->asked, &m);
+}
+
+void mst_executable_entry_offer(mst_task_executables *x, const mst_executable_entry *e) {
+    int32_t m = 0;
+    if (x->is_over || x->source != x->o.self || !e->data) return;
+    while (m < x->num_members && x->member[m] == x->o.self) m++;
+    if (m < x->num_members)
+        mst_executables_send(x, x->member[m], &(mst_executable_message){.kind = MST_EXECUTABLE_OFFER, .key = e->key});
 }
 
 /* ---- what has been made, under the lock ---- */
@@ -137,6 +145,7 @@ void mst_executable_entry_end(mst_task_executables *x, mst_executable_entry *e, 
         else
             mst_executables_send(x, i, data ? &there : &none);
     }
+    mst_executable_entry_offer(x, e);
     mst_arriving_drop(&e->source);
     e->sender = -1;
     pthread_cond_broadcast(&x->changed);

@@ -94,6 +94,7 @@ void mst_task_executables_begin(mst_task_executables *x, int32_t source, const i
     x->generations++;
     x->num_members = num_members;
     memcpy(x->member, member, (size_t)num_members * sizeof *member);
+    for (const mst_executable_entry *e = x->entries; e; e = e->next) mst_executable_entry_offer(x, e);
     x->ended.code = MST_OK;
     pthread_cond_broadcast(&x->changed);
     pthread_mutex_unlock(&x->lock);
@@ -319,4 +320,24 @@ mst_status mst_task_executables_make(mst_task_executables *x, const mst_executab
     free(c.fetch.source);
     free(c.own);
     return status;
+}
+
+void mst_executable_fetch_offered(mst_task_executables *x, mst_executable_entry *e) {
+    executable_call c = {.x = x, .e = e};
+    bool here = true;
+    pthread_mutex_lock(&x->lock);
+    const mst_status fetched = fetch_entry(&c, &here);
+    pthread_mutex_unlock(&x->lock);
+    mst_arriving *a = &c.fetch.bytes;
+    const bool is_got = !fetched && !here && !c.fetch.is_none && !keep_fetched(&c);
+    pthread_mutex_lock(&x->lock);
+    if (is_got) {
+        mst_executable_entry_end(x, e, MST_OK, a->data, a->total, a->hash);
+        a->data = NULL;
+    } else {
+        e->is_under_way = false; /* who waits for it makes it */
+        pthread_cond_broadcast(&x->changed);
+    }
+    pthread_mutex_unlock(&x->lock);
+    mst_arriving_drop(a);
 }

@@ -5,7 +5,8 @@
  *  has what was used before; until the first generation, the chief. It compiles what neither it nor its disk has. All
  *  others ask it for each executable that they use first, also for one that their own disk has: theirs may have been
  *  compiled another time. What a task gets it keeps, in memory and on its disk, and gives it when it is asked itself.
- *  After a loss the source asks the others before it compiles: they may have what the source before has given them.
+ *  The source also offers what it has to the task that would be the next source. After a loss, the source asks the
+ *  others before it compiles: they may have what the source before has given them.
  *
  *  A wait for another task has no end of its own: who waits for the errand (run/errand.h) leaves at its deadline, or
  *  when the generation ends. The errand goes on, and asks the source of the next generation. */

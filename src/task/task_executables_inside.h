@@ -21,8 +21,8 @@ typedef struct mst_arriving {
 
 /** How a call of this process gets an executable from another task. */
 typedef struct mst_executable_fetch {
-    const mst_executable_order *order;
-    void *source; /**< of the order, encoded; NULL: nobody has asked for it yet */
+    const mst_executable_order *order; /**< NULL: no call wants it, another task has offered it */
+    void *source;                      /**< of the order, encoded; NULL: nobody has asked for it yet */
     size_t source_size;
     int32_t asked;       /**< -1: nobody */
     uint64_t generation; /**< in which the next one was set */
@@ -95,6 +95,8 @@ void mst_executables_send_error(mst_task_executables *x, int32_t to, const mst_e
                                 const mst_failure *failure);
 /** Asks for the next piece of E, which is fetched. */
 void mst_executables_ask(mst_task_executables *x, mst_executable_entry *e);
+/** If this task gives executables to the others, offers E, if it is there, to the one that would do so next. */
+void mst_executable_entry_offer(mst_task_executables *x, const mst_executable_entry *e);
 /** The message that E is there; its piece may be added. */
 mst_executable_message mst_executable_entry_message(const mst_executable_entry *e);
 
@@ -102,6 +104,8 @@ mst_executable_message mst_executable_entry_message(const mst_executable_entry *
 void *mst_executable_take(void *data, size_t size, unsigned char hash[MST_EXECUTABLE_HASH]);
 /** E has one user less. Not under the lock. */
 void mst_executable_entry_leave(mst_task_executables *x, mst_executable_entry *e);
+/** Gets E, which is under way, from the task that has offered it, if that still has it. Not under the lock. */
+void mst_executable_fetch_offered(mst_task_executables *x, mst_executable_entry *e);
 /** CONTEXT, of type mst_task_executables, has one user more, or less. Not under the lock. */
 void mst_executables_retain(void *context);
 void mst_executables_release(void *context);

@@ -76,11 +76,11 @@ make_hosts
 slow_down
 for worker in 0 1 2; do start "$worker"; done
 check "three workers train" within 30 begun 0
+sleep 1 # the next one gets what only the first has compiled for itself
 signal 9 0
 end_pace 0
 wait_for 0
 check "  two of them go on" within 30 grep -q "2 of 3 workers go on" err-1
-cp log first
 start 0
 check "  the third comes back" within 30 begun 0
 speed_up
@@ -90,7 +90,5 @@ for worker in 0 1 2; do
 done
 workers=3
 check "  with the same" all_have
-# what only the lost process had is compiled again
-given_once() { [ "$(grep ^loaded log | sort -u | wc -l)" -eq "$(awk '/^loaded/ { print $3 }' log | sort -u | wc -l)" ]; }
-check "  what was given before is what is given then" given_once
+check "  each text is compiled once" each_text_once
 end_of_checks

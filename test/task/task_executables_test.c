@@ -14,8 +14,9 @@
 #include "run/backend.h"
 #include "run/errand.h"
 #include "support/test.h"
+#include "task/task_executables_inside.h"
 
-enum { TASKS = 4, LARGE = 5 * MST_EXECUTABLE_PIECE / 2, SECOND = 1000000000 };
+enum { TASKS = 4, LARGE = 5 * MST_EXECUTABLE_PIECE / 2 };
 static const char *const names[] = {"worker:0", "worker:1", "worker:2", "worker:3"};
 
 /* ---- the network ---- */
@@ -176,6 +177,23 @@ static void makes(int32_t number, const char *text, char out[64]) {
     out[0] = '\0';
     if (m->data) snprintf(out, 64, "%s", (const char *)m->data);
     end_making(m);
+}
+
+/* Waits until task NUMBER has what TEXT is compiled to, without having made it. */
+static void wait_until_it_has(int32_t number, const char *text) {
+    const mst_executable_source source = {.text = text, .options = "", .plugin = "test", .kind = "test"};
+    const int64_t deadline = mst_clock_after(30);
+    mst_executable_key key;
+    bool has = false;
+    mst_executable_key_make(&source, &key);
+    while (!has && mst_clock_now() < deadline) {
+        pthread_mutex_lock(&task[number]->lock);
+        const mst_executable_entry *e = mst_executable_entry_find(task[number], &key);
+        has = e && e->data;
+        pthread_mutex_unlock(&task[number]->lock);
+        usleep(1000);
+    }
+    assert_true(has);
 }
 
 #define EXPECT_MAKING(making, seconds, code, text)                      \
@@ -394,6 +412,9 @@ static void next_source_gives_what_it_was_sent(void **state) {
     begin_all();
     makes(1, "a text", got[0]);
     makes(3, "another", got[1]);
+    makes(0, "that of the chief", got[2]); /* it is offered to task 1 */
+    assert_string_equal(got[2], "");
+    wait_until_it_has(1, "that of the chief");
     lose(0);
     begin(1, (const int32_t[]){1, 2, 3}, 3);
     makes(2, "a text", got[2]);
@@ -402,9 +423,11 @@ static void next_source_gives_what_it_was_sent(void **state) {
     assert_string_equal(got[2], got[1]);
     makes(2, "another", got[2]);
     assert_string_equal(got[2], got[1]);
-    assert_int_equal(compiled(), 2);
-    makes(2, "a third", got[2]);
+    makes(2, "that of the chief", got[2]);
+    assert_true(strlen(got[2]) > 0);
     assert_int_equal(compiled(), 3);
+    makes(2, "one more", got[2]);
+    assert_int_equal(compiled(), 4);
 }
 
 static void wait_ends_when_the_task_is_closed(void **state) {
