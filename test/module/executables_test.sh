@@ -69,7 +69,7 @@ done
 # ---- the one that compiles is lost -----------------------------------------------------------------------------------
 
 # the disks have nothing: what the next one gives, it has in memory
-training="$training --epochs 30 --shards 4 --log-every 1 --elastic 1 --timeout 2 --compile-cache off"
+training="$training --epochs 200 --shards 4 --log-every 1 --elastic 1 --timeout 2 --compile-cache off"
 find_ports 3
 make_hosts
 : > log
