@@ -7,9 +7,10 @@
 
 #include "base/no_memory.h"
 #include "pjrt/compile_options.h"
-#include "pjrt/kept_executable.h"
+#include "pjrt/executable_bytes.h"
 #include "run/backend.h"
 #include "run/errand.h"
+#include "run/executables.h"
 
 /* What the errand of a text makes. The text and all of it are the errand's. */
 typedef struct compilation {
@@ -60,43 +61,99 @@ static void end_turn(void) {
     pthread_mutex_unlock(&turn_lock);
 }
 
-static mst_status compile_text(compilation *c, const char *options, size_t options_size) {
-    const PJRT_Api *api = c->client->api;
+/* A text that is compiled here, and how. */
+typedef struct order {
+    const mst_pjrt_client *client;
+    const mst_executable_source *source;
+    PJRT_LoadedExecutable *loaded;
+} order;
+
+static mst_status compile_text(order *o) {
+    const PJRT_Api *api = o->client->api;
     const PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE,
-                                  .code = c->text,
-                                  .code_size = strlen(c->text),
+                                  .code = (char *)o->source->text,
+                                  .code_size = strlen(o->source->text),
                                   .format = "mlir",
                                   .format_size = sizeof "mlir" - 1};
     PJRT_Client_Compile_Args args = {.struct_size = PJRT_Client_Compile_Args_STRUCT_SIZE,
-                                     .client = c->client->client,
+                                     .client = o->client->client,
                                      .program = &program,
-                                     .compile_options = options,
-                                     .compile_options_size = options_size};
+                                     .compile_options = o->source->options,
+                                     .compile_options_size = o->source->options_size};
     take_turn();
     PJRT_Error *error = api->PJRT_Client_Compile(&args);
     end_turn();
     MST_TRY(mst_pjrt_check(api, error, NULL));
-    c->loaded = args.executable;
+    o->loaded = args.executable;
     return MST_OK;
 }
 
-/* Gives c->loaded: what an earlier process has compiled, or the text is compiled and kept for the next. */
+static mst_status compile_order(void *context, void **data, size_t *size) {
+    order *o = context;
+    MST_TRY(compile_text(o));
+    return mst_pjrt_executable_save(o->client, o->loaded, data, size);
+}
+
+static mst_status find_options(const mst_pjrt_client *client, char options[MST_PJRT_OPTIONS], size_t *size) {
+    *size = mst_pjrt_compile_options(client->kind->flags, options);
+    return *size ? MST_OK : MST_FAIL(MST_INTERNAL, "too many options for a compilation");
+}
+
+static void destroy_loaded(const PJRT_Api *api, PJRT_LoadedExecutable *loaded) {
+    PJRT_LoadedExecutable_Destroy_Args args = {.struct_size = PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE,
+                                               .executable = loaded};
+    if (loaded) mst_pjrt_error_drop(api, api->PJRT_LoadedExecutable_Destroy(&args));
+}
+
+/* Gives c->loaded: found on disk, got from another task, or compiled. */
 static mst_status make_executable(compilation *c) {
     char options[MST_PJRT_OPTIONS];
-    mst_executable_key key;
-    const size_t size = mst_pjrt_compile_options(c->client->kind->flags, options);
-    if (!size) return MST_FAIL(MST_INTERNAL, "too many options for a compilation");
-    mst_pjrt_host->services->executable_key(&(mst_executable_source){.text = c->text,
-                                                                     .options = options,
-                                                                     .options_size = size,
-                                                                     .plugin = c->client->plugin,
-                                                                     .kind = c->client->device_kind},
-                                            &key);
-    c->loaded = mst_pjrt_kept_find(c->client, &key);
-    if (c->loaded) return MST_OK;
-    MST_TRY(compile_text(c, options, size));
-    mst_pjrt_kept_add(c->client, &key, c->loaded);
-    return MST_OK;
+    size_t options_size, size = 0;
+    void *data = NULL;
+    MST_TRY(find_options(c->client, options, &options_size));
+    const mst_executable_source source = {.text = c->text,
+                                          .options = options,
+                                          .options_size = options_size,
+                                          .plugin = c->client->plugin,
+                                          .kind = c->client->device_kind};
+    order here = {.client = c->client, .source = &source};
+    mst_executable_order make = {
+        .source = source, .device_type = c->client->kind->name, .compile = compile_order, .context = &here};
+    mst_status status = mst_pjrt_host->services->executable_make(&make, &data, &size);
+    if (!status && data) status = mst_pjrt_executable_load(c->client, data, size, &c->loaded);
+    if (status == MST_CORRUPT && data) { /* compiled anew */
+        free(data);
+        data = NULL;
+        make.refused = true;
+        status = mst_pjrt_host->services->executable_make(&make, &data, &size);
+        if (!status && data) status = mst_pjrt_executable_load(c->client, data, size, &c->loaded);
+    }
+    free(data);
+    if (!c->loaded && !status)
+        c->loaded = here.loaded;
+    else
+        destroy_loaded(c->client->api, here.loaded);
+    return status;
+}
+
+mst_status mst_pjrt_executable_compile(mst_pjrt_client *client, const mst_executable_source *source, void **data,
+                                       size_t *size) {
+    char options[MST_PJRT_OPTIONS];
+    size_t options_size;
+    *data = NULL;
+    MST_TRY(mst_pjrt_client_need(client));
+    MST_TRY(find_options(client, options, &options_size));
+    const bool same_options =
+        source->options_size == options_size && memcmp(source->options, options, options_size) == 0;
+    if (!same_options || strcmp(source->plugin, client->plugin) != 0 || strcmp(source->kind, client->device_kind) != 0)
+        return MST_FAIL(MST_INVALID,
+                        "another task asks for a program for '%s' of the plugin %s, and here is '%s' of the plugin %s: "
+                        "all tasks need the same plugin and kind of device",
+                        source->kind, source->plugin, client->device_kind, client->plugin);
+    order o = {.client = client, .source = source};
+    const mst_status status = compile_order(&o, data, size);
+    destroy_loaded(client->api, o.loaded);
+    return status;
 }
 
 /* Finds the types of the results. What the plugin does not say is not checked. */
@@ -136,10 +193,8 @@ static void free_compilation(void *context) {
     const PJRT_Api *api = c->client->api;
     PJRT_Executable_Destroy_Args described = {.struct_size = PJRT_Executable_Destroy_Args_STRUCT_SIZE,
                                               .executable = c->described};
-    PJRT_LoadedExecutable_Destroy_Args loaded = {.struct_size = PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE,
-                                                 .executable = c->loaded};
     if (c->described) mst_pjrt_error_drop(api, api->PJRT_Executable_Destroy(&described));
-    if (c->loaded) mst_pjrt_error_drop(api, api->PJRT_LoadedExecutable_Destroy(&loaded));
+    destroy_loaded(api, c->loaded);
     free(c->text);
     free(c);
 }

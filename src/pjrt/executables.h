@@ -4,6 +4,7 @@
 #define MUSTER_PJRT_EXECUTABLES_H
 
 #include "pjrt/client.h"
+#include "run/executables.h"
 
 /** A text that is compiled, or was. */
 typedef struct mst_pjrt_executable mst_pjrt_executable;
@@ -19,6 +20,10 @@ void mst_pjrt_executable_put(mst_pjrt_executable *executable);
  *  WHAT has failed. */
 MST_CHECKED mst_status mst_pjrt_executable_wait(mst_pjrt_executable *executable, int64_t deadline, const char *what,
                                                 PJRT_LoadedExecutable **out);
+/** Compiles SOURCE for another task of the cluster. *DATA, SIZE bytes, is freed with free(); NULL: the plugin cannot give
+ *  them. MST_INVALID if SOURCE is for another plugin, kind of device or other options than here. */
+MST_CHECKED mst_status mst_pjrt_executable_compile(mst_pjrt_client *client, const mst_executable_source *source,
+                                                   void **data, size_t *size);
 /** The number of results of an executable for which somebody has waited. */
 int mst_pjrt_executable_num_results(const mst_pjrt_executable *executable);
 /** Whether result I may be an array of TYPE and shape; plugins need not say what it is. */

@@ -5,6 +5,7 @@
 
 #include "pjrt/buffers.h"
 #include "pjrt/client.h"
+#include "pjrt/executables.h"
 #include "pjrt/pjrt_backend.h"
 
 /* ---- types of devices ---- */
@@ -61,6 +62,18 @@ static mst_status tpu_domain(int index, mst_domain **out) {
     return mst_pjrt_domain(&tpu_client, index, out);
 }
 
+static mst_status compile_for_xla(const mst_executable_source *source, void **data, size_t *size) {
+    return mst_pjrt_executable_compile(&xla_client, source, data, size);
+}
+
+static mst_status compile_for_gpu(const mst_executable_source *source, void **data, size_t *size) {
+    return mst_pjrt_executable_compile(&gpu_client, source, data, size);
+}
+
+static mst_status compile_for_tpu(const mst_executable_source *source, void **data, size_t *size) {
+    return mst_pjrt_executable_compile(&tpu_client, source, data, size);
+}
+
 static bool supports(const mst_op *op, int num_src, const mst_spec *src) {
     const unsigned silent = MST_OP_VARIABLE | MST_OP_PLACEHOLDER | MST_OP_CONSTANT | MST_OP_NO_VALUE;
     for (int i = 0; i < num_src; i++)
@@ -70,14 +83,20 @@ static bool supports(const mst_op *op, int num_src, const mst_spec *src) {
 
 static const char *const engines[] = {NULL};
 
-#define DEVICE_TYPE(own_name, own_domain)                                                          \
+enum { NUM_TYPES = 3 };
+static mst_backend backends[NUM_TYPES]; /* by type: set when the module is loaded */
+
+#define DEVICE_TYPE(i, own_name, own_domain)                                                       \
     {                                                                                              \
         .size = sizeof(mst_device_type), .name = (own_name), .compiles = true, .engines = engines, \
-        .supports = supports, .domain = (own_domain), .backend = &mst_pjrt_backend                 \
+        .supports = supports, .domain = (own_domain), .backend = &backends[i]                      \
     }
 
-static const mst_device_type device_types[] = {DEVICE_TYPE("XLA", xla_domain), DEVICE_TYPE("GPU", gpu_domain),
-                                               DEVICE_TYPE("TPU", tpu_domain)};
+static const mst_device_type device_types[NUM_TYPES] = {
+    DEVICE_TYPE(0, "XLA", xla_domain), DEVICE_TYPE(1, "GPU", gpu_domain), DEVICE_TYPE(2, "TPU", tpu_domain)};
+
+static mst_status (*const compile_for[NUM_TYPES])(const mst_executable_source *source, void **data, size_t *size) = {
+    compile_for_xla, compile_for_gpu, compile_for_tpu};
 
 /* ---- the module ---- */
 
@@ -91,8 +110,11 @@ static void silence_plugins(void) {
 static mst_status register_types(const mst_registrar *registrar) {
     mst_pjrt_host = registrar;
     silence_plugins();
-    for (size_t i = 0; i < sizeof device_types / sizeof *device_types; i++)
+    for (int i = 0; i < NUM_TYPES; i++) {
+        backends[i] = mst_pjrt_backend;
+        backends[i].compile_text = compile_for[i];
         MST_TRY(registrar->device_type(&device_types[i]));
+    }
     return MST_OK;
 }
 

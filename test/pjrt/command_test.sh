@@ -80,6 +80,21 @@ for cache in "$XDG_CACHE_HOME/muster/executables" off; do
     check "$([ "$weights" = "$two" ] && echo yes)" "and the weights are the same" "$weights, and $two before"
 done
 
+# Of two workers one compiles, and the other gets the programs from it.
+# shellcheck disable=SC2016
+"$muster" launch --workers 2 -- sh -c 'MUSTER_SHIM_COUNTS=$1.$$ exec "$2" train --data fashion-mnist --steps 50 --seed 3 \
+    --devices xla:1 --shards 2 --compile-cache off' sh "$folder/worker" "$muster" > "$folder/log" 2>&1 || cat "$folder/log"
+counted() { awk -v name="$1" '$1 == name { print $2 }' "$folder"/worker.* | sort -n | tr '\n' ' '; }
+compiled=$(counted PJRT_Client_Compile) loaded=$(counted PJRT_Executable_DeserializeAndLoad)
+case "$compiled/$loaded" in
+    "0 0 "* | */"0 0 "*) good=no ;;
+    "0 "*/"0 "*) good=yes ;;
+    *) good=no ;;
+esac
+check $good "one of two workers compiles, the other loads" "compiled: $compiled, loaded: $loaded"
+workers=$(sed -n 's/^worker:[01] | weights sha256: //p' "$folder/log" | sort | uniq -c | tr -s ' ')
+check "$([ "$workers" = " 2 $two" ] && echo yes)" "and their weights are those of two devices" "$workers, and $two on xla:2"
+
 export MUSTER_PJRT_PLUGIN="$plugin"
 
 # What is refused.

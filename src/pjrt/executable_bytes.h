@@ -1,0 +1,17 @@
+/** Executables as bytes, for disks and other tasks (run/executables.h). For errands: it may take long. */
+#ifndef MUSTER_PJRT_EXECUTABLE_BYTES_H
+#define MUSTER_PJRT_EXECUTABLE_BYTES_H
+
+#include <stddef.h>
+
+#include "pjrt/client.h"
+
+/** Sets *DATA to the SIZE bytes of EXECUTABLE, which the caller frees with free(); NULL: the plugin cannot give them, or
+ *  cannot load them. */
+MST_CHECKED mst_status mst_pjrt_executable_save(const mst_pjrt_client *client, PJRT_LoadedExecutable *executable,
+                                                void **data, size_t *size);
+/** Loads the SIZE bytes of an executable. MST_CORRUPT if the plugin does not take them. */
+MST_CHECKED mst_status mst_pjrt_executable_load(const mst_pjrt_client *client, const void *data, size_t size,
+                                                PJRT_LoadedExecutable **out);
+
+#endif
