@@ -7,6 +7,7 @@
 
 #include "base/no_memory.h"
 #include "device/named_memory.h"
+#include "pjrt/under_way.h"
 #include "run/backend.h"
 
 struct mst_pjrt_buffer {
@@ -286,6 +287,7 @@ static mst_status copy_array(mst_domain *to, const mst_array *dst, mst_domain *f
     MST_TRY(find_source(from, src, &x));
     const mst_status status = to->type->host ? copy_out(dst, x, deadline) : copy_over(to, dst, from, x, deadline);
     mst_pjrt_buffer_release(x);
+    if (status) mst_pjrt_guard_work();
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "base/no_memory.h"
 #include "pjrt/find_plugin.h"
 #include "pjrt/identity.h"
+#include "pjrt/under_way.h"
 #include "run/backend.h"
 #include "run/errand.h"
 
@@ -69,14 +70,23 @@ static mst_status find_devices(mst_pjrt_client *x, const char *path) {
     return MST_FAIL(MST_UNAVAILABLE, "plugin '%s': finds no device: see to the driver", path);
 }
 
-static mst_status make_client(void *context) {
-    making *m = context;
+static mst_status use_plugin(making *m) {
     mst_pjrt_client *x = &m->draft;
-    MST_TRY(mst_pjrt_api_load(m->path, &x->api));
     MST_TRY(create_client(x));
     MST_TRY(check_platform(x, m->path));
     MST_TRY(find_devices(x, m->path));
     return mst_pjrt_identify(x, m->path);
+}
+
+static mst_status make_client(void *context) {
+    making *m = context;
+    MST_TRY(mst_pjrt_api_load(m->path, &m->draft.api));
+    mst_pjrt_guard_exit();
+    mst_pjrt_work_begin();
+    const mst_status status = use_plugin(m);
+    mst_pjrt_guard_exit();
+    mst_pjrt_work_end();
+    return status;
 }
 
 /* A client stays. */
@@ -111,8 +121,8 @@ static mst_status need_client(mst_pjrt_client *x) {
             "the first, or start a program of its own",
             x->kind->name);
     if (x->client) return MST_OK;
-    x->process = getpid();
     if (!x->errand) MST_TRY(start_making(x));
+    x->process = getpid();
     const mst_status status = services->errand_wait(x->errand, services->clock_now() + patience, "loading the plugin");
     if (status == MST_DEADLINE) return status; /* the next call waits for the same */
     if (!status) {

@@ -1,6 +1,7 @@
 #include "pjrt/executables.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "base/no_memory.h"
 #include "pjrt/compile_options.h"
 #include "pjrt/executable_bytes.h"
+#include "pjrt/under_way.h"
 #include "run/backend.h"
 #include "run/errand.h"
 #include "run/executables.h"
@@ -81,8 +83,10 @@ static mst_status compile_text(order *o) {
                                      .compile_options = o->source->options,
                                      .compile_options_size = o->source->options_size};
     take_turn();
-    PJRT_Error *error = api->PJRT_Client_Compile(&args);
+    const bool is_ending = mst_pjrt_is_ending();
+    PJRT_Error *error = is_ending ? NULL : api->PJRT_Client_Compile(&args);
     end_turn();
+    if (is_ending) return MST_FAIL(MST_CANCELLED, "the process ends");
     MST_TRY(mst_pjrt_check(api, error, NULL));
     o->loaded = args.executable;
     return MST_OK;
@@ -183,9 +187,14 @@ static mst_status describe_results(compilation *c) {
 }
 
 static mst_status compile(void *context) {
+    static atomic_flag has_compiled = ATOMIC_FLAG_INIT;
     compilation *c = context;
-    MST_TRY(make_executable(c));
-    return describe_results(c);
+    mst_pjrt_work_begin();
+    mst_status status = make_executable(c);
+    if (!status) status = describe_results(c);
+    if (!atomic_flag_test_and_set(&has_compiled)) mst_pjrt_guard_exit();
+    mst_pjrt_work_end();
+    return status;
 }
 
 static void free_compilation(void *context) {
@@ -281,6 +290,7 @@ void mst_pjrt_executable_put(mst_pjrt_executable *x) {
     static uint64_t num_uses;
     mst_pjrt_executable *dropped = NULL;
     if (!x) return;
+    mst_pjrt_guard_work();
     pthread_mutex_lock(&lock);
     if (--x->uses == 0) {
         x->last_use = ++num_uses;

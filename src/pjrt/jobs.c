@@ -7,6 +7,7 @@
 
 #include "base/thread.h"
 #include "pjrt/client.h"
+#include "pjrt/under_way.h"
 #include "run/backend.h"
 
 struct mst_pjrt_jobs {
@@ -106,6 +107,7 @@ mst_pjrt_job *mst_pjrt_job_start(mst_pjrt_jobs *x, int64_t i, int32_t node, int 
     x->references++;
     atomic_fetch_add(&x->running, 1);
     pthread_mutex_unlock(&x->lock);
+    mst_pjrt_work_begin();
     mst_pjrt_job_release(before);
     return job;
 }
@@ -138,6 +140,7 @@ static void advance_job(mst_pjrt_job *job, PJRT_Error *error) {
     if (atomic_fetch_sub(&x->running, 1) == 1) pthread_cond_broadcast(&x->ended);
     unlock_and_drop(x);
     mst_pjrt_job_release(job);
+    mst_pjrt_work_end();
 }
 
 void mst_pjrt_job_launched(mst_pjrt_job *job) {

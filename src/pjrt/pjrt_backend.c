@@ -13,6 +13,7 @@
 #include "pjrt/buffers.h"
 #include "pjrt/executables.h"
 #include "pjrt/jobs.h"
+#include "pjrt/under_way.h"
 #include "plan/compiled.h"
 #include "run/frame.h"
 
@@ -258,8 +259,12 @@ static mst_status await_program(const instance *x, device_call *c, int64_t deadl
     PJRT_LoadedExecutable *loaded;
     if (c->loaded) return MST_OK;
     snprintf(what, sizeof what, "compiling the program of node '%s'", c->node->name);
-    MST_TRY(mst_pjrt_executable_wait(c->text, deadline, what, &loaded));
-    MST_TRY(check_program(x->plan, c));
+    mst_status status = mst_pjrt_executable_wait(c->text, deadline, what, &loaded);
+    if (!status) status = check_program(x->plan, c);
+    if (status) {
+        mst_pjrt_guard_work();
+        return status;
+    }
     c->loaded = loaded;
     return MST_OK;
 }
@@ -443,6 +448,7 @@ static mst_status make_call(instance *x, device_call *c, mst_frame *frame) {
     if (!c->text) return assign(x, c);
     MST_TRY(await_program(x, c, frame->deadline));
     const mst_status status = start_program(x, c, &node);
+    if (status) mst_pjrt_guard_work();
     if (status) atomic_store_explicit(&frame->at[x->device], node, memory_order_relaxed);
     return status;
 }
@@ -479,6 +485,7 @@ static mst_status ready(void *context, mst_frame *frame, int32_t *node) {
 static mst_status report_ended(const instance *x, const mst_frame *frame, int32_t *node) {
     mst_pjrt_job *failed = mst_pjrt_jobs_first(x->jobs, MST_PJRT_FAILED);
     if (!failed) return MST_OK;
+    mst_pjrt_guard_work();
     const mst_pjrt_job *root = mst_pjrt_job_root(failed);
     *node = root->node;
     const mst_status status = root->status
@@ -495,6 +502,7 @@ static mst_status settle(void *context, mst_frame *frame, int64_t deadline, int3
     if (!mst_pjrt_jobs_wait(x->jobs, deadline, frame->spin)) {
         mst_pjrt_job *pending = mst_pjrt_jobs_first(x->jobs, MST_PJRT_RUNNING);
         if (pending) {
+            mst_pjrt_guard_work();
             *node = pending->node;
             mst_pjrt_job_release(pending);
             return MST_FAIL(MST_DEADLINE, "waited too long for a program: it is stuck, or the timeout is too short");

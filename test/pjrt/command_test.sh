@@ -95,6 +95,16 @@ check $good "one of two workers compiles, the other loads" "compiled: $compiled,
 workers=$(sed -n 's/^worker:[01] | weights sha256: //p' "$folder/log" | sort | uniq -c | tr -s ' ')
 check "$([ "$workers" = " 2 $two" ] && echo yes)" "and their weights are those of two devices" "$workers, and $two on xla:2"
 
+# A process that ends while the plugin still compiles has an error and no crash.
+for fault in "PJRT_Buffer_CopyToDevice 3" "PJRT_Buffer_CopyToDevice 5" "PJRT_Client_Compile 2"; do
+    status=0
+    MUSTER_SHIM_FAULTS="$fault fail" "$muster" train --data fashion-mnist --steps 5 --hidden-units 32 --devices xla:2 \
+        --compile-cache off > "$folder/log" 2> "$folder/errors" || status=$?
+    check "$([ "$status" -eq 1 ] && [ "$(grep -c '^error: .*this call was to fail' "$folder/errors")" -eq 1 ] &&
+        [ "$(wc -l < "$folder/errors")" -eq 1 ] && echo yes)" \
+        "an error while programs are compiled ends the process with one line" "$fault: $status, $(cat "$folder/errors")"
+done
+
 export MUSTER_PJRT_PLUGIN="$plugin"
 
 # What is refused.

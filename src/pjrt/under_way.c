@@ -1,0 +1,46 @@
+#include "pjrt/under_way.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static _Atomic int64_t under_way;
+static atomic_bool is_ending;
+static _Atomic pid_t guarded; /* the process for which exit() waits: threads are not in a child of fork() */
+
+void mst_pjrt_work_begin(void) {
+    atomic_fetch_add(&under_way, 1);
+}
+
+void mst_pjrt_work_end(void) {
+    atomic_fetch_sub(&under_way, 1);
+}
+
+bool mst_pjrt_is_ending(void) {
+    return atomic_load(&is_ending);
+}
+
+static void end_work(int status, void *context) {
+    enum { PATIENCE = 2000, MILLISECOND = 1000 };
+    (void)context;
+    if (atomic_load(&guarded) != getpid()) return;
+    atomic_store(&is_ending, true);
+    for (int i = 0; i < PATIENCE && atomic_load(&under_way); i++) usleep(MILLISECOND);
+    if (!atomic_load(&under_way)) return;
+    fflush(NULL);
+    _exit(status);
+}
+
+void mst_pjrt_guard_exit(void) {
+    atomic_store(&guarded, getpid());
+    (void)on_exit(end_work, NULL); /* without memory for it, exit() does not wait */
+}
+
+void mst_pjrt_guard_work(void) {
+    enum { MOST = 1000 }; /* a program may have any number of errors */
+    static atomic_int times;
+    if (atomic_load(&under_way) && atomic_load(&times) < MOST && atomic_fetch_add(&times, 1) < MOST)
+        mst_pjrt_guard_exit();
+}
