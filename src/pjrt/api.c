@@ -1,6 +1,8 @@
 #include "pjrt/api.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,8 +144,37 @@ static mst_status initialize(const char *path, const PJRT_Api *api) {
     return check_stablehlo(path, api);
 }
 
+/* The bytes that the library FILE must have at least, by its head; 0: not known. */
+static long find_least_size(FILE *file) {
+    ElfW(Ehdr) head;
+    ElfW(Phdr) part;
+    long least = 0;
+    if (fread(&head, sizeof head, 1, file) != 1 || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) return 0;
+    if (head.e_phentsize != sizeof part) return 0;
+    for (int i = 0; i < head.e_phnum; i++) {
+        const long at = (long)(head.e_phoff + (size_t)i * sizeof part);
+        if (fseek(file, at, SEEK_SET) || fread(&part, sizeof part, 1, file) != 1) return at + (long)sizeof part;
+        const long end = (long)(part.p_offset + part.p_filesz);
+        if (part.p_type == PT_LOAD && end > least) least = end;
+    }
+    return least;
+}
+
+/* A library that is cut off must not be loaded: who reads what is not there gets a signal. Other faults of the file are
+ * left to dlopen. */
+static mst_status check_size(const char *path) {
+    FILE *file = fopen(path, "rbe");
+    if (!file) return MST_OK;
+    const long least = find_least_size(file), size = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
+    fclose(file);
+    if (size < 0 || size >= least) return MST_OK;
+    return MST_FAIL(MST_UNAVAILABLE, "plugin '%s': is cut off: it has %ld bytes and needs %ld: install it again", path,
+                    size, least);
+}
+
 mst_status mst_pjrt_api_load(const char *path, const PJRT_Api **out) {
     const PJRT_Api *(*get)(void);
+    MST_TRY(check_size(path));
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* never closed: plugins have threads */
     if (!library)
         return MST_FAIL(MST_UNAVAILABLE, "plugin: %s: name a plugin of PJRT, and install the libraries that it needs",

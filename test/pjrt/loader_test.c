@@ -54,6 +54,29 @@ static void file_that_is_no_plugin(void **state) {
     expect_refused(NOT_A_PLUGIN, MST_UNAVAILABLE, "is no plugin of PJRT: it has no function GetPjrtApi");
 }
 
+/* Writes the first SIZE bytes of FROM to the file NAME in the folder of the test, and returns its path. */
+static const char *write_begin(const char *from, const char *name, size_t size) {
+    const char *path = folder_path(name);
+    char *data = malloc(size);
+    FILE *in = fopen(from, "rb"), *out = fopen(path, "wb");
+    assert_true(data && in && out);
+    assert_int_equal(fread(data, 1, size, in), size);
+    assert_int_equal(fwrite(data, 1, size, out), size);
+    assert_int_equal(fclose(out), 0);
+    fclose(in);
+    free(data);
+    return path;
+}
+
+static void plugin_that_is_cut_off(void **state) {
+    (void)state;
+    struct stat info;
+    assert_int_equal(stat(FAKE_PLUGIN, &info), 0);
+    expect_refused(write_begin(FAKE_PLUGIN, "half.so", (size_t)info.st_size / 4), MST_UNAVAILABLE,
+                   "half.so': is cut off: it has ");
+    expect_refused(write_begin(FAKE_PLUGIN, "head.so", 100), MST_UNAVAILABLE, "head.so': is cut off: it has 100 bytes");
+}
+
 static void plugins_that_cannot_be_used(void **state) {
     (void)state;
     static const struct {
@@ -109,6 +132,7 @@ int main(void) {
         cmocka_unit_test(other_tasks_may_have_devices_that_cannot_be_made_here),
         cmocka_unit_test(plugin_that_is_not_there),
         TEST_IN_FOLDER(file_that_is_no_plugin),
+        TEST_IN_FOLDER(plugin_that_is_cut_off),
         cmocka_unit_test(plugins_that_cannot_be_used),
         TEST_IN_FOLDER(folder_is_searched_as_a_python_environment),
     };
