@@ -19,7 +19,7 @@ mst_status mst_pjrt_executable_load(const mst_pjrt_client *client, const void *d
     PJRT_Error *error = api->PJRT_Executable_DeserializeAndLoad(&args);
     if (error) {
         (void)!mst_pjrt_error_take(api, error, message);
-        return MST_FAIL(MST_CORRUPT, "the plugin does not load a compiled program: %s", message);
+        return MST_FAIL(MST_CORRUPT, "cannot be loaded: the plugin says: %s", message);
     }
     *out = args.loaded_executable;
     return MST_OK;

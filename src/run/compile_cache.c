@@ -73,3 +73,9 @@ void mst_executable_keep(const mst_executable_key *key, const void *data, size_t
     if (x) mst_executable_cache_keep(x->cache, key, data, size);
     leave_chosen(x);
 }
+
+void mst_executable_refuse(const mst_executable_key *key) {
+    chosen_cache *x = use_chosen();
+    if (x) mst_executable_cache_refuse(x->cache, key);
+    leave_chosen(x);
+}

@@ -41,6 +41,7 @@ typedef enum cache_trouble {
     FOLDER_TROUBLE,
     READ_TROUBLE,
     DAMAGE,
+    REFUSAL,
     WRITE_TROUBLE,
     TOO_LARGE,
     NUM_TROUBLES
@@ -381,6 +382,14 @@ bool mst_executable_cache_find(mst_executable_cache *cache, const mst_executable
     const mst_status status = find_in(cache, &folder, key, data, size);
     mst_folder_close(&folder);
     return status == MST_OK;
+}
+
+void mst_executable_cache_refuse(mst_executable_cache *cache, const mst_executable_key *key) {
+    char name[NAME];
+    if (!cache->folder) return;
+    make_name(key, name);
+    (void)mst_error_prefix("'%s/%s'", cache->folder, name);
+    say_trouble(cache, REFUSAL, "the program is compiled anew, and the file replaced");
 }
 
 /* ---- what leaves ---- */

@@ -95,6 +95,14 @@ check $good "one of two workers compiles, the other loads" "compiled: $compiled,
 workers=$(sed -n 's/^worker:[01] | weights sha256: //p' "$folder/log" | sort | uniq -c | tr -s ' ')
 check "$([ "$workers" = " 2 $two" ] && echo yes)" "and their weights are those of two devices" "$workers, and $two on xla:2"
 
+# What the plugin cannot load is compiled anew, which is said once.
+MUSTER_SHIM_FAULTS="PJRT_Executable_DeserializeAndLoad 1+ refuse" train xla:2 --shards 2
+compiled=$(awk '$1 == "PJRT_Client_Compile" { print $2 }' "$folder/counts")
+check "$([ "${compiled:-0}" -gt 0 ] && [ "$weights" = "$two" ] && echo yes)" \
+    "what the plugin cannot load is compiled anew" "$compiled compiled, $weights, and $two before"
+said=$(grep -c "^warning: '.*\.executable': cannot be loaded: .*: the program is compiled anew" "$folder/log" || true)
+check "$([ "$said" -eq 1 ] && echo yes)" "that is said once" "$(cat "$folder/log")"
+
 # A process that ends while the plugin still compiles has an error and no crash.
 for fault in "PJRT_Buffer_CopyToDevice 3" "PJRT_Buffer_CopyToDevice 5" "PJRT_Client_Compile 2"; do
     status=0
