@@ -80,6 +80,13 @@ static bool reads_late(const mst_frame *frame, const mst_action *action) {
     return false;
 }
 
+/* Whether a NaN that a call finds may come from a program that has not said yet that it made it. */
+static bool has_late_calls(const mst_frame *frame) {
+    for (int d = 0; d < frame->devices->count; d++)
+        if (frame->devices->device[d].type->backend->settle) return true;
+    return false;
+}
+
 /* ---- actions ---- */
 
 /* Waits for a point of another device. HAPPENS: DEVICE is behind the gate, and must complete its writes. So a thread of
@@ -362,6 +369,7 @@ static mst_status go_on(mst_frame *frame, walk *w, int32_t *node, bool *derived)
             status = name_late(frame, status, node);
             *derived = *node == action->first;
         }
+        if (status == MST_NUMERICS && has_late_calls(frame)) *derived = true;
         if (frame->notes) w->began = mst_note_action(frame->notes, w->device, action, w->began);
         if (status) complete(frame, status, *node, &errors);
         if (status && w->happens && action->kind == MST_DO_FETCH) {

@@ -179,6 +179,32 @@ static void equal_programs_are_compiled_once(void **state) {
     }
 }
 
+/* The CPU reads the NaN before the program has said that it made it. */
+static void nan_has_its_first_node_where_the_host_sees_it_earlier(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_session *session;
+    mst_value v = MST_NONE, made = MST_NONE, seen = MST_NONE;
+    mst_tensor *out = NULL;
+    set_faults("");
+    mst_with_device (g, "/xla:0") {
+        v = mst_variable(g, "v", mst_fill(g, MST_F32, MST_SHAPE(3), -1));
+        made = mst_rename(mst_log(v), "bad_log");
+    }
+    mst_with_device (g, "/cpu:0") {
+        seen = mst_rename(mst_square(made), "later");
+    }
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "xla:1", .check_numerics = true}, &session));
+    EXPECT_OK(mst_session_init_variables(session));
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &seen, 1, &out), MST_NUMERICS,
+                 "log 'bad_log' made a NaN");                 /* compiles */
+    set_faults("PJRT_Buffer_ToHostBuffer 1 event_delay 0.3"); /* the word of faults */
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &seen, 1, &out), MST_NUMERICS, "log 'bad_log' made a NaN");
+    assert_string_equal(mst_error()->node, "bad_log");
+    engine_end(g, session);
+    set_faults("");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failed_step_has_one_error_and_changes_nothing),
@@ -186,6 +212,7 @@ int main(void) {
         cmocka_unit_test(compiling_that_does_not_end_is_left),
         cmocka_unit_test(program_that_is_refused_is_tried_again),
         cmocka_unit_test(equal_programs_are_compiled_once),
+        cmocka_unit_test(nan_has_its_first_node_where_the_host_sees_it_earlier),
     };
     const char *shim = getenv("MUSTER_SHIM"), *plugin = getenv("MUSTER_SHIM_PLUGIN");
     if (!shim || !plugin || access(plugin, R_OK)) {
