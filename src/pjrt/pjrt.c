@@ -5,7 +5,7 @@
 
 #include "pjrt/buffers.h"
 #include "pjrt/client.h"
-#include "pjrt/executables.h"
+#include "pjrt/loaded_executable.h"
 #include "pjrt/pjrt_backend.h"
 
 /* ---- types of devices ---- */

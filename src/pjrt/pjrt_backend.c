@@ -11,8 +11,8 @@
 
 #include "base/no_memory.h"
 #include "pjrt/buffers.h"
-#include "pjrt/executables.h"
 #include "pjrt/jobs.h"
+#include "pjrt/loaded_executable.h"
 #include "pjrt/under_way.h"
 #include "plan/compiled.h"
 #include "run/frame.h"

@@ -16,7 +16,7 @@ bool mst_pjrt_is_ending(void);
 /** exit() waits from now on, before destructors run that were registered until now. A plugin registers more of them in
  *  its first compilation, so this is called again when that has ended. */
 void mst_pjrt_guard_exit(void);
-/** The same if something is under way: called where the process may end soon, after an error and when a plan is freed. */
+/** The same if something is under way. Called where the process may end soon: after an error, or with a plan. */
 void mst_pjrt_guard_work(void);
 
 #endif

@@ -3,9 +3,9 @@
  *      shard 0:  part ---> sum_replicas 7          part --+
  *      shard 1:  part ---> sum_replicas 7    to    part --+--> add_n ----> identity of shard 0, 1, ...
  *
- * In a cluster the tasks exchange the sums of the leaves of their windows. All tasks start these exchanges in one order:
- * each exchange comes after the start of the one before. Then no two tasks wait for each other, since a task that waits
- * for an exchange has started all exchanges before it.
+ * In a cluster the tasks exchange the sums of the leaves of their windows. All tasks start these exchanges in one
+ * order: each exchange comes after the start of the one before. Then no two tasks wait for each other, since a task
+ * that waits for an exchange has started all exchanges before it.
  *
  * That order is by depth, which is the largest number of sums on any path to a sum, then by number. So a sum waits for
  * no sum that it does not need and that needs another one first. On devices that compile, programs then have the same

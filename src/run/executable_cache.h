@@ -66,8 +66,8 @@ bool mst_executable_cache_find(mst_executable_cache *cache, const mst_executable
 void mst_executable_cache_keep(mst_executable_cache *cache, const mst_executable_key *key, const void *data,
                                size_t size);
 
-/** Says that what was found with this key cannot be used, because of the calling thread's error. The caller compiles the
- *  program anew, and keeps that. */
+/** Says that what was found with this key cannot be used, because of the calling thread's error. The caller compiles
+ *  the program anew, and keeps that. */
 void mst_executable_cache_refuse(mst_executable_cache *cache, const mst_executable_key *key);
 
 /** The same with the cache of this process (muster/compile_cache.h). */

@@ -1,4 +1,4 @@
-#include "pjrt/executables.h"
+#include "pjrt/loaded_executable.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

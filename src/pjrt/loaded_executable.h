@@ -1,7 +1,7 @@
 /** Executables: programs that a plugin has compiled. Equal texts are compiled once in a process, for all devices of a
  *  type, by an errand (run/errand.h). */
-#ifndef MUSTER_PJRT_EXECUTABLES_H
-#define MUSTER_PJRT_EXECUTABLES_H
+#ifndef MUSTER_PJRT_LOADED_EXECUTABLE_H
+#define MUSTER_PJRT_LOADED_EXECUTABLE_H
 
 #include "pjrt/client.h"
 #include "run/executables.h"
@@ -20,8 +20,8 @@ void mst_pjrt_executable_put(mst_pjrt_executable *executable);
  *  WHAT has failed. */
 MST_CHECKED mst_status mst_pjrt_executable_wait(mst_pjrt_executable *executable, int64_t deadline, const char *what,
                                                 PJRT_LoadedExecutable **out);
-/** Compiles SOURCE for another task of the cluster. *DATA, SIZE bytes, is freed with free(); NULL: the plugin cannot give
- *  them. MST_INVALID if SOURCE is for another plugin, kind of device or other options than here. */
+/** Compiles SOURCE for another task of the cluster. *DATA, SIZE bytes, is freed with free(); NULL: the plugin cannot
+ *  give them. MST_INVALID if SOURCE is for another plugin, kind of device or other options than here. */
 MST_CHECKED mst_status mst_pjrt_executable_compile(mst_pjrt_client *client, const mst_executable_source *source,
                                                    void **data, size_t *size);
 /** The number of results of an executable for which somebody has waited. */
