@@ -53,11 +53,22 @@ mst_status mst_pjrt_error_take(const PJRT_Api *api, PJRT_Error *error, char mess
     return status;
 }
 
+const char *mst_pjrt_advice(mst_status status) {
+    switch (status) {
+        case MST_OUT_OF_MEMORY: return ": take smaller batches, more devices, or recompute values";
+        case MST_UNAVAILABLE:
+            return ": see to the device and its driver, and start again: with checkpoints, training goes on from the "
+                   "last";
+        default: return "";
+    }
+}
+
 mst_status mst_pjrt_check(const PJRT_Api *api, PJRT_Error *error, const char *what) {
     char message[MST_PJRT_MESSAGE];
     if (!error) return MST_OK;
     const mst_status status = mst_pjrt_error_take(api, error, message);
-    return MST_FAIL(status, "%s%sthe plugin says: %s", what ? what : "", what ? ": " : "", message);
+    return MST_FAIL(status, "%s%sthe plugin says: %s%s", what ? what : "", what ? ": " : "", message,
+                    mst_pjrt_advice(status));
 }
 
 void mst_pjrt_event_drop(const PJRT_Api *api, PJRT_Event *event) {

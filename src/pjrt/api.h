@@ -21,6 +21,9 @@ MST_CHECKED mst_status mst_pjrt_api_load(const char *path, const PJRT_Api **out)
 /** Frees ERROR, which is not NULL, and returns the status that it stands for. Writes its message, one line, to
  *  MESSAGE. */
 mst_status mst_pjrt_error_take(const PJRT_Api *api, PJRT_Error *error, char message[MST_PJRT_MESSAGE]);
+/** What to do after an error of the plugin with STATUS, to be put behind its message: ": " and a sentence; "": that is
+ *  not known. */
+const char *mst_pjrt_advice(mst_status status);
 /** Frees ERROR and records it with WHAT before it: "making a client"; NULL: nothing. MST_OK: there is no ERROR. */
 MST_CHECKED mst_status mst_pjrt_check(const PJRT_Api *api, PJRT_Error *error, const char *what);
 /** Frees ERROR, which nobody needs to know. NULL is allowed. */

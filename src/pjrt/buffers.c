@@ -217,8 +217,8 @@ static mst_status finish_copy_out(mst_pjrt_jobs *jobs, void *to, size_t bytes, i
     mst_pjrt_job *failed = mst_pjrt_jobs_first(jobs, MST_PJRT_FAILED);
     mst_status status = MST_OK;
     if (failed)
-        status = MST_FAIL(failed->status, "copying to the host: the plugin says: %s",
-                          failed->message ? failed->message : "");
+        status = MST_FAIL(failed->status, "copying to the host: the plugin says: %s%s",
+                          failed->message ? failed->message : "", mst_pjrt_advice(failed->status));
     else
         memcpy(to, mst_pjrt_jobs_memory(jobs), bytes);
     mst_pjrt_job_release(failed);
@@ -262,8 +262,8 @@ static mst_status copy_between(device_memory *to, const mst_array *dst, const ms
         char message[MST_PJRT_MESSAGE];
         const mst_status status = mst_pjrt_error_take(api, error, message);
         if (status == MST_UNIMPLEMENTED) return copy_by_host(to, dst, x, deadline);
-        return MST_FAIL(status, "copying to %s %d: the plugin says: %s", to->domain.type->name, to->domain.index,
-                        message);
+        return MST_FAIL(status, "copying to %s %d: the plugin says: %s%s", to->domain.type->name, to->domain.index,
+                        message, mst_pjrt_advice(status));
     }
     mst_pjrt_buffer *there = mst_pjrt_buffer_wrap(api, args.dst_buffer, x->type, x->count, x->maker);
     if (!there) return MST_NO_MEMORY("for a buffer");

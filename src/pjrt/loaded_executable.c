@@ -63,6 +63,15 @@ static void end_turn(void) {
     pthread_mutex_unlock(&turn_lock);
 }
 
+/* The plugin does not compile a text. */
+static mst_status report_refused(const PJRT_Api *api, PJRT_Error *error) {
+    char message[MST_PJRT_MESSAGE];
+    const mst_status status = mst_pjrt_error_take(api, error, message);
+    const char *advice = mst_pjrt_advice(status);
+    return MST_FAIL(status, "the plugin says: %s%s", message,
+                    *advice ? advice : ": try another version of the plugin; --dump-plan stablehlo shows the program");
+}
+
 /* A text that is compiled here, and how. */
 typedef struct order {
     const mst_pjrt_client *client;
@@ -87,7 +96,7 @@ static mst_status compile_text(order *o) {
     PJRT_Error *error = is_ending ? NULL : api->PJRT_Client_Compile(&args);
     end_turn();
     if (is_ending) return MST_FAIL(MST_CANCELLED, "the process ends");
-    MST_TRY(mst_pjrt_check(api, error, NULL));
+    if (error) return report_refused(api, error);
     o->loaded = args.executable;
     return MST_OK;
 }

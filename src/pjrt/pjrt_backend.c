@@ -363,8 +363,8 @@ static mst_status take_results(const instance *x, const device_call *c, mst_pjrt
 }
 
 static mst_status report_failed(const mst_plan *plan, const mst_pjrt_job *job) {
-    return MST_FAIL(job->status, "the program of node '%s': the plugin says: %s", plan->node[job->node].name,
-                    job->message ? job->message : "");
+    return MST_FAIL(job->status, "the program of node '%s': the plugin says: %s%s", plan->node[job->node].name,
+                    job->message ? job->message : "", mst_pjrt_advice(job->status));
 }
 
 /* The plugin does not start JOB. Sets NODE to that of the cause, which may be a job whose results this one uses. */

@@ -83,10 +83,11 @@ typedef struct fault_case {
 static const fault_case cases[] = {
     {"PJRT_LoadedExecutable_Execute 1 fail", MST_INTERNAL,
      "the plugin says: shim: PJRT_LoadedExecutable_Execute: ", "XLA:0"},
-    {"PJRT_LoadedExecutable_Execute 1 fail RESOURCE_EXHAUSTED no room", MST_OUT_OF_MEMORY, "no room", "XLA:0"},
+    {"PJRT_LoadedExecutable_Execute 1 fail RESOURCE_EXHAUSTED no room", MST_OUT_OF_MEMORY,
+     "no room: take smaller batches", "XLA:0"},
     {"PJRT_LoadedExecutable_Execute 1 fail DEADLINE_EXCEEDED too late", MST_UNAVAILABLE, "too late", "XLA:0"},
-    {"PJRT_LoadedExecutable_Execute 1 event_fail 0.05 UNAVAILABLE it was lost", MST_UNAVAILABLE, "it was lost",
-     "XLA:0"},
+    {"PJRT_LoadedExecutable_Execute 1 event_fail 0.05 UNAVAILABLE it was lost", MST_UNAVAILABLE,
+     "it was lost: see to the device and its driver, and start again", "XLA:0"},
     {"PJRT_LoadedExecutable_Execute 2 event_fail 0.05", MST_INTERNAL, "what this call started was to fail", "XLA:1"},
     {"PJRT_Buffer_CopyToDevice 1 fail", MST_INTERNAL, "copying to xla 1: the plugin says: ", ""},
     {"PJRT_Buffer_CopyToDevice 1 event_fail 0.05", MST_INTERNAL, "what this call started was to fail", "XLA:1"},
@@ -156,7 +157,8 @@ static void program_that_is_refused_is_tried_again(void **state) {
     begin_job(&j, 60);
     const mst_value other = mst_tanh(mst_scale(j.doubled, 3));
     set_faults("PJRT_Client_Compile 1 fail UNIMPLEMENTED no such op");
-    EXPECT_ERROR(mst_session_run(j.session, NULL, 0, &other, 1, &out), MST_UNIMPLEMENTED, "no such op");
+    EXPECT_ERROR(mst_session_run(j.session, NULL, 0, &other, 1, &out), MST_UNIMPLEMENTED,
+                 "no such op: try another version of the plugin");
     end_job(&j);
     begin_job(&j, 60);
     const mst_value same = mst_tanh(mst_scale(j.doubled, 3));
