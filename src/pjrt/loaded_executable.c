@@ -265,7 +265,8 @@ static mst_status add_executable(const mst_pjrt_client *client, uint64_t hash, c
 static mst_status get_executable(const mst_pjrt_client *client, const char *text, mst_pjrt_executable **out) {
     const uint64_t hash = hash_text(text);
     mst_pjrt_executable *x = executables;
-    while (x && (x->hash != hash || x->client != client || strcmp(x->compiled->text, text) != 0)) x = x->next;
+    while (x && (x->has_failed || x->hash != hash || x->client != client || strcmp(x->compiled->text, text) != 0))
+        x = x->next;
     if (!x)
         MST_TRY(add_executable(client, hash, text, &x));
     else if (!x->uses)
