@@ -21,8 +21,8 @@
 struct mst_backend;
 struct mst_backend_services;
 
-/** A type of device. Its backend turns a plan's part into something that runs (run/backend.h). No pointer but the last
- *  may be NULL. */
+/** A type of device. Its backend turns a plan's part into something that runs (run/backend.h). No pointer may be NULL,
+ *  except `services` and `identity`. */
 typedef struct mst_device_type {
     uint32_t size;    /**< size of this struct in the header with which the type was compiled */
     const char *name; /**< "CPU" */
@@ -38,6 +38,10 @@ typedef struct mst_device_type {
     mst_status (*domain)(int index, mst_domain **out);
     const struct mst_backend *backend;
     const struct mst_backend_services *services; /**< of the CPU: what backends of modules get; of others NULL */
+    /** What the devices of this type are, and what compiles for them. Workers in step must have the same: other ones
+     *  give other bits. Called when a device was made; valid for ever. NULL: any device of this type is like all
+     *  others. */
+    const char *(*identity)(void);
 } mst_device_type;
 
 typedef struct mst_device {

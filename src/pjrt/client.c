@@ -132,6 +132,7 @@ static mst_status need_client(mst_pjrt_client *x) {
         x->num_devices = made->num_devices;
         memcpy(x->plugin, made->plugin, sizeof x->plugin);
         memcpy(x->device_kind, made->device_kind, sizeof x->device_kind);
+        memcpy(x->identity, made->identity, sizeof x->identity);
         x->client = made->client;
     }
     services->errand_leave(x->errand);

@@ -40,6 +40,7 @@ typedef struct mst_pjrt_client {
     PJRT_Device *const *device;
     int num_devices;                                        /**< at least 1 */
     char plugin[MST_PJRT_TEXT], device_kind[MST_PJRT_TEXT]; /**< for what an executable was compiled */
+    char identity[2 * MST_PJRT_TEXT];                       /**< both: "NVIDIA H200, gpu 0.116 89abcdef01234567" */
     mst_domain_type memory;    /**< of all its devices; set with the first (pjrt/buffers.h) */
     pid_t process;             /**< that began to make the client; 0: none */
     struct mst_errand *errand; /**< NULL: nobody has asked for the client yet, or it could not be made */

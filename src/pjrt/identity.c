@@ -98,5 +98,7 @@ mst_status mst_pjrt_identify(mst_pjrt_client *x, const char *path) {
     if (x->kind->is_logical) hash = hash_processor(hash);
     snprintf(x->plugin, sizeof x->plugin, "%s %d.%d %016llx", x->kind->name, x->api->pjrt_api_version.major_version,
              x->api->pjrt_api_version.minor_version, (unsigned long long)hash);
-    return find_kind(x);
+    MST_TRY(find_kind(x));
+    snprintf(x->identity, sizeof x->identity, "%s, %s", x->device_kind, x->plugin);
+    return MST_OK;
 }

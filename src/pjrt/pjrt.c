@@ -62,6 +62,18 @@ static mst_status tpu_domain(int index, mst_domain **out) {
     return mst_pjrt_domain(&tpu_client, index, out);
 }
 
+static const char *xla_identity(void) {
+    return xla_client.identity;
+}
+
+static const char *gpu_identity(void) {
+    return gpu_client.identity;
+}
+
+static const char *tpu_identity(void) {
+    return tpu_client.identity;
+}
+
 static mst_status compile_for_xla(const mst_executable_source *source, void **data, size_t *size) {
     return mst_pjrt_executable_compile(&xla_client, source, data, size);
 }
@@ -86,14 +98,14 @@ static const char *const engines[] = {NULL};
 enum { NUM_TYPES = 3 };
 static mst_backend backends[NUM_TYPES]; /* by type: set when the module is loaded */
 
-#define DEVICE_TYPE(i, own_name, own_domain)                                                       \
-    {                                                                                              \
-        .size = sizeof(mst_device_type), .name = (own_name), .compiles = true, .engines = engines, \
-        .supports = supports, .domain = (own_domain), .backend = &backends[i]                      \
+#define DEVICE_TYPE(i, own_name, own)                                                                     \
+    {                                                                                                     \
+        .size = sizeof(mst_device_type), .name = (own_name), .compiles = true, .engines = engines,        \
+        .supports = supports, .domain = own##_domain, .backend = &backends[i], .identity = own##_identity \
     }
 
-static const mst_device_type device_types[NUM_TYPES] = {
-    DEVICE_TYPE(0, "XLA", xla_domain), DEVICE_TYPE(1, "GPU", gpu_domain), DEVICE_TYPE(2, "TPU", tpu_domain)};
+static const mst_device_type device_types[NUM_TYPES] = {DEVICE_TYPE(0, "XLA", xla), DEVICE_TYPE(1, "GPU", gpu),
+                                                        DEVICE_TYPE(2, "TPU", tpu)};
 
 static mst_status (*const compile_for[NUM_TYPES])(const mst_executable_source *source, void **data, size_t *size) = {
     compile_for_xla, compile_for_gpu, compile_for_tpu};

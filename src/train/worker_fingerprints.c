@@ -10,12 +10,14 @@
 #include "data/dataset.h"
 #include "data/row_hash.h"
 #include "data/settings.h"
+#include "device/device.h"
 #include "graph/graph.h"
 #include "graph/options.h"
 #include "muster/device.h"
 #include "muster/version.h"
 #include "op/list.h"
 #include "rule/rule.h"
+#include "run/session.h"
 #include "task/task.h"
 
 enum { TEXT = 512 };
@@ -208,6 +210,15 @@ static void add_machine(fingerprint_list *list) {
     if (mst_libraries(&library) > 0) add_option(list, "oneDNN version", library->version);
 }
 
+/* Adds what the devices of each type are whose devices differ. How many there are does not matter. */
+static void add_devices(fingerprint_list *list, const mst_devices *devices) {
+    for (int d = 0; d < devices->count; d++) {
+        const mst_device_type *type = devices->device[d].type;
+        if (!mst_device_is_here(devices, d) || !type->identity || has(list, type->name)) continue;
+        add_option(list, type->name, type->identity());
+    }
+}
+
 /* ---- the weights ---- */
 
 /* Adds the penalties. They are not in the graph's loss: they are added after the replicas, or in the update of
@@ -343,6 +354,7 @@ int32_t mst_worker_fingerprints(const mst_trainer *trainer, const mst_fit_option
     add_trainable(&list, trainer->graph);
     const bool decides = add_callbacks(&list, options);
     add_machine(&list);
+    if (trainer->rules.in_step) add_devices(&list, &trainer->session->devices);
     add_data(&list, trainer, options->data);
     if (decides) add_validation(&list, options->validation);
     return list.count;

@@ -103,6 +103,13 @@ check "$([ "${compiled:-0}" -gt 0 ] && [ "$weights" = "$two" ] && echo yes)" \
 said=$(grep -c "^warning: '.*\.executable': cannot be loaded: .*: the program is compiled anew" "$folder/log" || true)
 check "$([ "$said" -eq 1 ] && echo yes)" "that is said once" "$(cat "$folder/log")"
 
+# Workers in step need the same plugin and kind of device.
+# shellcheck disable=SC2016
+"$muster" launch --workers 2 -- sh -c 'case $TF_CONFIG in *\"index\":*1*) export MUSTER_SHIM_KIND=other ;; esac
+    exec "$1" train --data fashion-mnist --steps 5 --devices xla:1 --shards 2' sh "$muster" > "$folder/log" 2>&1 || true
+check "$(grep -q 'error: .*XLA' "$folder/log" && echo yes)" "workers with two kinds of devices are refused" \
+    "$(cat "$folder/log")"
+
 # A process that ends while the plugin still compiles has an error and no crash.
 for fault in "PJRT_Buffer_CopyToDevice 3" "PJRT_Buffer_CopyToDevice 5" "PJRT_Client_Compile 2"; do
     status=0
