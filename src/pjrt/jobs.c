@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/thread.h"
 #include "pjrt/client.h"
@@ -168,9 +169,16 @@ void mst_pjrt_job_expect(mst_pjrt_job *job, PJRT_Event *event) {
     if (error) come(error, e); /* the plugin will not call back */
 }
 
+/* Whether CAUSE has failed. A plugin may say so of what uses its results first: then waits for it, a second at most. */
+static bool cause_has_failed(const mst_pjrt_job *cause) {
+    enum { PATIENCE = 5000, MICROSECONDS = 200 };
+    for (int i = 0; i < PATIENCE && atomic_load(&cause->state) == MST_PJRT_RUNNING; i++) usleep(MICROSECONDS);
+    return atomic_load(&cause->state) == MST_PJRT_FAILED;
+}
+
 const mst_pjrt_job *mst_pjrt_job_root(const mst_pjrt_job *job) {
     for (int i = 0; i < job->num_causes; i++)
-        if (atomic_load(&job->cause[i]->state) == MST_PJRT_FAILED) {
+        if (cause_has_failed(job->cause[i])) {
             job = job->cause[i];
             i = -1; /* from its first */
         }
