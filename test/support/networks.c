@@ -61,14 +61,17 @@ const network network_text = {"text", build_text, texts};
 
 /* ---- pictures ---- */
 
-/* Wider channels, a depthwise convolution, fewer channels, and the source is added. */
+/* Wider channels, a depthwise convolution, fewer channels, and the source is added. SYNCHRONIZED: a batch norm of the
+ * source is, which is beside the others and not behind them. */
 static mst_output inverted_residual(mst_output x, int64_t channels, bool synchronized) {
     mst_output y = mst_conv2d(x, 3 * channels, 1, .no_bias = true);
     y = mst_re_lu(mst_batch_normalization(y, .synchronized = synchronized), .max_value = 6);
     y = mst_depthwise_conv2d(y, 3, .padding = MST_PADDING_SAME, .no_bias = true);
     y = mst_re_lu(mst_batch_normalization(y, .synchronized = synchronized), .max_value = 6);
     y = mst_conv2d(y, channels, 1, .no_bias = true);
-    return mst_merge(MST_OUTPUTS(x, mst_batch_normalization(y, .synchronized = synchronized)), MST_MERGE_ADD);
+    y = mst_batch_normalization(y, .synchronized = synchronized);
+    return mst_merge(MST_OUTPUTS(synchronized ? mst_batch_normalization(x, .synchronized = true) : x, y),
+                     MST_MERGE_ADD);
 }
 
 static mst_model *build_convolutions(bool synchronized) {
