@@ -7,8 +7,8 @@
  * order: each exchange comes after the start of the one before. Then no two tasks wait for each other, since a task
  * that waits for an exchange has started all exchanges before it.
  *
- * That order is by depth, which is the largest number of sums on any path to a sum, then by number. So a sum waits for
- * no sum that it does not need and that needs another one first. On devices that compile, programs then have the same
+ * That order is by depth, which is the largest number of sums on any path to a sum, then by number. So a sum never
+ * waits for a deeper one. On devices that compile, programs then have the same
  * nodes whether or not there are other tasks (programs.c). */
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +23,19 @@
 /* A node with its options. */
 typedef struct part {
     const mst_sum_replicas_options *options;
-    int32_t node, depth;
+    int32_t node;
+    int32_t depth; /* of the sum, the same for all its parts */
 } part;
 
-static int by_depth_number_and_shard(const void *a, const void *b) {
-    const part *p = a, *q = b;
-    const mst_sum_replicas_options *x = p->options, *y = q->options;
-    if (p->depth != q->depth) return p->depth < q->depth ? -1 : 1;
+static int by_number_and_shard(const void *a, const void *b) {
+    const mst_sum_replicas_options *x = ((const part *)a)->options, *y = ((const part *)b)->options;
     if (x->number != y->number) return x->number < y->number ? -1 : 1;
     return (x->shard > y->shard) - (x->shard < y->shard);
+}
+
+static int by_depth_number_and_shard(const void *a, const void *b) {
+    const int32_t x = ((const part *)a)->depth, y = ((const part *)b)->depth;
+    return x != y ? (x > y) - (x < y) : by_number_and_shard(a, b);
 }
 
 /* Sets COUNT to the number of parts that have the same sum_replicas number as the first part. Fails if there is not one
@@ -122,19 +126,49 @@ static mst_status lower_all(mst_plan *plan, const part *parts, int64_t count) {
     return MST_OK;
 }
 
-/* Sets DEPTH, by node: the largest number of nodes sum_replicas on any path to the node. */
-static mst_status find_depths(mst_plan *plan, int32_t *depth) {
+/* Finds the depths of the sums. PARTS are sorted by number. SUM, by node, is all -1; DEPTH, by node or sum, is all 0. A
+ * sum is as deep as its deepest part: what waits for it waits for that one. So depths are found anew until none rises,
+ * which takes at most as many rounds as there are sums. */
+static mst_status find_depths(mst_plan *plan, part *parts, int64_t count, int32_t *sum, int32_t *depth) {
+    int32_t *const depth_of_sum = depth + plan->num_nodes;
+    int32_t num_sums = 0;
+    bool rises = true;
     MST_TRY(mst_plan_sort(plan));
-    for (int64_t k = 0; k < plan->num_order; k++) {
-        const int32_t n = plan->order[k];
-        const mst_plan_node *node = &plan->node[n];
-        for (int i = 0; i < node->num_src + node->num_control; i++) {
-            const int32_t from = i < node->num_src ? plan->value[node->src[i]].node : node->control[i - node->num_src];
-            const int32_t through = depth[from] + (plan->node[from].op == &mst_op_sum_replicas);
-            if (through > depth[n]) depth[n] = through;
+    for (int64_t i = 0; i < count; i++) {
+        num_sums += i == 0 || parts[i].options->number != parts[i - 1].options->number;
+        sum[parts[i].node] = num_sums - 1;
+    }
+    for (int32_t round = 0; round < num_sums && rises; round++) {
+        rises = false;
+        for (int64_t k = 0; k < plan->num_order; k++) {
+            const int32_t n = plan->order[k];
+            const mst_plan_node *node = &plan->node[n];
+            for (int i = 0; i < node->num_src + node->num_control; i++) {
+                const int32_t from =
+                    i < node->num_src ? plan->value[node->src[i]].node : node->control[i - node->num_src];
+                const int32_t through = sum[from] < 0 ? depth[from] : depth_of_sum[sum[from]] + 1;
+                if (through > depth[n]) depth[n] = through;
+            }
+            if (sum[n] < 0 || depth[n] <= depth_of_sum[sum[n]]) continue;
+            depth_of_sum[sum[n]] = depth[n];
+            rises = true;
         }
     }
+    for (int64_t i = 0; i < count; i++) parts[i].depth = depth_of_sum[sum[parts[i].node]];
     return MST_OK;
+}
+
+static mst_status sum_parts(mst_plan *plan, part *parts, int64_t count) {
+    const size_t nodes = (size_t)plan->num_nodes;
+    int32_t *sum = malloc((nodes + 1) * sizeof *sum), *depth = calloc(nodes + (size_t)count + 1, sizeof *depth);
+    if (sum) memset(sum, -1, (nodes + 1) * sizeof *sum);
+    qsort(parts, (size_t)count, sizeof *parts, by_number_and_shard);
+    const mst_status status = sum && depth ? find_depths(plan, parts, count, sum, depth) : MST_NO_MEMORY("for a plan");
+    free(sum);
+    free(depth);
+    if (status) return status;
+    qsort(parts, (size_t)count, sizeof *parts, by_depth_number_and_shard);
+    return lower_all(plan, parts, count);
 }
 
 mst_status mst_distribute_replica_sums(mst_distribute_pass *d) {
@@ -144,17 +178,12 @@ mst_status mst_distribute_replica_sums(mst_distribute_pass *d) {
         count += plan->node[n].op == &mst_op_sum_replicas && !plan->node[n].dead;
     if (count == 0) return MST_OK;
     part *parts = calloc((size_t)count, sizeof *parts);
-    int32_t *depth = calloc((size_t)plan->num_nodes + 1, sizeof *depth);
-    mst_status status = parts && depth ? find_depths(plan, depth) : MST_NO_MEMORY("for a plan");
+    if (!parts) return MST_NO_MEMORY("for a plan");
     count = 0;
-    for (int32_t n = 0; n < d->num_imported && !status; n++)
+    for (int32_t n = 0; n < d->num_imported; n++)
         if (plan->node[n].op == &mst_op_sum_replicas && !plan->node[n].dead)
-            parts[count++] = (part){.options = plan->node[n].options, .node = n, .depth = depth[n]};
-    free(depth);
-    if (!status) {
-        qsort(parts, (size_t)count, sizeof *parts, by_depth_number_and_shard);
-        status = lower_all(plan, parts, count);
-    }
+            parts[count++] = (part){.options = plan->node[n].options, .node = n};
+    const mst_status status = sum_parts(plan, parts, count);
     free(parts);
     return status;
 }

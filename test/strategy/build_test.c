@@ -6,6 +6,7 @@
 #include "support/test.h"
 #include "support/training.h"
 
+#include "op/elementwise/sum_replicas.h"
 #include "store/store.h"
 
 enum { FEATURES = 5, MOST_SHARDS = 8 };
@@ -278,8 +279,37 @@ static void setting_a_mirrored_variable_sets_all_copies(void **state) {
     engine_end(g, session);
 }
 
+/* Three sums over the shards. In shard 1 the second one waits for the first; in the others it does not. */
+static void build_uneven(void *context, mst_graph *graph, int shard, mst_replica *out) {
+    (void)context;
+    const mst_value w = mst_get_variable(graph, "w", MST_SHAPE(2), MST_F64, mst_constant_initializer(1));
+    const mst_value first = mst_sum_replicas(mst_scale(w, shard + 1));
+    mst_value second = MST_NONE;
+    if (shard == 1)
+        mst_with_control (graph, first) second = mst_sum_replicas(mst_scale(w, 10));
+    else
+        second = mst_sum_replicas(mst_scale(w, 10));
+    const mst_value third = mst_sum_replicas(mst_scale(w, 100));
+    out->loss = mst_reshape(mst_reduce_mean(mst_add(mst_add(first, second), third)), MST_SHAPE(1));
+}
+
+static void shards_may_wait_for_sums_in_other_orders(void **state) {
+    (void)state;
+    enum { SHARDS = 3 };
+    mst_graph *g = engine_graph();
+    mst_strategy strategy = {.kind = MST_STRATEGY_MIRRORED, .num_shards = SHARDS};
+    const mst_optimizer sgd = mst_sgd(.learning_rate = 0.1);
+    mst_step_values values;
+    mst_strategy_build(g, &strategy, &sgd, build_uneven, NULL, &values);
+    EXPECT_OK(mst_graph_check(g));
+    mst_session *session = engine_session(g, "cpu:1/1");
+    assert_true(engine_number(session, values.loss) == 1 + 2 + 3 + SHARDS * 110);
+    engine_end(g, session);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shards_may_wait_for_sums_in_other_orders),
         cmocka_unit_test(batch_that_does_not_divide_the_shards_is_weighted_exactly),
         cmocka_unit_test(batch_smaller_than_the_shards_is_weighted_exactly),
         cmocka_unit_test(penalties_are_in_the_loss_and_in_the_gradient),
