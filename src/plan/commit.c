@@ -66,11 +66,11 @@ static bool crosses_domains(const mst_plan *plan, const mst_plan_node *node) {
     return false;
 }
 
-/* Whether a program of a device that compiles computes NODE. A program may fail, also where it writes. */
+/* Whether a program of a device that compiles computes NODE. A program may fail, also where it writes. No program
+ * computes what was folded into a constant. */
 static bool is_compiled(const mst_plan *plan, const mst_plan_node *node) {
-    if (node->num_dst && plan->value[node->dst].constant) return false;
     return mst_plan_compiles(plan, node) && !(node->op->flags & (MST_OP_VARIABLE | MST_OP_NO_VALUE)) &&
-           node->op != &mst_op_fetch;
+           node->op != &mst_op_fetch && !(node->num_dst && plan->value[node->dst].constant);
 }
 
 /* Whether NODE, which a program computes, may all the same write behind the gate. It must write variables themselves,
@@ -101,8 +101,7 @@ static bool may_fail(const mst_plan *plan, const mst_plan_node *node) {
     const bool carries =
         node->op != &mst_op_fetch && node->op != &mst_op_exchange_start && !(node->op->flags & MST_OP_NO_VALUE);
     if (carries && crosses_domains(plan, node)) return true;
-    if (is_compiled(plan, node)) return !writes_in_place(plan, node);
-    return !mst_plan_is_silent(plan, node) && kernel_may_fail(plan, node);
+    return (is_compiled(plan, node) || !mst_plan_is_silent(plan, node)) && kernel_may_fail(plan, node);
 }
 
 /* The least value of last_phase that NODE needs because it may fail; 0: it cannot. Writers of earlier phases are then

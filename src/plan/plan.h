@@ -53,7 +53,7 @@ typedef enum mst_region { MST_BODY = 0, MST_COMMIT } mst_region;
 
 /** The part of a step to which a node belongs. Devices that compile make programs of the nodes of one part. A shard S
  *  is part S + 1. Below MST_PART_ALONE are parts of an update that a single device runs: the update and its pieces
- *  (mst_lowering_alone). */
+ *  (mst_lowering_alone). In a plan that donates, each update behind the gate has such a part too (programs.c). */
 enum {
     MST_PART_ALONE = -1, /**< of many nodes, each of which is a program of its own: sums over shards */
     MST_PART_REST = 0    /**< what belongs to no shard, such as the update */

@@ -85,7 +85,7 @@ static mst_status init_variables(mst_session *session) {
     mst_value *assigns = NULL;
     mst_status status;
     int wanted, most = INT_MAX;
-    mst_failure first = {.code = MST_OK}; /* for want of memory: the one that names all that is needed */
+    mst_failure first = {.code = MST_OK}; /* of too little memory: it says what all values together need */
     /* Repeats for variables whose first values depend on others. It also repeats if another session of the store has
      * given some of them values in the meantime. */
     do {
@@ -97,11 +97,11 @@ static mst_status init_variables(mst_session *session) {
         if (wanted > most) wanted = most;
         status = mst_session_call(session, &purpose, NULL, 0, assigns, wanted, NULL);
         if (purpose.overtaken) status = MST_OK;
-        if (status != MST_OUT_OF_MEMORY) continue;
-        if (!first.code) mst_failure_keep(&first, status);
-        if (wanted == 1) continue;
-        most = wanted / 2;
-        status = MST_OK;
+        if (status == MST_OUT_OF_MEMORY && !first.code) mst_failure_keep(&first, status);
+        if (status == MST_OUT_OF_MEMORY && wanted > 1) {
+            most = wanted / 2;
+            status = MST_OK;
+        }
     } while (!status);
     if (status == MST_OUT_OF_MEMORY) status = mst_failure_restore(&first);
     free(assigns);
