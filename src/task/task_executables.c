@@ -213,16 +213,26 @@ static mst_status fetch_entry(executable_call *c, bool *here) {
     return f->failure.code ? mst_failure_restore(&f->failure) : MST_OK;
 }
 
-/* Checks what has come, and keeps it on the disk. */
+/* The error that what has come is damaged. Not under the lock. */
+static mst_status damaged_error(const executable_call *c) {
+    mst_task_executables *x = c->x;
+    pthread_mutex_lock(&x->lock);
+    const mst_status status =
+        x->is_closed ? closed_error() /* the names are there until then */
+                     : MST_FAIL(MST_CORRUPT,
+                                "the compiled program that %s has sent is damaged: its bytes do not have the hash that "
+                                "it names: start the job again, and check the memory of both machines",
+                                x->o.name[c->fetch.asked]);
+    pthread_mutex_unlock(&x->lock);
+    return status;
+}
+
+/* Checks what has come, and keeps it on the disk. Not under the lock. */
 static mst_status keep_fetched(const executable_call *c) {
     const mst_arriving *a = &c->fetch.bytes;
     unsigned char hash[MST_EXECUTABLE_HASH];
     crypto_hash_sha256(hash, a->data, a->total);
-    if (memcmp(hash, a->hash, sizeof hash) != 0)
-        return MST_FAIL(
-            MST_CORRUPT,
-            "the compiled program that %s has sent is damaged: its bytes do not have the hash that it names",
-            c->x->o.name[c->fetch.asked]);
+    if (memcmp(hash, a->hash, sizeof hash) != 0) return damaged_error(c);
     mst_executable_keep(&c->e->key, a->data, a->total);
     return MST_OK;
 }
