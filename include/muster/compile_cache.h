@@ -1,6 +1,7 @@
 /** The folder in which devices that compile keep compiled programs. A later process need not compile them again, and
- *  computes the same bits. Workers of a cluster get programs from each other, so that a job compiles each text once.
- *  They keep them in their own folders too. */
+ *  computes the same bits. Workers that train without parameter servers get programs from each other, so that their job
+ *  compiles each text once. They keep them in their own folders too. With parameter servers, and in sessions over
+ *  several tasks, each process compiles for itself. */
 #ifndef MUSTER_COMPILE_CACHE_H
 #define MUSTER_COMPILE_CACHE_H
 
