@@ -21,6 +21,7 @@
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "base/private.h"
+#include "base/wire_number.h"
 
 static const char magic[] = "muster-exec\n", suffix[] = ".executable", source_magic[] = "muster-executable-1";
 enum {
@@ -58,19 +59,9 @@ struct mst_executable_cache {
 
 /* ---- keys ---- */
 
-static void put_number(unsigned char *to, uint64_t number, int bytes) {
-    for (int i = 0; i < bytes; i++) to[i] = (unsigned char)(number >> 8 * i);
-}
-
-static uint64_t get_number(const unsigned char *from, int bytes) {
-    uint64_t number = 0;
-    for (int i = 0; i < bytes; i++) number |= (uint64_t)from[i] << 8 * i;
-    return number;
-}
-
 static void add_key_part(crypto_hash_sha256_state *hash, const void *data, size_t size) {
     unsigned char number[8];
-    put_number(number, size, sizeof number);
+    mst_put_number(number, size, sizeof number);
     crypto_hash_sha256_update(hash, number, sizeof number);
     if (size) crypto_hash_sha256_update(hash, data, size);
 }
@@ -286,8 +277,8 @@ static bool has_magic(int file, bool being_written) {
 
 static void make_head(const mst_executable_key *key, const void *data, size_t size, unsigned char head[HEAD]) {
     memcpy(head, magic, MAGIC);
-    put_number(head + AT_VERSION, VERSION, 4);
-    put_number(head + AT_SIZE, size, 8);
+    mst_put_number(head + AT_VERSION, VERSION, 4);
+    mst_put_number(head + AT_SIZE, size, 8);
     memcpy(head + AT_KEY, key->byte, sizeof key->byte);
     crypto_hash_sha256(head + AT_HASH, data, size);
 }
@@ -299,9 +290,11 @@ static const char *find_wrong_head(const unsigned char head[HEAD], size_t got, c
                                    uint64_t bytes) {
     if (got < MAGIC || memcmp(head, magic, MAGIC) != 0) return "it does not begin as such files do";
     if (got < HEAD) return "it is too short";
-    if (get_number(head + AT_VERSION, 4) != VERSION) return "another version has written it";
+    const unsigned char *at = head + AT_VERSION;
+    const uint64_t version = mst_get_number(&at, 4), size = mst_get_number(&at, 8);
+    if (version != VERSION) return "another version has written it";
     if (memcmp(head + AT_KEY, key->byte, sizeof key->byte) != 0) return "it is that of another program";
-    if (get_number(head + AT_SIZE, 8) != bytes - HEAD) return "its size is wrong";
+    if (size != bytes - HEAD) return "its size is wrong";
     return NULL;
 }
 
