@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/byte_count.h"
 #include "base/escape.h"
 #include "base/file.h"
@@ -396,7 +397,7 @@ typedef struct cached {
 
 typedef struct cached_list {
     cached *item;
-    size_t count, capacity;
+    int64_t count, capacity;
 } cached_list;
 
 /* Whether file NAME was written by this cache, for this user. */
@@ -412,13 +413,7 @@ static bool is_cached(const mst_folder *folder, const char *name, struct stat *i
 static mst_status add_cached(const mst_folder *folder, const char *name, cached_list *list) {
     struct stat info;
     if (!is_cached(folder, name, &info)) return MST_OK;
-    if (list->count == list->capacity) {
-        const size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        cached *item = reallocarray(list->item, capacity, sizeof *item);
-        if (!item) return MST_NO_MEMORY("for the names in '%s'", folder->path);
-        list->item = item;
-        list->capacity = capacity;
-    }
+    MST_TRY(mst_grow(&list->item, sizeof *list->item, list->count + 1, &list->capacity));
     cached *x = &list->item[list->count++];
     *x = (cached){.size = info.st_size, .used = info.st_mtim};
     memcpy(x->name, name, NAME);
@@ -474,8 +469,8 @@ static mst_status remove_cached(const mst_folder *folder, const cached *x) {
 static mst_status shrink(const mst_folder *folder, cached_list *list, int64_t room) {
     mst_status status = MST_OK;
     bool is_full = false;
-    if (list->count) qsort(list->item, list->count, sizeof *list->item, compare_cached);
-    for (size_t i = 0; i < list->count && !status; i++) {
+    if (list->count) qsort(list->item, (size_t)list->count, sizeof *list->item, compare_cached);
+    for (int64_t i = 0; i < list->count && !status; i++) {
         const cached *x = &list->item[i];
         is_full = is_full || x->size > room;
         if (is_full)
