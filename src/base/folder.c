@@ -73,12 +73,13 @@ mst_status mst_folder_open(const char *path, mst_folder *out) {
     return open_at(AT_FDCWD, *path ? path : ".", 0, strdup(path), out);
 }
 
-mst_status mst_folder_open_in(const mst_folder *parent, const char *name, mst_folder *out) {
+/* Opens the folder NAME of PARENT; with MAKE it is made with MODE if there is none. */
+static mst_status open_in(const mst_folder *parent, const char *name, bool make, mode_t mode, mst_folder *out) {
     struct stat info;
     *out = (mst_folder){.path = NULL};
     char *path = mst_folder_join(parent, name);
     if (!path) return MST_NO_MEMORY("for the path of a folder");
-    const bool made = mkdirat(parent->descriptor, name, 0777) == 0;
+    const bool made = !make || mkdirat(parent->descriptor, name, mode) == 0;
     mst_status status = made || errno == EEXIST
                             ? MST_OK
                             : MST_FAIL(MST_IO, "the folder '%s' cannot be made: %s", path, strerror(errno));
@@ -88,6 +89,14 @@ mst_status mst_folder_open_in(const mst_folder *parent, const char *name, mst_fo
     if (!status) return open_at(parent->descriptor, name, O_NOFOLLOW, path, out);
     free(path);
     return status;
+}
+
+mst_status mst_folder_open_in(const mst_folder *parent, const char *name, mst_folder *out) {
+    return open_in(parent, name, true, 0777, out);
+}
+
+mst_status mst_folder_open_private_in(const mst_folder *parent, const char *name, bool make, mst_folder *out) {
+    return open_in(parent, name, make, S_IRWXU, out);
 }
 
 mst_status mst_folder_open_of(const char *path, mst_folder *out, const char **name) {

@@ -26,6 +26,10 @@ typedef struct mst_folder {
 MST_CHECKED mst_status mst_folder_open(const char *path, mst_folder *out);
 /** Opens the folder NAME of PARENT, and makes it if there is none. MST_INVALID if it is a symbolic link. */
 MST_CHECKED mst_status mst_folder_open_in(const mst_folder *parent, const char *name, mst_folder *out);
+/** The same for a folder of this user alone (0700), which is made only with MAKE; else MST_NOT_FOUND if there is
+ *  none. */
+MST_CHECKED mst_status mst_folder_open_private_in(const mst_folder *parent, const char *name, bool make,
+                                                  mst_folder *out);
 /** Opens the folder in which the file PATH is or will be; *NAME is the last part of PATH. */
 MST_CHECKED mst_status mst_folder_open_of(const char *path, mst_folder *out, const char **name);
 /** Opens the same folder once more. Close the copy too. */

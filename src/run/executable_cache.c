@@ -173,78 +173,40 @@ static mst_status folder_error(const char *verb, const char *path, int error) {
     return MST_FAIL(MST_IO, "the folder '%s' cannot be %s: %s", path, verb, strerror(error));
 }
 
-/* Opens the name at *AT of PATH in *FOLDER, and closes *FOLDER, which becomes the new one. Advances *AT to the next
- * name. MST_NOT_FOUND if there is none; with MAKE it is made. */
-static mst_status enter_name(char *path, size_t *at, bool make, int *folder) {
+/* Opens the folder at PATH, which is that of CACHE and is changed. Those above its own names may be links. */
+static mst_status open_own(const mst_executable_cache *cache, char *path, bool make, mst_folder *out) {
     struct stat info;
-    char *name = path + *at, *end = strchrnul(name, '/');
-    const bool is_last = !*end;
-    *end = '\0';
-    int error = make && mkdirat(*folder, name, S_IRWXU) && errno != EEXIST ? errno : 0;
-    mst_status status = error ? folder_error("made", path, error) : MST_OK;
-    const int next = error ? -1 : openat(*folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (!error && next < 0) {
-        error = errno;
-        const bool is_there = fstatat(*folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0;
-        if (is_there && !S_ISDIR(info.st_mode))
-            status = MST_FAIL(MST_INVALID, "'%s' is %s, where a folder is needed: remove it", path,
-                              S_ISLNK(info.st_mode) ? "a symbolic link" : "a file");
-        else if (error == ENOENT && !make)
-            status = MST_FAIL(MST_NOT_FOUND, "there is no folder '%s'", path);
-        else
-            status = folder_error("opened", path, error);
+    char *rest;
+    path[cache->own - 1] = '\0';
+    const int error = make && *path ? mst_private_make_folders(path, 1) : 0;
+    if (error) return folder_error("made", path, error);
+    MST_TRY(mst_folder_open(*path ? path : "/", out));
+    mst_status status = MST_OK;
+    const char *name = strtok_r(path + cache->own, "/", &rest);
+    for (; name && !status; name = strtok_r(NULL, "/", &rest)) {
+        mst_folder outer = *out;
+        status = mst_folder_open_private_in(&outer, name, make, out);
+        mst_folder_close(&outer);
     }
-    close(*folder);
-    *folder = next;
-    if (!is_last) *end = '/';
-    *at += (size_t)(end - name) + !is_last;
-    return status;
-}
-
-/* Opens the folder that holds the first name which may not be a link. */
-static mst_status open_above(const mst_executable_cache *cache, char *path, bool make, int *out) {
-    char *end = path + cache->own - 1;
-    *end = '\0';
-    int error = make && *path ? mst_private_make_folders(path, 1) : 0;
-    if (!error && (*out = open(*path ? path : "/", O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0) error = errno;
-    mst_status status = MST_OK;
-    if (error == ENOENT && !make)
-        status = MST_FAIL(MST_NOT_FOUND, "there is no folder '%s'", path);
-    else if (error)
-        status = folder_error(make ? "made" : "opened", path, error);
-    *end = '/';
-    return status;
-}
-
-static mst_status open_own(const mst_executable_cache *cache, char *path, bool make, int *out) {
-    struct stat info;
-    *out = -1;
-    MST_TRY(open_above(cache, path, make, out));
-    mst_status status = MST_OK;
-    for (size_t at = cache->own; path[at] && !status;) status = enter_name(path, &at, make, out);
-    if (!status && fstat(*out, &info)) status = folder_error("opened", path, errno);
+    if (!status && fstat(out->descriptor, &info)) status = folder_error("opened", out->path, errno);
     if (!status)
-        status = mst_private_check(&info, "the folder of compiled programs", path,
+        status = mst_private_check(&info, "the folder of compiled programs", out->path,
                                    "name one of your own with --compile-cache, or set XDG_CACHE_HOME", "");
-    if (status && *out >= 0) close(*out);
+    if (status) mst_folder_close(out);
     return status;
 }
 
-/* Opens the folder of CACHE, and makes it if MAKE. MST_NOT_FOUND if it is not there; every other error is said. */
+/* Opens the folder of CACHE, and makes it if MAKE; else MST_NOT_FOUND if it is not there. Every other error is said. */
 static mst_status open_cache_folder(mst_executable_cache *cache, bool make, mst_folder *out) {
     *out = (mst_folder){.path = NULL};
     mst_status status = MST_FAIL(
         MST_IO, "there is no folder for compiled programs: set XDG_CACHE_HOME to one, or give --compile-cache");
     if (!cache->no_home) {
         char *path = strdup(cache->folder);
-        int descriptor = -1;
-        status = path ? open_own(cache, path, make, &descriptor) : MST_NO_MEMORY("for a path");
-        if (status)
-            free(path);
-        else
-            *out = (mst_folder){.descriptor = descriptor, .path = path};
+        status = path ? open_own(cache, path, make, out) : MST_NO_MEMORY("for a path");
+        free(path);
     }
-    if (status && status != MST_NOT_FOUND)
+    if (status && (make || status != MST_NOT_FOUND))
         say_trouble(cache, FOLDER_TROUBLE, "programs are compiled anew in each process");
     return status;
 }
