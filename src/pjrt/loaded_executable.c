@@ -135,9 +135,6 @@ static mst_status make_executable(compilation *c) {
     mst_status status = mst_pjrt_host->services->executable_make(&make, &data, &size);
     if (!status && data) status = mst_pjrt_executable_load(c->client, data, size, &c->loaded);
     if (status == MST_CORRUPT && data) { /* compiled anew */
-        mst_executable_key key;
-        mst_pjrt_host->services->executable_key(&source, &key);
-        mst_pjrt_host->services->executable_refuse(&key);
         free(data);
         data = NULL;
         make.refused = true;

@@ -94,12 +94,8 @@ typedef struct mst_backend_services {
     mst_status (*errand_start)(const struct mst_errand_type *type, void *context, struct mst_errand **out);
     mst_status (*errand_wait)(struct mst_errand *errand, int64_t deadline, const char *what);
     void (*errand_leave)(struct mst_errand *errand);
-    /** As mst_executable_key_make, mst_executable_find, mst_executable_keep and mst_executable_refuse
-     *  (run/executable_cache.h): for what has compiled a program. Call them in an errand, since a disk may be slow. */
+    /** As mst_executable_key_make (run/executable_cache.h). */
     void (*executable_key)(const struct mst_executable_source *source, struct mst_executable_key *out);
-    bool (*executable_find)(const struct mst_executable_key *key, void **data, size_t *size);
-    void (*executable_keep)(const struct mst_executable_key *key, const void *data, size_t size);
-    void (*executable_refuse)(const struct mst_executable_key *key);
     /** As mst_executable_make (run/executables.h): found, got from another task, or compiled and kept. */
     mst_status (*executable_make)(const struct mst_executable_order *order, void **data, size_t *size);
 } mst_backend_services;

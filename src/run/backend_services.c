@@ -13,7 +13,4 @@ const mst_backend_services mst_backend_services_here = {.clock_now = mst_clock_n
                                                         .errand_wait = mst_errand_wait,
                                                         .errand_leave = mst_errand_leave,
                                                         .executable_key = mst_executable_key_make,
-                                                        .executable_find = mst_executable_find,
-                                                        .executable_keep = mst_executable_keep,
-                                                        .executable_refuse = mst_executable_refuse,
                                                         .executable_make = mst_executable_make};

@@ -45,6 +45,11 @@ mst_status mst_executable_make(const mst_executable_order *order, void **data, s
     mst_executable_exchange *x = use_exchange();
     *data = NULL;
     *size = 0;
+    if (order->refused) { /* the calling thread's error says why */
+        mst_executable_key key;
+        mst_executable_key_make(&order->source, &key);
+        mst_executable_refuse(&key);
+    }
     const mst_status status = x ? x->make(x->context, order, data, size) : make_alone(order, data, size);
     if (x) x->release(x->context);
     return status;

@@ -15,7 +15,9 @@ typedef struct mst_executable_order {
     /** The type of device. Another task compiles the text by `compile_text` of the backend of that type
      *  (run/backend.h). */
     const char *device_type;
-    bool refused; /**< what was found or got before does not load: it is compiled here, and takes the place of that */
+    /** What was found or got before does not load, for which the calling thread's error is the reason: it is said, and
+     *  the text is compiled here. What is made takes the place of that. */
+    bool refused;
     /** Compiles the text here. *DATA, SIZE bytes, is freed with free(); NULL: it cannot be had as bytes, and so can be
      *  neither kept nor sent. */
     mst_status (*compile)(void *context, void **data, size_t *size);

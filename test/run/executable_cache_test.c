@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "muster/compile_cache.h"
-#include "run/backend.h"
 #include "support/folder.h"
 #include "support/kept.h"
 #include "support/saving.h"
@@ -363,19 +362,18 @@ static void folder_that_is_removed_is_made_again(void **state) {
     kept_close(&x);
 }
 
-/* ---- the cache of the process, as modules use it ---- */
+/* ---- the cache of the process ---- */
 
 static atomic_bool stop;
-static void *use_services(void *context) {
-    const mst_backend_services *services = &mst_backend_services_here;
+static void *use_cache(void *context) {
     int *wrong = context;
     while (!atomic_load(&stop)) {
         mst_executable_key key;
         void *data;
         size_t size;
-        services->executable_key(&(mst_executable_source){"text", "", 0, "plugin", "kind"}, &key);
-        services->executable_keep(&key, "executable", 10);
-        if (services->executable_find(&key, &data, &size)) *wrong += size != 10 || memcmp(data, "executable", 10) != 0;
+        mst_executable_key_make(&(mst_executable_source){"text", "", 0, "plugin", "kind"}, &key);
+        mst_executable_keep(&key, "executable", 10);
+        if (mst_executable_find(&key, &data, &size)) *wrong += size != 10 || memcmp(data, "executable", 10) != 0;
         free(data);
     }
     return NULL;
@@ -386,24 +384,23 @@ static void cache_of_the_process_can_be_changed_while_it_is_used(void **state) {
     enum { THREADS = 3, CHANGES = 100 };
     pthread_t thread[THREADS];
     int wrong[THREADS] = {0};
-    const mst_backend_services *services = &mst_backend_services_here;
     mst_executable_key key;
     void *data;
     size_t size;
     kept_set_places(folder_path("default"), NULL);
-    services->executable_key(&(mst_executable_source){"text", "", 0, "plugin", "kind"}, &key);
-    assert_false(services->executable_find(&key, &data, &size));
+    mst_executable_key_make(&(mst_executable_source){"text", "", 0, "plugin", "kind"}, &key);
+    assert_false(mst_executable_find(&key, &data, &size));
     assert_null(data);
-    services->executable_keep(&key, "default", 7);
-    assert_true(services->executable_find(&key, &data, &size));
+    mst_executable_keep(&key, "default", 7);
+    assert_true(mst_executable_find(&key, &data, &size));
     assert_int_equal(size, 7);
     free(data);
     assert_int_equal(kept_count(folder_path("default/muster/executables"), NULL), 1);
     EXPECT_ERROR(mst_compile_cache_set("/x", -1, NULL), MST_INVALID, "the limit is negative");
     EXPECT_OK(mst_compile_cache_set(folder_path("a"), 0, NULL));
     mst_file_replace_fault(saving_without_sync);
-    assert_false(services->executable_find(&key, &data, &size));
-    for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&thread[i], NULL, use_services, &wrong[i]), 0);
+    assert_false(mst_executable_find(&key, &data, &size));
+    for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&thread[i], NULL, use_cache, &wrong[i]), 0);
     for (int i = 0; i < CHANGES; i++) EXPECT_OK(mst_compile_cache_set(folder_path(i % 2 ? "a" : "b"), 0, NULL));
     atomic_store(&stop, true);
     for (int i = 0; i < THREADS; i++) {
@@ -412,7 +409,7 @@ static void cache_of_the_process_can_be_changed_while_it_is_used(void **state) {
     }
     mst_file_replace_fault(NULL);
     EXPECT_OK(mst_compile_cache_set("off", 0, NULL));
-    assert_false(services->executable_find(&key, &data, &size));
+    assert_false(mst_executable_find(&key, &data, &size));
 }
 
 int main(void) {
