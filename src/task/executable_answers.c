@@ -4,7 +4,6 @@
  *      search        another task has asked: looks on the disk
  *      compile_sent  compiles a text that another task has sent
  *      get_offered   gets what the source of the generation has offered */
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,14 +83,10 @@ static mst_status search(void *context) {
     unsigned char hash[MST_EXECUTABLE_HASH];
     void *data;
     size_t size;
-    const bool found = mst_executable_find(&c->e->key, &data, &size) && size > 0 && size <= MST_EXECUTABLE_MOST;
-    if (found)
-        crypto_hash_sha256(hash, data, size);
-    else
-        free(data);
+    if (mst_executable_find(&c->e->key, &data, &size)) data = mst_executable_take(data, size, hash);
     pthread_mutex_lock(&x->lock);
     c->e->is_searched = true;
-    if (found) {
+    if (data) {
         mst_executable_entry_end(x, c->e, MST_OK, data, size, hash);
     } else {
         c->e->is_under_way = false;
@@ -119,8 +114,7 @@ static mst_status compile_sent(void *context) {
     size_t size = 0;
     const uint64_t errors = mst_error_count();
     const mst_status status = mst_error_complete(compile_text(&c->order, &data, &size), errors);
-    data = mst_executable_take(data, size, hash);
-    if (data) mst_executable_keep(&c->e->key, data, size);
+    data = mst_executable_take_compiled(&c->e->key, data, size, hash);
     pthread_mutex_lock(&x->lock);
     mst_executable_entry_end(x, c->e, status, data, size, hash);
     pthread_mutex_unlock(&x->lock);

@@ -161,6 +161,12 @@ void *mst_executable_take(void *data, size_t size, unsigned char hash[MST_EXECUT
     return NULL;
 }
 
+void *mst_executable_take_compiled(const mst_executable_key *key, void *data, size_t size,
+                                   unsigned char hash[MST_EXECUTABLE_HASH]) {
+    if (data) mst_executable_keep(key, data, size);
+    return mst_executable_take(data, size, hash);
+}
+
 void mst_executables_retain(void *context) {
     mst_task_executables *x = context;
     atomic_fetch_add(&x->users, 1);

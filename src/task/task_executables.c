@@ -250,8 +250,7 @@ static mst_status compile_here(const executable_call *c, made *m) {
     void *data = NULL;
     m->is_compiled = true;
     MST_TRY(mst_error_complete(c->order->compile(c->order->context, &data, &m->size), errors));
-    if (data) mst_executable_keep(&c->e->key, data, m->size);
-    m->data = mst_executable_take(data, m->size, m->hash);
+    m->data = mst_executable_take_compiled(&c->e->key, data, m->size, m->hash);
     return MST_OK;
 }
 
@@ -260,8 +259,8 @@ static mst_status make_it(executable_call *c, made *m) {
     bool here = true;
     if (c->order->refused) return compile_here(c, m);
     if (mst_executable_find(&c->e->key, &c->own, &c->own_size))
-        c->fetch.has_own = c->own_size > 0 && c->own_size <= MST_EXECUTABLE_MOST;
-    if (c->fetch.has_own) crypto_hash_sha256(c->fetch.own_hash, c->own, c->own_size);
+        c->own = mst_executable_take(c->own, c->own_size, c->fetch.own_hash);
+    c->fetch.has_own = c->own;
     pthread_mutex_lock(&c->x->lock);
     const mst_status status = fetch_entry(c, &here);
     pthread_mutex_unlock(&c->x->lock);

@@ -100,8 +100,12 @@ void mst_executable_entry_offer(mst_task_executables *x, const mst_executable_en
 /** The message that E is there; its piece may be added. */
 mst_executable_message mst_executable_entry_message(const mst_executable_entry *e);
 
-/** Leaves of DATA, SIZE bytes that were compiled here, what can be sent, and gives its hash; NULL: nothing. */
+/** Returns DATA and sets HASH if DATA can be sent: SIZE is from 1 to MST_EXECUTABLE_MOST. Else frees DATA and returns
+ *  NULL. */
 void *mst_executable_take(void *data, size_t size, unsigned char hash[MST_EXECUTABLE_HASH]);
+/** The same for what was compiled here from KEY, which is kept on the disk before. */
+void *mst_executable_take_compiled(const mst_executable_key *key, void *data, size_t size,
+                                   unsigned char hash[MST_EXECUTABLE_HASH]);
 /** E has one user less. Not under the lock. */
 void mst_executable_entry_leave(mst_task_executables *x, mst_executable_entry *e);
 /** Gets E, which is under way, from the task that has offered it, if that still has it. Not under the lock. */
