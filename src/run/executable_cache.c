@@ -296,7 +296,8 @@ static mst_status read_executable(const mst_executable_cache *cache, int file, c
     if (fstat(file, &info)) return read_error(path, errno);
     if (!S_ISREG(info.st_mode)) return MST_FAIL(MST_INVALID, "'%s' is no file: remove it", path);
     MST_TRY(mst_private_check(&info, "the compiled program", path, "remove it", ", or remove it"));
-    if (info.st_size > cache->limit) return damage(path, "it is larger than the whole cache may be");
+    if (info.st_size > cache->limit)
+        return MST_FAIL(MST_INVALID, "'%s' is larger than the whole cache may be: give a larger limit", path);
     const ssize_t got = read_up_to(file, head, HEAD, 0);
     if (got < 0) return read_error(path, errno);
     const char *wrong = find_wrong_head(head, (size_t)got, key, (uint64_t)info.st_size);
