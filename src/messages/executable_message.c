@@ -63,7 +63,9 @@ mst_status mst_executable_source_encode(const mst_executable_order *order, void 
     for (int i = 0; i < PARTS && all <= MST_EXECUTABLE_SOURCE_MOST; i++)
         all = bytes[i] > MST_EXECUTABLE_SOURCE_MOST ? SIZE_MAX : all + bytes[i] + 1;
     if (all > MST_EXECUTABLE_SOURCE_MOST)
-        return MST_FAIL(MST_INVALID, "a program is too large to be sent to another task: it may have %d MiB",
+        return MST_FAIL(MST_INVALID,
+                        "a program is too large to be sent to another task: it may have %d MiB: "
+                        "make the model or its constants smaller",
                         MST_EXECUTABLE_SOURCE_MOST >> 20);
     unsigned char *at = malloc(all);
     if (!at) return MST_NO_MEMORY("for a program that is sent, %zu bytes", all);
@@ -98,7 +100,9 @@ mst_status mst_executable_source_decode(const void *data, size_t size, mst_execu
     const char *part[PARTS];
     uint64_t bytes[PARTS];
     if (!find_parts(data, size, part, bytes))
-        return MST_FAIL(MST_CORRUPT, "what another task has sent to be compiled is not a program");
+        return MST_FAIL(MST_CORRUPT,
+                        "what another task has sent to be compiled is not a program: "
+                        "all tasks need the same version of Muster");
     *order = (mst_executable_order){.source = {.text = part[0],
                                                .options = part[1],
                                                .options_size = (size_t)bytes[1],

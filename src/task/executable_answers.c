@@ -170,7 +170,9 @@ static void take_held_ask(mst_task_executables *x, int32_t from, const mst_execu
 static mst_status take_piece(mst_arriving *a, const mst_executable_message *m, size_t most, bool *taken) {
     *taken = false;
     if (m->total > most)
-        return MST_FAIL(MST_INVALID, "a program of %llu bytes is refused, which another task sends: it may have %zu",
+        return MST_FAIL(MST_INVALID,
+                        "a program of %llu bytes is refused, which another task sends: it may have %zu: "
+                        "all tasks need the same version of Muster",
                         (unsigned long long)m->total, most);
     if (a->data && (a->total != m->total || memcmp(a->hash, m->hash, sizeof a->hash) != 0)) mst_arriving_drop(a);
     if (!m->bytes || m->offset != a->got) return MST_OK;
@@ -238,7 +240,9 @@ static mst_status compile_source(mst_task_executables *x, mst_executable_entry *
     MST_TRY(mst_executable_source_decode(e->source.data, e->source.total, &order));
     mst_executable_key_make(&order.source, &key);
     if (memcmp(key.byte, e->key.byte, sizeof key.byte) != 0)
-        return MST_FAIL(MST_CORRUPT, "%s has sent another program to be compiled than it has asked for",
+        return MST_FAIL(MST_CORRUPT,
+                        "%s has sent another program to be compiled than it has asked for: "
+                        "all tasks need the same version of Muster",
                         x->o.name[e->sender]);
     MST_TRY(start_errand(x, e, &compile_type, e->source.data, &order));
     e->source = (mst_arriving){.data = NULL};

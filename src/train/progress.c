@@ -201,7 +201,10 @@ static void tell_in_place(mst_progress_state *p, const mst_train_state *s) {
     p->has_told_in_place = true;
     if (p->width_before) fputc('\n', p->file);
     p->width_before = 0;
-    fputs("memory: the limit has no room for the variables twice: an update that fails leaves them torn\n", p->file);
+    fputs(
+        "memory: the limit has no room for two copies of the variables, so they are updated in place: "
+        "if a device fails in an update, go back to a checkpoint\n",
+        p->file);
 }
 
 static mst_status step_end(void *context, mst_train_state *state) {
