@@ -108,7 +108,7 @@ void mst_executables_ask(mst_task_executables *x, mst_executable_entry *e) {
     mst_executable_message m = {
         .kind = only_held ? MST_EXECUTABLE_ASK_HELD : MST_EXECUTABLE_ASK, .key = e->key, .offset = f->bytes.got};
     memcpy(m.hash, f->own_hash, sizeof m.hash);
-    f->asked_at = mst_clock_now();
+    f->ask_at = mst_clock_after(MST_EXECUTABLE_AGAIN);
     mst_executables_send(x, f->asked, &m);
 }
 

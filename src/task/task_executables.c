@@ -13,8 +13,6 @@
 #include "run/errand.h"
 #include "task/task_executables_inside.h"
 
-static const double AGAIN = 1; /* seconds after which a task asks again */
-
 /* ---- lives ---- */
 
 static mst_status make_for_process(void *context, const mst_executable_order *order, void **data, size_t *size) {
@@ -157,10 +155,9 @@ static mst_status closed_error(void) {
 
 /* The task that is asked now; -1: none, the executable is made here. The source asks all members whether they have what
  * it lacks, since an earlier source, which was lost, may have given it to them. */
-static int32_t find_asked(const mst_task_executables *x, mst_executable_fetch *f, int64_t since) {
-    const double waited = (double)(mst_clock_now() - since) * 1e-9;
+static int32_t find_asked(const mst_task_executables *x, mst_executable_fetch *f, int64_t alone_at) {
     if (!mst_executables_are_source(x))
-        return x->generations || x->connected[x->source] || waited < x->o.patience ? x->source : -1;
+        return x->generations || x->connected[x->source] || mst_clock_now() < alone_at ? x->source : -1;
     if (x->is_over || x->generations < 2) return -1;
     if (f->generation != x->generations) f->next = 0;
     f->generation = x->generations;
@@ -175,7 +172,7 @@ static void ask_again(mst_task_executables *x, mst_executable_entry *e, int32_t 
         mst_arriving_drop(&f->bytes);
         f->is_told = false;
         f->asked = to;
-    } else if (mst_clock_now() - f->asked_at < (int64_t)(AGAIN * 1e9)) {
+    } else if (mst_clock_now() < f->ask_at) {
         return;
     }
     mst_executables_ask(x, e);
@@ -194,16 +191,16 @@ static bool ask_next_member(const mst_task_executables *x, mst_executable_fetch 
 static mst_status fetch_entry(executable_call *c, bool *here) {
     mst_task_executables *x = c->x;
     mst_executable_fetch *f = &c->fetch;
-    const int64_t since = mst_clock_now();
+    const int64_t alone_at = mst_clock_after(x->o.patience);
     int32_t to = -1;
     f->order = c->order;
     f->asked = -1;
     c->e->fetch = f;
-    while (!x->is_closed && (to = find_asked(x, f, since)) >= 0) {
+    while (!x->is_closed && (to = find_asked(x, f, alone_at)) >= 0) {
         if (ask_next_member(x, f)) continue;
         if (f->is_there) break;
         ask_again(x, c->e, to);
-        const struct timespec until = mst_clock_timespec((int64_t)(AGAIN * 1e9));
+        const struct timespec until = mst_clock_timespec((int64_t)MST_EXECUTABLE_AGAIN * 1000000000);
         if (!f->is_there) pthread_cond_timedwait(&x->changed, &x->lock, &until);
     }
     c->e->fetch = NULL;

@@ -10,7 +10,10 @@
 #include "messages/executable_message.h"
 #include "task/task_executables.h"
 
-enum { MST_EXECUTABLE_ERROR = 900 /**< most bytes of an error's message that is sent */ };
+enum {
+    MST_EXECUTABLE_ERROR = 900, /**< most bytes of an error's message that is sent */
+    MST_EXECUTABLE_AGAIN = 1,   /**< seconds after which a task asks again */
+};
 
 /** Bytes that come in pieces, from the first to the last. */
 typedef struct mst_arriving {
@@ -24,10 +27,10 @@ typedef struct mst_executable_fetch {
     const mst_executable_order *order; /**< NULL: no call wants it, another task has offered it */
     void *source;                      /**< of the order, encoded; NULL: nobody has asked for it yet */
     size_t source_size;
-    int32_t asked;       /**< -1: nobody */
-    uint64_t generation; /**< in which the next one was set */
-    int32_t next;        /**< member that is asked next whether it has it */
-    int64_t asked_at;
+    int32_t asked;                               /**< -1: nobody */
+    uint64_t generation;                         /**< in which the next one was set */
+    int32_t next;                                /**< member that is asked next whether it has it */
+    int64_t ask_at;                              /**< when the same one is asked again */
     unsigned char own_hash[MST_EXECUTABLE_HASH]; /**< of what this task's disk has; zeros: it has nothing */
     mst_arriving bytes;
     bool has_own;
