@@ -27,9 +27,9 @@ typedef struct mst_executable_order {
 /** Makes an executable. *DATA is then its SIZE bytes, which the caller frees with free() and loads. NULL: `compile` was
  *  called, so the caller has it already. Call it in an errand, since it may wait for long.
  *
- *  A task of several workers without parameter servers makes each executable as all others do, so that all have the
- *  same bits: the text is compiled by one of them (messages/executable_message.h). Errors are those of `compile`, here or there;
- *  MST_CORRUPT if what was sent is damaged; MST_CANCELLED if the task was closed meanwhile. */
+ *  Workers without parameter servers all use the same executables, so that all get the same bits: one of the workers
+ *  compiles the text (messages/executable_message.h). Errors are those of `compile`, here or there; MST_CORRUPT if what
+ *  was sent is damaged; MST_CANCELLED if the task was closed meanwhile. */
 MST_CHECKED mst_status mst_executable_make(const mst_executable_order *order, void **data, size_t *size);
 
 /** A way to make executables together with other processes. */
