@@ -6,10 +6,12 @@
 const char *const command_program = "muster-bench";
 const command *const command_table[] = {&bench_mlp,    &bench_text_cnn, &bench_mobilenet_v2, &bench_inference,
                                         &bench_ops,    &bench_plan,     &bench_data,         &bench_checkpoint,
-                                        &bench_events, &bench_cluster,  &bench_remote,       NULL};
+                                        &bench_events, &bench_cluster,  &bench_remote,       &bench_compiled,
+                                        NULL};
 enum { NUM_BENCHMARKS = sizeof command_table / sizeof *command_table - 1 };
 static const char names_of_all[] =
-    "there are mlp, text_cnn, mobilenet_v2, inference, ops, plan, data, checkpoint, events, cluster and remote";
+    "there are mlp, text_cnn, mobilenet_v2, inference, ops, plan, data, checkpoint, events, cluster, remote and "
+    "compiled";
 
 static int print_benchmarks(void) {
     printf(

@@ -23,6 +23,7 @@
 
 #include "bench/bare_network.h"
 #include "bench/bench.h"
+#include "bench/mlp.h"
 #include "bench/peers.h"
 #include "bench/table.h"
 #include "muster/muster.h"
@@ -34,7 +35,7 @@ enum { MAX_WINDOWS = 100000 };
 static const double PEER_WINDOW = 1; /* seconds */
 /* What a round takes: so many times the seconds of a measurement, and seconds for the starts of its processes. */
 static const double ROUND_OF = 7.5, ROUND_STARTS = 5;
-enum { ROUNDS = BENCH_ROUNDS, PLAN_NODES = 100000, MAX_ARGUMENTS = 48 };
+enum { ROUNDS = BENCH_ROUNDS, PLAN_NODES = 100000 };
 
 /* ---- windows ---- */
 
@@ -176,9 +177,8 @@ typedef struct measured {
     double examples_per_sec, best, wall, peak_mb;
 } measured;
 
-/* Arguments of `muster` for the training that is measured, ended by NULL. They point into TEXT. */
-static void training_arguments(const char *devices, const char *strategy, int batch, int64_t steps, char text[3][24],
-                               const char **arguments) {
+void bench_mlp_arguments(const char *devices, const char *strategy, int batch, int64_t steps,
+                         char text[BENCH_MLP_TEXTS][BENCH_MLP_TEXT], const char *arguments[BENCH_MLP_ARGUMENTS]) {
     snprintf(text[0], sizeof text[0], "%" PRId64, steps);
     snprintf(text[1], sizeof text[1], "%d", batch);
     snprintf(text[2], sizeof text[2], "%d", batch / BATCH);
@@ -194,9 +194,9 @@ static void training_arguments(const char *devices, const char *strategy, int ba
 
 static bool start_training(child *c, const char *devices, const char *strategy, mst_precision precision, int batch,
                            int64_t steps) {
-    char text[3][24];
-    const char *arguments[MAX_ARGUMENTS] = {"muster"};
-    training_arguments(devices, strategy, batch, steps, text, arguments + 1);
+    char text[BENCH_MLP_TEXTS][BENCH_MLP_TEXT];
+    const char *arguments[BENCH_MLP_ARGUMENTS + 3] = {"muster"}; /* and --precision */
+    bench_mlp_arguments(devices, strategy, batch, steps, text, arguments + 1);
     int count = 0;
     while (arguments[count]) count++;
     arguments[count++] = "--precision";
@@ -527,10 +527,10 @@ static void add_ratios(bench_row *r, const bench_ratio ratio[BENCH_PEER_WAYS]) {
 
 /* STEPS: about as many as a window has, two replicas. */
 static void measure_peers(double seconds, int64_t steps, bool quick) {
-    char text[3][24], command[1024] = "";
-    const char *arguments[MAX_ARGUMENTS];
+    char text[BENCH_MLP_TEXTS][BENCH_MLP_TEXT], command[1024] = "";
+    const char *arguments[BENCH_MLP_ARGUMENTS];
     bench_peers peers;
-    training_arguments("cpu:2/1", "mirrored", 2 * BATCH, steps, text, arguments);
+    bench_mlp_arguments("cpu:2/1", "mirrored", 2 * BATCH, steps, text, arguments);
     for (size_t i = 0, used = 0; arguments[i] && used < sizeof command; i++)
         used += (size_t)snprintf(command + used, sizeof command - used, " %s", arguments[i]);
     if (!bench_peers_measure(seconds, quick, command, &peers)) return;

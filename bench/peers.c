@@ -39,6 +39,7 @@ static void take_finalist(const json_t *object, int number, int way, bench_peers
     const bench_ratio ratio = {json_number_value(json_object_get(object, "ratio_best")),
                                json_number_value(json_object_get(object, "ratio_median"))};
     peer->best[way] = most(peer->best[way], rate);
+    out->muster = most(out->muster, json_number_value(json_object_get(object, "muster")));
     if (replicated) peer->replicated[way] = most(peer->replicated[way], rate);
     peer->first_step = least(peer->first_step, json_number_value(json_object_get(object, "first_step_sec")));
     out->over_all[way] = bench_ratio_least(out->over_all[way], ratio);
@@ -56,11 +57,11 @@ static void take_line(const char *line, bench_peers *out) {
 }
 
 /* The shell finds the command in the environment, whatever characters its path has. */
-static bool alternate(double seconds, bool quick, const char *arguments, bench_peers *out) {
+static bool alternate(double seconds, bool quick, const char *only, const char *arguments, bench_peers *out) {
     char command[2048], line[4096];
     if (setenv("MUSTER", BENCH_COMMAND, 1)) return false;
-    snprintf(command, sizeof command, "\"$MUSTER_SOURCE/%s\" --seconds %g%s -- \"$MUSTER\" %s", SCRIPT, seconds,
-             quick ? " --quick" : "", arguments);
+    snprintf(command, sizeof command, "\"$MUSTER_SOURCE/%s\" --seconds %g%s%s -- \"$MUSTER\" %s", SCRIPT, seconds,
+             quick ? " --quick" : "", only, arguments);
     FILE *file = bench_python_open(command, "r");
     if (!file) return false;
     while (fgets(line, sizeof line, file)) {
@@ -71,10 +72,22 @@ static bool alternate(double seconds, bool quick, const char *arguments, bench_p
     return pclose(file) == 0;
 }
 
+static bool fail(const char *benchmark) {
+    command_fail(EXIT_FAILED, "%s --peers: no peer could be measured; %s --verbose says more", benchmark, SCRIPT);
+    return false;
+}
+
 bool bench_peers_measure(double seconds, bool quick, const char *arguments, bench_peers *out) {
     *out = (bench_peers){0};
     if (!bench_python_install("mlp", "tensorflow pytorch jax")) return false;
-    if (alternate(seconds, quick, arguments, out)) return true;
-    command_fail(EXIT_FAILED, "mlp --peers: no peer could be measured; %s --verbose says more", SCRIPT);
-    return false;
+    return alternate(seconds, quick, "", arguments, out) || fail("mlp");
+}
+
+bool bench_peers_measure_one(double seconds, bool quick, const char *peer, const char *config, const char *arguments,
+                             bench_peers *out) {
+    char only[128];
+    *out = (bench_peers){0};
+    snprintf(only, sizeof only, " --only %s %s", peer, config);
+    if (!bench_python_install("compiled", peer)) return false;
+    return alternate(seconds, quick, only, arguments, out) || fail("compiled");
 }

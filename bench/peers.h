@@ -28,12 +28,17 @@ typedef struct bench_peers {
     bench_peer peer[BENCH_NUM_PEERS];
     bench_ratio over_all[BENCH_PEER_WAYS];      /**< Muster over the strongest peer of each way */
     bench_ratio over_mirrored[BENCH_PEER_WAYS]; /**< over TensorFlow's MirroredStrategy */
+    double muster;                              /**< Muster's best window, in examples a second */
 } bench_peers;
 
 /** Installs the peers under build/ where they are missing and measures them in windows of SECONDS, Muster by
  *  `muster ARGUMENTS`, which takes about as long. QUICK: fewer variants and windows. False, with a message on standard
  *  error, where none ran. */
 bool bench_peers_measure(double seconds, bool quick, const char *arguments, bench_peers *out);
+
+/** The same for configuration CONFIG of PEER alone ("jax"). */
+bool bench_peers_measure_one(double seconds, bool quick, const char *peer, const char *config, const char *arguments,
+                             bench_peers *out);
 
 /** The smaller ratio, each of best and median by itself; a ratio that was not measured gives way to the other. */
 bench_ratio bench_ratio_least(bench_ratio a, bench_ratio b);

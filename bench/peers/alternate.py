@@ -1,6 +1,6 @@
 """Muster and its peers on the network of `muster-bench mlp`, in alternating windows.
 
-    alternate.py [--seconds 1] [--rounds 9] -- COMMAND...
+    alternate.py [--seconds 1] [--rounds 9] [--only PEER CONFIG] -- COMMAND...
 
 COMMAND trains with Muster for about as long as a window, and its last line of output is the JSON object `done`. Each
 variant of each peer has some windows first. Then the fastest variant of each peer, way, and kind (one model, or replicas
@@ -28,6 +28,10 @@ QUICK_CONFIGS = ("all-cores", "mirrored", "ddp")
 QUICK_WAYS = ("guide", "step")
 PEERS = {"tensorflow": tensorflow_mlp, "pytorch": pytorch_mlp, "jax": jax_mlp}
 BESIDE_BUSY = {"tensorflow": "step", "pytorch": "eager-step", "jax": "inside-step"}  # variants that are measured so
+
+
+# Measured only if asked for.
+ASKED_CONFIGS = ("reading",)
 
 
 class Finalist:
@@ -67,11 +71,15 @@ def find_finalists(arguments):
     """Gives each variant some short windows, and returns the fastest of each kind."""
     fastest, first_steps = {}, {}
     for name, module in PEERS.items():
+        if arguments.only and name != arguments.only[0]:
+            continue
         if not is_there(name):
             print(f"{name} is not installed: it is left out", file=sys.stderr)
             continue
         for config, variants in module.CONFIGS.items():
-            if arguments.quick and not config.startswith(QUICK_CONFIGS):
+            if arguments.only != [name, config] if arguments.only else config in ASKED_CONFIGS:
+                continue
+            if arguments.quick and not arguments.only and not config.startswith(QUICK_CONFIGS):
                 continue
             for variant in variants:
                 if arguments.quick and variant not in QUICK_WAYS and not variant.endswith("-step"):
@@ -144,6 +152,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a window")
     parser.add_argument("--rounds", type=int, default=9, help="windows of each finalist, and of Muster beside each")
     parser.add_argument("--quick", action="store_true", help="fewer variants, and three windows of each finalist")
+    parser.add_argument("--only", nargs=2, metavar=("PEER", "CONFIG"), help="one configuration of one peer")
     parser.add_argument("--verbose", action="store_true", help="the rate of each variant, to standard error")
     parser.add_argument("command", nargs="+", help="Muster's command, after --")
     arguments = parser.parse_args()
@@ -162,7 +171,7 @@ def main():
             finalist.contestant.close()
     for finalist in finalists:
         print(json.dumps(finalist.line()), flush=True)
-    for name in () if arguments.quick else dict.fromkeys(finalist.name for finalist in finalists):
+    for name in () if arguments.quick or arguments.only else dict.fromkeys(finalist.name for finalist in finalists):
         if ratio := beside_busy(name, arguments):
             print(json.dumps({"peer": name, "beside_busy": round(ratio, 3)}), flush=True)
     return 0

@@ -13,7 +13,8 @@ CORES = len(os.sched_getaffinity(0))
 # A jitted step a call, which is what its guide does: "outside-step" cuts the batch outside of it, "inside-step" in it.
 # "loop" is lax.scan over as many steps as a call does. All give up the old state for the new one (donate_argnums).
 SINGLE = ["outside-step", "inside-step", "loop"]
-CONFIGS = {"one-thread": SINGLE, "all-cores": SINGLE}
+# "reading": the loss is read after each step, and the old state is kept until then: a step that fails can be made again.
+CONFIGS = {"one-thread": SINGLE, "all-cores": SINGLE, "reading": ["read-step"]}
 
 
 def make_state(jax, jnp):
@@ -26,8 +27,8 @@ def make_state(jax, jnp):
     return parameters, {name: value.copy() for name, value in parameters.items()}
 
 
-def make_step(jax, jnp):
-    """The function step(state, x, y, at) that gives the state after step number `at`."""
+def make_step(jax, jnp, with_loss=False):
+    """The function step(state, x, y, at) that gives the state after step number `at`; WITH_LOSS: and the loss."""
 
     def loss(parameters, x, y):
         hidden = jax.nn.relu(x @ parameters["hidden_weights"] + parameters["hidden_biases"])
@@ -38,12 +39,12 @@ def make_step(jax, jnp):
 
     def step(state, x, y, at):
         parameters, averages = state
-        gradients = jax.grad(loss)(parameters, x, y)
+        value, gradients = jax.value_and_grad(loss)(parameters, x, y)
         learning_rate = peer.LEARNING_RATE * peer.DECAY_RATE ** (at / peer.DECAY_STEPS)
         keep = 1.0 - jnp.minimum(peer.AVERAGE_DECAY, (1.0 + at) / (10.0 + at))
         parameters = jax.tree.map(lambda p, g: p - learning_rate * g, parameters, gradients)
         averages = jax.tree.map(lambda a, p: a - keep * (a - p), averages, parameters)
-        return parameters, averages
+        return ((parameters, averages), value) if with_loss else (parameters, averages)
 
     return step
 
@@ -70,6 +71,7 @@ def make_run(jax, jnp, variant, data):
 
     outside = jax.jit(step, donate_argnums=0)
     inside = jax.jit(cut_and_step, donate_argnums=0)
+    reading = jax.jit(make_step(jax, jnp, True))
     scanned = jax.jit(loop, donate_argnums=0, static_argnums=4)
 
     def run(count):
@@ -77,12 +79,16 @@ def make_run(jax, jnp, variant, data):
         if variant == "loop":
             state = scanned(state, pixels, labels, jnp.int32(position), count)
         for at in range(position, position + count) if variant != "loop" else ():
+            begin = at % batches * peer.BATCH
             if variant == "inside-step":
                 state = inside(state, pixels, labels, jnp.int32(at))
+                continue
+            batch = data[0][begin:begin + peer.BATCH], data[1][begin:begin + peer.BATCH]
+            if variant == "read-step":
+                state, loss = reading(state, *batch, jnp.float32(at))
+                float(loss)
             else:
-                begin = at % batches * peer.BATCH
-                state = outside(state, data[0][begin:begin + peer.BATCH], data[1][begin:begin + peer.BATCH],
-                                jnp.float32(at))
+                state = outside(state, *batch, jnp.float32(at))
         position += count
         jax.block_until_ready(state)
 
