@@ -115,6 +115,7 @@ mst_pjrt_job *mst_pjrt_job_start(mst_pjrt_jobs *x, int64_t i, int32_t node, int 
 
 void mst_pjrt_job_use(mst_pjrt_job *job, mst_pjrt_job *cause) {
     if (!cause || atomic_load(&cause->state) == MST_PJRT_SUCCEEDED) return;
+    if (job->num_causes && job->cause[job->num_causes - 1] == cause) return;
     job->cause[job->num_causes++] = mst_pjrt_job_retain(cause);
 }
 
@@ -169,16 +170,18 @@ void mst_pjrt_job_expect(mst_pjrt_job *job, PJRT_Event *event) {
     if (error) come(error, e); /* the plugin will not call back */
 }
 
-/* Whether CAUSE has failed. A plugin may say so of what uses its results first: then waits for it, a second at most. */
-static bool cause_has_failed(const mst_pjrt_job *cause) {
-    enum { PATIENCE = 5000, MICROSECONDS = 200 };
-    for (int i = 0; i < PATIENCE && atomic_load(&cause->state) == MST_PJRT_RUNNING; i++) usleep(MICROSECONDS);
+/* Whether CAUSE has failed. A plugin may report the failure of a program before that of the one it depends on: so a
+ * cause that still runs is waited for, in at most *TURNS turns. */
+static bool cause_has_failed(const mst_pjrt_job *cause, int *turns) {
+    enum { MICROSECONDS = 200 };
+    for (; *turns > 0 && atomic_load(&cause->state) == MST_PJRT_RUNNING; (*turns)--) usleep(MICROSECONDS);
     return atomic_load(&cause->state) == MST_PJRT_FAILED;
 }
 
 const mst_pjrt_job *mst_pjrt_job_root(const mst_pjrt_job *job) {
+    int turns = 5000; /* a second for all causes together */
     for (int i = 0; i < job->num_causes; i++)
-        if (cause_has_failed(job->cause[i])) {
+        if (cause_has_failed(job->cause[i], &turns)) {
             job = job->cause[i];
             i = -1; /* from its first */
         }

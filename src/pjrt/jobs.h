@@ -59,7 +59,8 @@ void mst_pjrt_job_launched(mst_pjrt_job *job);
 mst_pjrt_job *mst_pjrt_job_retain(mst_pjrt_job *job);
 /** NULL is allowed. */
 void mst_pjrt_job_release(mst_pjrt_job *job);
-/** The job that has failed first of those whose results JOB uses, and so on; JOB itself if none has. */
+/** The job that has failed first of those whose results JOB uses, and so on; JOB itself if none has. Waits a second at
+ *  most. */
 const mst_pjrt_job *mst_pjrt_job_root(const mst_pjrt_job *job);
 
 /** Waits until all jobs that have been started have ended, at most until DEADLINE (mst_backend_services); with SPIN it
