@@ -41,14 +41,18 @@ void mst_pjrt_error_drop(const PJRT_Api *api, PJRT_Error *error) {
     if (error) api->PJRT_Error_Destroy(&args);
 }
 
+PJRT_Error_Code mst_pjrt_error_code(const PJRT_Api *api, PJRT_Error *error) {
+    PJRT_Error_GetCode_Args args = {.struct_size = PJRT_Error_GetCode_Args_STRUCT_SIZE, .error = error};
+    PJRT_Error *other = api->PJRT_Error_GetCode(&args);
+    mst_pjrt_error_drop(api, other);
+    return other ? PJRT_Error_Code_INTERNAL : args.code;
+}
+
 mst_status mst_pjrt_error_take(const PJRT_Api *api, PJRT_Error *error, char message[MST_PJRT_MESSAGE]) {
     PJRT_Error_Message_Args text = {.struct_size = PJRT_Error_Message_Args_STRUCT_SIZE, .error = error};
-    PJRT_Error_GetCode_Args code = {.struct_size = PJRT_Error_GetCode_Args_STRUCT_SIZE, .error = error};
     api->PJRT_Error_Message(&text);
     write_line(text.message, text.message ? text.message_size : 0, message);
-    PJRT_Error *other = api->PJRT_Error_GetCode(&code);
-    const mst_status status = other ? MST_INTERNAL : status_of(code.code);
-    mst_pjrt_error_drop(api, other);
+    const mst_status status = status_of(mst_pjrt_error_code(api, error));
     mst_pjrt_error_drop(api, error);
     return status;
 }

@@ -18,6 +18,8 @@ enum {
  *  loaded, is no plugin, is too old or too new, or lacks a function without which nothing can be done. */
 MST_CHECKED mst_status mst_pjrt_api_load(const char *path, const PJRT_Api **out);
 
+/** The code of ERROR, which is not NULL; PJRT_Error_Code_INTERNAL: the plugin does not say. */
+PJRT_Error_Code mst_pjrt_error_code(const PJRT_Api *api, PJRT_Error *error);
 /** Frees ERROR, which is not NULL, and returns the status that it stands for. Writes its message, one line, to
  *  MESSAGE. */
 mst_status mst_pjrt_error_take(const PJRT_Api *api, PJRT_Error *error, char message[MST_PJRT_MESSAGE]);

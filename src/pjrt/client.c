@@ -22,6 +22,12 @@ typedef struct making {
 
 /* ---- on the errand's thread ---- */
 
+/* Whether a plugin may give ERROR for an option that it does not know. */
+static bool is_of_option(const PJRT_Api *api, PJRT_Error *error) {
+    const PJRT_Error_Code code = mst_pjrt_error_code(api, error);
+    return code == PJRT_Error_Code_INVALID_ARGUMENT || code == PJRT_Error_Code_UNIMPLEMENTED;
+}
+
 /* Makes the client with its option or, if the plugin does not know that, without. */
 static mst_status create_client(mst_pjrt_client *x) {
     PJRT_Client_Create_Args args = {.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE};
@@ -30,7 +36,7 @@ static mst_status create_client(mst_pjrt_client *x) {
         args.num_options = 1;
     }
     PJRT_Error *error = x->api->PJRT_Client_Create(&args);
-    if (error && args.num_options) {
+    if (error && args.num_options && is_of_option(x->api, error)) {
         mst_pjrt_error_drop(x->api, error);
         args = (PJRT_Client_Create_Args){.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE};
         error = x->api->PJRT_Client_Create(&args);
