@@ -1,24 +1,13 @@
 /* Devices of a plugin that fail, are late, or do not end (the plugin `shim`, shim.c): a step has one error, with the
  * program and the device that are its cause, or ends at its deadline; it has changed nothing, and the next one runs.
  * Skipped where there is no plugin for CPUs. */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "muster/compile_cache.h"
 #include "muster/muster.h"
-#include "pjrt/shim.h"
+#include "pjrt/bare_job.h"
 #include "support/test.h"
-
-enum { SKIPPED = 77 };
-
-static shim_set_faults_function *shim_set_faults;
-static shim_count_function *shim_count;
-
-static void set_faults(const char *faults) {
-    const char *wrong = shim_set_faults(faults);
-    if (wrong) fail_msg("%s", wrong);
-}
 
 /* ---- what runs: v = v + 1 on device 0, and on device 1 what it was, doubled on device 0, and 5 ---- */
 
@@ -29,7 +18,7 @@ typedef struct job {
 } job;
 
 static void begin_job(job *j, double timeout) {
-    set_faults("");
+    bare_faults("");
     j->graph = engine_graph();
     mst_with_device (j->graph, "/xla:0") {
         j->v = mst_variable(j->graph, "v", mst_fill(j->graph, MST_F32, MST_SHAPE(3), 1));
@@ -64,14 +53,34 @@ static void expect_step(job *j, double before) {
 
 /* Ends the job; then the plugin has nothing of it any more. */
 static void end_job(job *j) {
-    set_faults("");
+    bare_faults("");
     engine_end(j->graph, j->session);
-    for (int i = 0; i < 100 && (shim_count("PJRT_Buffer") || shim_count("PJRT_Event")); i++) usleep(20000);
-    assert_int_equal(shim_count("PJRT_Buffer"), 0);
-    assert_int_equal(shim_count("PJRT_Event"), 0);
+    for (int i = 0; i < 100 && (bare_count("PJRT_Buffer") || bare_count("PJRT_Event")); i++) usleep(20000);
+    assert_int_equal(bare_count("PJRT_Buffer"), 0);
+    assert_int_equal(bare_count("PJRT_Event"), 0);
 }
 
 /* ---- tests ---- */
+
+/* Asks for devices with FAULTS, and expects that the plugin is asked for a client as often as that. */
+static mst_status ask_for_devices(const char *faults, int64_t calls) {
+    mst_graph *g = engine_graph();
+    mst_session *session = NULL;
+    bare_faults(faults);
+    const int64_t before = bare_count("PJRT_Client_Create");
+    const mst_status status = mst_session_create(g, &(mst_session_options){.devices = "xla:2"}, &session);
+    assert_int_equal(bare_count("PJRT_Client_Create") - before, calls);
+    engine_end(g, session);
+    return status;
+}
+
+/* First, as the client that is made here is that of the other tests. */
+static void client_is_asked_for_again_only_if_its_option_may_be_unknown(void **state) {
+    (void)state;
+    EXPECT_ERROR(ask_for_devices("PJRT_Client_Create 1 fail NOT_FOUND no driver; PJRT_Client_Create 2 fail", 1),
+                 MST_INTERNAL, "making a client: the plugin says: shim: PJRT_Client_Create: no driver");
+    EXPECT_OK(ask_for_devices("PJRT_Client_Create 1 fail INVALID_ARGUMENT no such option", 2));
+}
 
 typedef struct fault_case {
     const char *faults;
@@ -110,12 +119,12 @@ static void failed_step_has_one_error_and_changes_nothing(void **state) {
         const fault_case *c = &cases[i];
         mst_tensor *sum;
         printf("%s\n", c->faults);
-        set_faults(c->faults);
+        bare_faults(c->faults);
         EXPECT_ERROR(run_job(&j, &sum), c->status, c->text);
         if (!strstr(mst_error()->device, c->device))
             fail_msg("'%s' is on %s, not on %s", mst_error()->message, mst_error()->device, c->device);
         mst_tensor_release(sum);
-        set_faults("");
+        bare_faults("");
         for (int k = 0; k < 2; k++) expect_step(&j, v++);
     }
     end_job(&j);
@@ -130,7 +139,7 @@ static void late_step_has_the_same_values(void **state) {
     double v = 1;
     begin_job(&j, 60);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        set_faults(faults[i]);
+        bare_faults(faults[i]);
         for (int k = 0; k < 3; k++) expect_step(&j, v++);
     }
     end_job(&j);
@@ -141,12 +150,12 @@ static void compiling_that_does_not_end_is_left(void **state) {
     job j;
     begin_job(&j, 1);
     const mst_value other = mst_exp(mst_scale(j.doubled, 7));
-    set_faults("PJRT_Client_Compile 1 stuck");
+    bare_faults("PJRT_Client_Compile 1 stuck");
     EXPECT_ERROR(mst_session_run(j.session, NULL, 0, &other, 1, NULL), MST_DEADLINE, "program_0'");
     alarm(60);
     engine_end(j.graph, j.session);
     alarm(0);
-    set_faults("");
+    bare_faults("");
 }
 
 /* The next plan with the same text compiles it again, although the one that has failed is still there. */
@@ -156,7 +165,7 @@ static void program_that_is_refused_is_tried_again(void **state) {
     mst_tensor *out = NULL;
     begin_job(&j, 60);
     const mst_value other = mst_tanh(mst_scale(j.doubled, 3));
-    set_faults("PJRT_Client_Compile 1 fail UNIMPLEMENTED no such op");
+    bare_faults("PJRT_Client_Compile 1 fail UNIMPLEMENTED no such op");
     EXPECT_ERROR(mst_session_run(j.session, NULL, 0, &other, 1, &out), MST_UNIMPLEMENTED,
                  "no such op: try another version of the plugin");
     begin_job(&next, 60);
@@ -170,12 +179,12 @@ static void program_that_is_refused_is_tried_again(void **state) {
 static void equal_programs_are_compiled_once(void **state) {
     (void)state;
     job j;
-    set_faults("");
+    bare_faults("");
     for (int i = 0; i < 2; i++) {
         begin_job(&j, 60);
-        const int64_t before = shim_count("PJRT_Client_Compile");
+        const int64_t before = bare_count("PJRT_Client_Compile");
         expect_step(&j, 1);
-        const int64_t compiled = shim_count("PJRT_Client_Compile") - before;
+        const int64_t compiled = bare_count("PJRT_Client_Compile") - before;
         if (i) assert_int_equal(compiled, 0);
         end_job(&j);
     }
@@ -188,7 +197,7 @@ static void nan_has_its_first_node_where_the_host_sees_it_earlier(void **state) 
     mst_session *session;
     mst_value v = MST_NONE, made = MST_NONE, seen = MST_NONE;
     mst_tensor *out = NULL;
-    set_faults("");
+    bare_faults("");
     mst_with_device (g, "/xla:0") {
         v = mst_variable(g, "v", mst_fill(g, MST_F32, MST_SHAPE(3), -1));
         made = mst_rename(mst_log(v), "bad_log");
@@ -200,16 +209,17 @@ static void nan_has_its_first_node_where_the_host_sees_it_earlier(void **state) 
     EXPECT_OK(mst_session_init_variables(session));
     EXPECT_ERROR(mst_session_run(session, NULL, 0, &seen, 1, &out), MST_NUMERICS,
                  "log 'bad_log' made a NaN");                 /* compiles */
-    set_faults("PJRT_Buffer_ToHostBuffer 1 event_delay 0.3"); /* the word of faults */
+    bare_faults("PJRT_Buffer_ToHostBuffer 1 event_delay 0.3"); /* the word of faults */
     EXPECT_ERROR(mst_session_run(session, NULL, 0, &seen, 1, &out), MST_NUMERICS, "log 'bad_log' made a NaN");
     assert_string_equal(mst_error()->node, "bad_log");
     mst_tensor_release(out);
     engine_end(g, session);
-    set_faults("");
+    bare_faults("");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(client_is_asked_for_again_only_if_its_option_may_be_unknown),
         cmocka_unit_test(failed_step_has_one_error_and_changes_nothing),
         cmocka_unit_test(late_step_has_the_same_values),
         cmocka_unit_test(compiling_that_does_not_end_is_left),
@@ -217,17 +227,9 @@ int main(void) {
         cmocka_unit_test(equal_programs_are_compiled_once),
         cmocka_unit_test(nan_has_its_first_node_where_the_host_sees_it_earlier),
     };
-    const char *shim = getenv("MUSTER_SHIM"), *plugin = getenv("MUSTER_SHIM_PLUGIN");
-    if (!shim || !plugin || access(plugin, R_OK)) {
-        printf("skipped: there is no plugin '%s': scripts/pjrt-plugin fetches it\n", plugin ? plugin : "");
-        return SKIPPED;
-    }
-    setenv("MUSTER_PJRT_PLUGIN", shim, true);
-    void *library = dlopen(shim, RTLD_NOW | RTLD_LOCAL), *symbol[2] = {NULL, NULL};
-    if (library) symbol[0] = dlsym(library, "shim_set_faults");
-    if (library) symbol[1] = dlsym(library, "shim_count");
-    if (!symbol[0] || !symbol[1] || mst_compile_cache_set("off", 0, NULL)) return 1;
-    memcpy(&shim_set_faults, &symbol[0], sizeof symbol[0]);
-    memcpy(&shim_count, &symbol[1], sizeof symbol[1]);
+    if (bare_is_skipped()) return BARE_SKIPPED;
+    setenv("MUSTER_PJRT_PLUGIN", getenv("MUSTER_SHIM"), true);
+    setenv("MUSTER_SHIM_DEVICES", "2", true); /* also without the option for that */
+    if (!bare_load() || mst_compile_cache_set("off", 0, NULL)) return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
