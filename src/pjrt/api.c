@@ -71,8 +71,7 @@ mst_status mst_pjrt_check(const PJRT_Api *api, PJRT_Error *error, const char *wh
     char message[MST_PJRT_MESSAGE];
     if (!error) return MST_OK;
     const mst_status status = mst_pjrt_error_take(api, error, message);
-    return MST_FAIL(status, "%s%sthe plugin says: %s%s", what ? what : "", what ? ": " : "", message,
-                    mst_pjrt_advice(status));
+    return MST_FAIL(status, "%s: the plugin says: %s%s", what, message, mst_pjrt_advice(status));
 }
 
 void mst_pjrt_event_drop(const PJRT_Api *api, PJRT_Event *event) {
@@ -82,7 +81,7 @@ void mst_pjrt_event_drop(const PJRT_Api *api, PJRT_Event *event) {
 
 /* ---- loading ---- */
 
-/* A function without which nothing can be done, as an offset in the table. */
+/* A function that this module needs: its name, and where the table has it. */
 typedef struct needed_function {
     const char *name;
     size_t offset;

@@ -15,7 +15,7 @@ enum {
 };
 
 /** Loads the plugin at PATH and sets OUT to its functions, which are valid for ever. MST_UNAVAILABLE: it cannot be
- *  loaded, is no plugin, is too old or too new, or lacks a function without which nothing can be done. */
+ *  loaded, is no plugin, is too old or too new, or lacks a function that this module needs. */
 MST_CHECKED mst_status mst_pjrt_api_load(const char *path, const PJRT_Api **out);
 
 /** The code of ERROR, which is not NULL; PJRT_Error_Code_INTERNAL: the plugin does not say. */
@@ -26,7 +26,7 @@ mst_status mst_pjrt_error_take(const PJRT_Api *api, PJRT_Error *error, char mess
 /** What to do after an error of the plugin with STATUS, to be put behind its message: ": " and a sentence; "": that is
  *  not known. */
 const char *mst_pjrt_advice(mst_status status);
-/** Frees ERROR and records it with WHAT before it: "making a client"; NULL: nothing. MST_OK: there is no ERROR. */
+/** Frees ERROR and records it with WHAT before it: "making a client". MST_OK: ERROR is NULL. */
 MST_CHECKED mst_status mst_pjrt_check(const PJRT_Api *api, PJRT_Error *error, const char *what);
 /** Frees ERROR, which nobody needs to know. NULL is allowed. */
 void mst_pjrt_error_drop(const PJRT_Api *api, PJRT_Error *error);

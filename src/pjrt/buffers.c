@@ -58,7 +58,7 @@ static size_t element_size(PJRT_Buffer_Type type) {
     }
 }
 
-static void destroy_buffer(const PJRT_Api *api, PJRT_Buffer *buffer) {
+void mst_pjrt_buffer_drop(const PJRT_Api *api, PJRT_Buffer *buffer) {
     PJRT_Buffer_Destroy_Args args = {.struct_size = PJRT_Buffer_Destroy_Args_STRUCT_SIZE, .buffer = buffer};
     mst_pjrt_error_drop(api, api->PJRT_Buffer_Destroy(&args));
 }
@@ -67,7 +67,7 @@ mst_pjrt_buffer *mst_pjrt_buffer_wrap(const PJRT_Api *api, PJRT_Buffer *buffer, 
                                       mst_pjrt_job *maker) {
     mst_pjrt_buffer *x = malloc(sizeof *x);
     if (!x) {
-        destroy_buffer(api, buffer);
+        mst_pjrt_buffer_drop(api, buffer);
         return NULL;
     }
     *x = (mst_pjrt_buffer){.references = 1, .api = api, .buffer = buffer, .type = type, .count = count};
@@ -98,7 +98,7 @@ mst_status mst_pjrt_buffer_make(mst_domain *domain, const void *data, PJRT_Buffe
 
 void mst_pjrt_buffer_release(mst_pjrt_buffer *x) {
     if (!x || atomic_fetch_sub(&x->references, 1) > 1) return;
-    destroy_buffer(x->api, x->buffer);
+    mst_pjrt_buffer_drop(x->api, x->buffer);
     mst_pjrt_job_release(x->maker);
     free(x);
 }
@@ -217,8 +217,7 @@ static mst_status finish_copy_out(mst_pjrt_jobs *jobs, void *to, size_t bytes, i
     mst_pjrt_job *failed = mst_pjrt_jobs_first(jobs, MST_PJRT_FAILED);
     mst_status status = MST_OK;
     if (failed)
-        status = MST_FAIL(failed->status, "copying to the host: the plugin says: %s%s",
-                          failed->message ? failed->message : "", mst_pjrt_advice(failed->status));
+        status = mst_pjrt_job_report(failed, "copying to the host");
     else
         memcpy(to, mst_pjrt_jobs_memory(jobs), bytes);
     mst_pjrt_job_release(failed);

@@ -1,8 +1,8 @@
 /** The memory of a plugin's devices: buffers, and the addresses that are their names.
  *
- *  A buffer never changes: who writes a value puts another buffer at its address. So a buffer may be at several
- *  addresses, of logical devices that share one of the plugin too. It may be on its way: the plugin lets wait who uses
- *  it. */
+ *  A buffer never changes: to write a value is to put another buffer at its address. So a buffer may be at several
+ *  addresses, also on several logical devices that share one device of the plugin. What a buffer will hold may still be
+ *  computed: the plugin makes those wait that use it. */
 #ifndef MUSTER_PJRT_BUFFERS_H
 #define MUSTER_PJRT_BUFFERS_H
 
@@ -21,6 +21,8 @@ PJRT_Device *mst_pjrt_domain_device(const mst_domain *domain);
 /** The type of elements of a dtype; PJRT_Buffer_Type_INVALID: there is none. */
 PJRT_Buffer_Type mst_pjrt_type(mst_dtype dtype);
 
+/** Frees BUFFER of the plugin. */
+void mst_pjrt_buffer_drop(const PJRT_Api *api, PJRT_Buffer *buffer);
 /** A buffer of what BUFFER of the plugin holds, COUNT elements of TYPE, which MAKER makes (NULL: nobody any more).
  *  Takes BUFFER even if there is no memory: then NULL. */
 mst_pjrt_buffer *mst_pjrt_buffer_wrap(const PJRT_Api *api, PJRT_Buffer *buffer, PJRT_Buffer_Type type, int64_t count,

@@ -3,9 +3,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/thread.h"
 #include "pjrt/client.h"
 #include "pjrt/under_way.h"
@@ -188,6 +188,11 @@ const mst_pjrt_job *mst_pjrt_job_root(const mst_pjrt_job *job) {
     return job;
 }
 
+mst_status mst_pjrt_job_report(const mst_pjrt_job *job, const char *what) {
+    return MST_FAIL(job->status, "%s: the plugin says: %s%s", what, job->message ? job->message : "",
+                    mst_pjrt_advice(job->status));
+}
+
 /* ---- waiting ---- */
 
 /* Whether no job is running, within some microseconds. */
@@ -201,14 +206,10 @@ static bool spin_for_end(const mst_pjrt_jobs *x) {
 /* Waits a tenth of a second at most, because a clock that a test has replaced does not wake this thread. False:
  * DEADLINE has passed. Called under the lock. */
 static bool wait_until(mst_pjrt_jobs *x, int64_t deadline) {
-    enum { MOST = 100000000, SECOND = 1000000000 };
+    enum { MOST = 100000000 };
     const int64_t left = deadline - mst_pjrt_host->services->clock_now();
     if (left <= 0) return false;
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_nsec += left < MOST ? left : MOST;
-    at.tv_sec += at.tv_nsec / SECOND;
-    at.tv_nsec %= SECOND;
+    const struct timespec at = mst_clock_timespec(left < MOST ? left : MOST);
     pthread_cond_timedwait(&x->ended, &x->lock, &at);
     return true;
 }

@@ -1,11 +1,11 @@
-/** Jobs of devices: what a plugin does after the call that has started it has returned.
+/** Jobs of devices: programs and copies, which a plugin runs after the call that has started them has returned.
  *
- *  A plugin says by events when something has ended. It calls back on a thread of its own, perhaps never. So jobs are
- *  counted, and so are their lists, to which each event that is to come belongs: who owns a list may leave it at any
- *  time.
+ *  A plugin signals the end of a job by events. For each event it calls a function of this file on a thread of its own,
+ *  perhaps late, perhaps never. So jobs and lists of jobs count their references. The owner of a list may leave it at
+ *  any time: its memory is freed when the last job of it has ended.
  *
- *  A job fails if one has failed whose results it uses, on another device too. So it knows those that had not ended
- *  when it was started. */
+ *  If a job fails, so do those that use its results, on other devices too. To find the first that has failed, each job
+ *  keeps those whose results it uses and that had not ended when it was started. */
 #ifndef MUSTER_PJRT_JOBS_H
 #define MUSTER_PJRT_JOBS_H
 
@@ -59,6 +59,8 @@ void mst_pjrt_job_launched(mst_pjrt_job *job);
 mst_pjrt_job *mst_pjrt_job_retain(mst_pjrt_job *job);
 /** NULL is allowed. */
 void mst_pjrt_job_release(mst_pjrt_job *job);
+/** Records what JOB, whose status is an error, has failed with, with WHAT before it: "copying to the host". */
+MST_CHECKED mst_status mst_pjrt_job_report(const mst_pjrt_job *job, const char *what);
 /** The job that has failed first of those whose results JOB uses, and so on; JOB itself if none has. Waits a second at
  *  most. */
 const mst_pjrt_job *mst_pjrt_job_root(const mst_pjrt_job *job);

@@ -1,7 +1,8 @@
 /* Runs the programs of a plan (plan/compiled.h) on a device of a plugin.
  *
  * A run is a job (pjrt/jobs.h) with one event for its end and, if something can fail in the program, one for the
- * arrival of its word of faults. Results are put at their addresses at once: the plugin lets wait who uses them. */
+ * arrival of its word of faults. Results are put at their addresses at once: the plugin makes those wait that use
+ * them. */
 #include "pjrt/pjrt_backend.h"
 
 #include <stdatomic.h>
@@ -333,9 +334,12 @@ static mst_status fetch_word(const instance *x, const device_call *c, mst_pjrt_j
                                           .src = word,
                                           .dst = &job->word,
                                           .dst_size = sizeof job->word};
-    char what[MST_PJRT_MESSAGE];
-    snprintf(what, sizeof what, "node '%s': asking for faults", c->node->name);
-    MST_TRY(mst_pjrt_check(x->api, x->api->PJRT_Buffer_ToHostBuffer(&args), what));
+    PJRT_Error *error = x->api->PJRT_Buffer_ToHostBuffer(&args);
+    if (error) {
+        char what[MST_PJRT_MESSAGE];
+        snprintf(what, sizeof what, "node '%s': asking for faults", c->node->name);
+        return mst_pjrt_check(x->api, error, what);
+    }
     mst_pjrt_job_expect(job, args.event);
     return MST_OK;
 }
@@ -357,14 +361,14 @@ static mst_status take_results(const instance *x, const device_call *c, mst_pjrt
     }
     if (!o->num_faults) return status;
     if (!status) status = fetch_word(x, c, job, raw[arrays]);
-    mst_pjrt_buffer *word = mst_pjrt_buffer_wrap(x->api, raw[arrays], PJRT_Buffer_Type_S32, 1, NULL);
-    mst_pjrt_buffer_release(word);
+    mst_pjrt_buffer_drop(x->api, raw[arrays]);
     return status;
 }
 
 static mst_status report_failed(const mst_plan *plan, const mst_pjrt_job *job) {
-    return MST_FAIL(job->status, "the program of node '%s': the plugin says: %s%s", plan->node[job->node].name,
-                    job->message ? job->message : "", mst_pjrt_advice(job->status));
+    char what[MST_PJRT_MESSAGE];
+    snprintf(what, sizeof what, "the program of node '%s'", plan->node[job->node].name);
+    return mst_pjrt_job_report(job, what);
 }
 
 /* The plugin does not start JOB. Sets NODE to that of the cause, which may be a job whose results this one uses. */
@@ -448,8 +452,9 @@ static mst_status make_call(instance *x, device_call *c, mst_frame *frame) {
     if (!c->text) return assign(x, c);
     MST_TRY(await_program(x, c, frame->deadline));
     const mst_status status = start_program(x, c, &node);
-    if (status) mst_pjrt_guard_work();
-    if (status) atomic_store_explicit(&frame->at[x->device], node, memory_order_relaxed);
+    if (!status) return MST_OK;
+    mst_pjrt_guard_work();
+    atomic_store_explicit(&frame->at[x->device], node, memory_order_relaxed);
     return status;
 }
 
@@ -474,7 +479,9 @@ static mst_status ready(void *context, mst_frame *frame, int32_t *node) {
         device_call *c = &x->calls[k];
         if (!c->text || c->node->region != MST_COMMIT) continue;
         *node = c->number;
+        atomic_store_explicit(&frame->at[x->device], c->number, memory_order_relaxed);
         MST_TRY(await_program(x, c, frame->deadline));
+        atomic_store_explicit(&frame->at[x->device], -1, memory_order_relaxed);
     }
     *node = -1;
     return MST_OK;
@@ -502,7 +509,7 @@ static mst_status settle(void *context, mst_frame *frame, int64_t deadline, int3
     if (!mst_pjrt_jobs_wait(x->jobs, deadline, frame->spin)) {
         mst_pjrt_job *pending = mst_pjrt_jobs_first(x->jobs, MST_PJRT_RUNNING);
         if (pending) {
-            mst_pjrt_guard_work();
+            if (deadline > 0) mst_pjrt_guard_work(); /* else it was only asked whether one is running */
             *node = pending->node;
             mst_pjrt_job_release(pending);
             return MST_FAIL(MST_DEADLINE, "waited too long for a program: it is stuck, or the timeout is too short");
