@@ -11,6 +11,8 @@ static size_t whole_pages(size_t bytes) {
 }
 
 bool mst_named_memory_reserve(size_t bytes, void **out) {
+    *out = NULL;
+    if (bytes > PTRDIFF_MAX) return false; /* more than an array can have, and than whole_pages can round up */
     *out = mmap(NULL, whole_pages(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (*out != MAP_FAILED) return true;
     *out = NULL;

@@ -1,8 +1,8 @@
 /** Memory whose addresses are only names (device/domain.h), for modules of devices: reserved addresses, which nobody
  *  can touch, and a table of the values that are at them.
  *
- *  A value takes a range of addresses. Who puts a value takes away all values with an address in that range. The caller
- *  sees to it that one thread at a time uses a table. */
+ *  A value takes a range of addresses. Putting a value takes away all other values with an address in that range. At
+ *  most one thread at a time may use a table. */
 #ifndef MUSTER_DEVICE_NAMED_MEMORY_H
 #define MUSTER_DEVICE_NAMED_MEMORY_H
 
@@ -24,7 +24,7 @@ typedef struct mst_named_memory {
     void (*release)(void *value); /**< for each value that is taken away */
 } mst_named_memory;
 
-/** Reserves BYTES of addresses without access, and sets *OUT to the first. False: there are none. */
+/** Reserves BYTES of addresses without access, and sets *OUT to the first. False: so many are not free. */
 bool mst_named_memory_reserve(size_t bytes, void **out);
 /** Gives back what mst_named_memory_reserve has reserved, and takes away the values there. */
 void mst_named_memory_free(mst_named_memory *memory, void *data, size_t bytes);

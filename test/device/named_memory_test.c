@@ -69,11 +69,22 @@ static void many_values_are_found_again(void **state) {
     free(memory.value);
 }
 
+static void sizes_that_no_memory_has_are_refused(void **state) {
+    (void)state;
+    static const size_t sizes[] = {(size_t)PTRDIFF_MAX, (size_t)PTRDIFF_MAX + 1, SIZE_MAX - BYTES, SIZE_MAX};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        void *data = &data;
+        assert_false(mst_named_memory_reserve(sizes[i], &data));
+        assert_null(data);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(value_is_found_by_its_first_address_alone),
         cmocka_unit_test(value_takes_away_all_that_lie_in_its_bytes),
         cmocka_unit_test(many_values_are_found_again),
+        cmocka_unit_test(sizes_that_no_memory_has_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
