@@ -14,6 +14,10 @@
 /* Where a Python environment, or a folder into which packages were unpacked, has its packages. */
 #define PACKAGES "{,lib/python3*/site-packages/,lib64/python3*/site-packages/}"
 
+static mst_status too_long(const char *path) {
+    return MST_FAIL(MST_INVALID, "MUSTER_PJRT_PLUGIN: the path '%.100s...' is too long: name a link to it", path);
+}
+
 /* Writes FOLDER so that glob takes it as it is. */
 static bool quote(const char *folder, char *out, size_t size) {
     size_t used = 0;
@@ -28,8 +32,7 @@ static bool quote(const char *folder, char *out, size_t size) {
 /* Adds the files at PLACE of FOLDER to FOUND. */
 static mst_status look_at(const char *folder, const char *place, bool is_first, glob_t *found) {
     char quoted[MST_PJRT_PATH], pattern[2 * MST_PJRT_PATH];
-    if (!quote(folder, quoted, sizeof quoted))
-        return MST_FAIL(MST_INVALID, "MUSTER_PJRT_PLUGIN: the path is too long: '%.100s...'", folder);
+    if (!quote(folder, quoted, sizeof quoted)) return too_long(folder);
     snprintf(pattern, sizeof pattern, "%s/" PACKAGES "%s", quoted, place);
     const int failed = glob(pattern, GLOB_BRACE | GLOB_NOSORT | (is_first ? 0 : GLOB_APPEND), NULL, found);
     return failed == GLOB_NOSPACE ? MST_NO_MEMORY("to look for a plugin") : MST_OK;
@@ -56,7 +59,7 @@ static mst_status choose(const char *type, const char *folder, const glob_t *fou
                 "the file of one, such as '%s'",
                 folder, type, first);
     if ((size_t)snprintf(path, MST_PJRT_PATH, "%s", first) < MST_PJRT_PATH) return MST_OK;
-    return MST_FAIL(MST_INVALID, "MUSTER_PJRT_PLUGIN: the path is too long: '%.100s...'", first);
+    return too_long(first);
 }
 
 static mst_status look_in(const char *type, const char *folder, const char *const *places, char path[MST_PJRT_PATH]) {
@@ -83,5 +86,5 @@ mst_status mst_pjrt_find_plugin(const char *type, const char *const *places, cha
     /* with a slash, or it would be looked for among the system's libraries */
     if ((size_t)snprintf(path, MST_PJRT_PATH, "%s%s", strchr(named, '/') ? "" : "./", named) < MST_PJRT_PATH)
         return MST_OK;
-    return MST_FAIL(MST_INVALID, "MUSTER_PJRT_PLUGIN: the path is too long: '%.100s...'", named);
+    return too_long(named);
 }

@@ -126,6 +126,21 @@ static void folder_is_searched_as_a_python_environment(void **state) {
     unlink(other);
 }
 
+/* Each bracket takes two characters of a pattern. */
+static void folder_whose_path_is_too_long_for_a_pattern(void **state) {
+    (void)state;
+    enum { LEVELS = 9, LETTERS = 240 };
+    char path[4096];
+    int used = snprintf(path, sizeof path, "%s", folder_path(""));
+    for (int i = 0; i < LEVELS; i++) {
+        path[used++] = '/';
+        memset(path + used, '[', LETTERS);
+        path[used += LETTERS] = '\0';
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    expect_refused(path, MST_INVALID, "...' is too long: name a link to it");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(module_loads_without_a_plugin),
@@ -135,6 +150,7 @@ int main(void) {
         TEST_IN_FOLDER(plugin_that_is_cut_off),
         cmocka_unit_test(plugins_that_cannot_be_used),
         TEST_IN_FOLDER(folder_is_searched_as_a_python_environment),
+        TEST_IN_FOLDER(folder_whose_path_is_too_long_for_a_pattern),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
