@@ -1,22 +1,23 @@
-/** What a plugin is doing, for the end of the process.
+/** A process that ends while a plugin works.
  *
- *  exit() runs destructors of the plugin's library. Threads of it that still compile or run a program use what these
- *  destroy, and crash. So exit() first waits for what is under way. If that takes too long, the process ends without
+ *  exit() calls destructors of the plugin's library. Threads of the plugin that still compile or run a program use what
+ *  these destroy, and crash. So exit() first waits for that work, two seconds at most. Then the process ends without
  *  destructors. */
 #ifndef MUSTER_PJRT_UNDER_WAY_H
 #define MUSTER_PJRT_UNDER_WAY_H
 
 #include <stdbool.h>
 
-/** A compilation, a program or a copy begins. mst_pjrt_work_end must follow, on any thread. */
+/** The plugin begins to compile a program, to run one, or to copy. mst_pjrt_work_end must follow, on any thread. */
 void mst_pjrt_work_begin(void);
 void mst_pjrt_work_end(void);
-/** Whether exit() was called: nothing that takes long should begin. */
+/** Whether exit() is waiting: then nothing that takes long should begin. */
 bool mst_pjrt_is_ending(void);
-/** exit() waits from now on, before destructors run that were registered until now. A plugin registers more of them in
- *  its first compilation, so this is called again when that has ended. */
+/** Makes exit() wait, as described above, before it calls the destructors that are registered when this is called. Those
+ *  that a plugin registers later, as in its first compilation, come before: so this is called again after that. */
 void mst_pjrt_guard_exit(void);
-/** The same if something is under way. Called where the process may end soon: after an error, or with a plan. */
+/** Calls mst_pjrt_guard_exit if the plugin is working. This is for places after which the process may end soon: where
+ *  there was an error, and where a plan is freed. */
 void mst_pjrt_guard_work(void);
 
 #endif
