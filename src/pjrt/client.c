@@ -14,10 +14,10 @@
 
 const mst_registrar *mst_pjrt_host;
 
-/* What the errand makes. */
+/* What the errand is to do: CLIENT, of the plugin at PATH. */
 typedef struct making {
+    mst_pjrt_client *client;
     char path[MST_PJRT_PATH];
-    mst_pjrt_client draft; /* all but what belongs to the errand */
 } making;
 
 /* ---- on the errand's thread ---- */
@@ -45,13 +45,18 @@ static mst_status create_client(mst_pjrt_client *x) {
     return mst_pjrt_check(x->api, error, "making a client");
 }
 
-/* Whether NAME is one of NAMES, "cuda or rocm". */
-static bool is_among(const char *name, size_t size, const char *names) {
-    for (const char *at = names; at; at = strstr(at, " or ")) {
-        if (at != names) at += strlen(" or ");
-        if (strcspn(at, " ") == size && memcmp(at, name, size) == 0) return true;
-    }
+/* Whether the SIZE bytes at NAME are one of NAMES. */
+static bool is_among(const char *name, size_t size, const char *const *names) {
+    for (; *names; names++)
+        if (strlen(*names) == size && memcmp(*names, name, size) == 0) return true;
     return false;
+}
+
+/* Writes NAMES to TEXT: "cuda or rocm". */
+static void list_names(const char *const *names, char text[MST_PJRT_TEXT]) {
+    size_t used = 0;
+    for (int i = 0; names[i] && used < MST_PJRT_TEXT; i++)
+        used += (size_t)snprintf(text + used, MST_PJRT_TEXT - used, "%s%s", i ? " or " : "", names[i]);
 }
 
 static mst_status check_platform(const mst_pjrt_client *x, const char *path) {
@@ -59,11 +64,13 @@ static mst_status check_platform(const mst_pjrt_client *x, const char *path) {
                                           .client = x->client};
     MST_TRY(mst_pjrt_check(x->api, x->api->PJRT_Client_PlatformName(&args), "asking for the platform"));
     if (is_among(args.platform_name, args.platform_name_size, x->kind->platforms)) return MST_OK;
+    char platforms[MST_PJRT_TEXT];
+    list_names(x->kind->platforms, platforms);
     return MST_FAIL(
         MST_UNAVAILABLE,
         "plugin '%s': is for the platform '%.*s', and '%s' needs one for %s: set MUSTER_PJRT_PLUGIN to such a "
         "plugin",
-        path, (int)args.platform_name_size, args.platform_name, x->kind->name, x->kind->platforms);
+        path, (int)args.platform_name_size, args.platform_name, x->kind->name, platforms);
 }
 
 static mst_status find_devices(mst_pjrt_client *x, const char *path) {
@@ -77,7 +84,7 @@ static mst_status find_devices(mst_pjrt_client *x, const char *path) {
 }
 
 static mst_status use_plugin(making *m) {
-    mst_pjrt_client *x = &m->draft;
+    mst_pjrt_client *x = m->client;
     MST_TRY(create_client(x));
     MST_TRY(check_platform(x, m->path));
     MST_TRY(find_devices(x, m->path));
@@ -86,7 +93,7 @@ static mst_status use_plugin(making *m) {
 
 static mst_status make_client(void *context) {
     making *m = context;
-    MST_TRY(mst_pjrt_api_load(m->path, &m->draft.api));
+    MST_TRY(mst_pjrt_api_load(m->path, &m->client->api));
     mst_pjrt_guard_exit();
     mst_pjrt_work_begin();
     const mst_status status = use_plugin(m);
@@ -95,24 +102,16 @@ static mst_status make_client(void *context) {
     return status;
 }
 
-/* A client stays. */
-static void free_making(void *context) {
-    free(context);
-}
-
 /* ---- the others ---- */
 
 static mst_status start_making(mst_pjrt_client *x) {
-    static const mst_errand_type type = {make_client, free_making};
+    static const mst_errand_type type = {make_client, free}; /* what of a client there is stays */
     making *m = calloc(1, sizeof *m);
     if (!m) return MST_NO_MEMORY("for a client");
-    m->draft.kind = x->kind;
+    m->client = x;
     mst_status status = mst_pjrt_find_plugin(x->kind->name, x->kind->places, m->path);
     if (!status) status = mst_pjrt_host->services->errand_start(&type, m, &x->errand);
-    if (status)
-        free(m);
-    else
-        x->made = m;
+    if (status) free(m);
     return status;
 }
 
@@ -126,24 +125,14 @@ static mst_status need_client(mst_pjrt_client *x) {
             "the devices of '%s' were made before fork(), and their threads are not in this process: fork before "
             "the first, or start a program of its own",
             x->kind->name);
-    if (x->client) return MST_OK;
+    if (x->is_made) return MST_OK;
     if (!x->errand) MST_TRY(start_making(x));
     x->process = getpid();
     const mst_status status = services->errand_wait(x->errand, services->clock_now() + patience, "loading the plugin");
     if (status == MST_DEADLINE) return status; /* the next call waits for the same */
-    if (!status) {
-        const mst_pjrt_client *made = &x->made->draft;
-        x->api = made->api;
-        x->device = made->device;
-        x->num_devices = made->num_devices;
-        memcpy(x->plugin, made->plugin, sizeof x->plugin);
-        memcpy(x->device_kind, made->device_kind, sizeof x->device_kind);
-        memcpy(x->identity, made->identity, sizeof x->identity);
-        x->client = made->client;
-    }
+    x->is_made = !status;
     services->errand_leave(x->errand);
     x->errand = NULL;
-    x->made = NULL;
     return status;
 }
 

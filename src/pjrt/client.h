@@ -24,7 +24,7 @@ typedef struct mst_pjrt_flag {
 /** What is known of a type of device before there is a plugin. */
 typedef struct mst_pjrt_kind {
     const char *name;             /**< "xla" */
-    const char *platforms;        /**< of the plugins that fit it: "cuda or rocm" */
+    const char *const *platforms; /**< of the plugins that fit it: "cuda", "rocm", NULL */
     const char *const *places;    /**< of its plugins (pjrt/find_plugin.h) */
     const PJRT_NamedValue option; /**< for the client; no name: none */
     const mst_pjrt_flag *flags;
@@ -35,16 +35,18 @@ enum { MST_PJRT_TEXT = 128 };
 
 typedef struct mst_pjrt_client {
     const mst_pjrt_kind *kind;
+    /* written by the errand, and by nobody once the client is made */
     const PJRT_Api *api;
     PJRT_Client *client;
     PJRT_Device *const *device;
     int num_devices;                                        /**< at least 1 */
-    char plugin[MST_PJRT_TEXT], device_kind[MST_PJRT_TEXT]; /**< for what an executable was compiled */
+    char plugin[MST_PJRT_TEXT], device_kind[MST_PJRT_TEXT]; /**< what an executable was compiled by, and for */
     char identity[2 * MST_PJRT_TEXT];                       /**< both: "NVIDIA H200, gpu 0.116 89abcdef01234567" */
+
     mst_domain_type memory;    /**< of all its devices; set with the first (pjrt/buffers.h) */
+    bool is_made;              /**< the errand has succeeded */
     pid_t process;             /**< that began to make the client; 0: none */
-    struct mst_errand *errand; /**< NULL: nobody has asked for the client yet, or it could not be made */
-    struct making *made;       /**< the errand's */
+    struct mst_errand *errand; /**< that is making the client; NULL: none */
     pthread_mutex_t lock;      /**< of the last three */
 } mst_pjrt_client;
 

@@ -1,10 +1,12 @@
-/* Plugins say little of themselves: that for CPUs has "cpu" for its version. So a hash of what is at many places of the
- * file counts, which differs where two builds do. */
+/* Plugins say little of themselves: that for CPUs has "cpu" for its version. So the text of a plugin has a hash, also of
+ * samples of its file, since the files of two versions differ in nearly all places. */
 #include "pjrt/identity.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "pjrt/processor.h"
 
 static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) { /* FNV-1a */
     const unsigned char *byte = data;
@@ -15,12 +17,13 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) { /* FN
 static mst_status hash_file(const char *path, uint64_t *hash) {
     enum { PLACES = 256, SAMPLE = 1024 };
     char sample[SAMPLE];
-    FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END)) {
+    FILE *file = fopen(path, "rbe");
+    const long size = file && !fseek(file, 0, SEEK_END) ? ftell(file) : -1;
+    if (size < 0) {
+        const mst_status status = MST_FAIL(MST_IO, "plugin '%s': cannot be read: %s", path, strerror(errno));
         if (file) fclose(file);
-        return MST_FAIL(MST_IO, "cannot read the plugin '%s'", path);
+        return status;
     }
-    const long size = ftell(file);
     *hash = hash_bytes(*hash, &size, sizeof size);
     for (int i = 0; i < PLACES; i++) {
         if (fseek(file, size / PLACES * i, SEEK_SET)) break;
@@ -30,13 +33,13 @@ static mst_status hash_file(const char *path, uint64_t *hash) {
     return MST_OK;
 }
 
-/* The processor counts where it is the device: the features that code may use, and the threads that share it. */
+/* Where the processor is the device, programs are compiled for its instructions and for the number of its threads. */
 static uint64_t hash_processor(uint64_t hash) {
     enum { LONGEST = 8192 };
     char line[LONGEST];
-    const long threads = sysconf(_SC_NPROCESSORS_ONLN);
+    const int threads = mst_pjrt_num_threads();
     hash = hash_bytes(hash, &threads, sizeof threads);
-    FILE *file = fopen("/proc/cpuinfo", "r");
+    FILE *file = fopen("/proc/cpuinfo", "re"); /* its lines "flags" (x86) and "Features" (ARM) list the instructions */
     bool found = false;
     while (file && !found && fgets(line, sizeof line, file)) {
         found = strncmp(line, "flags", 5) == 0 || strncmp(line, "Features", 8) == 0;
@@ -75,18 +78,33 @@ static mst_status hash_version(const mst_pjrt_client *x, uint64_t *hash) {
     return MST_OK;
 }
 
-/* The kind of the first device: a client has devices of one kind. */
-static mst_status find_kind(mst_pjrt_client *x) {
-    PJRT_Device_GetDescription_Args device = {.struct_size = PJRT_Device_GetDescription_Args_STRUCT_SIZE,
-                                              .device = x->device[0]};
-    PJRT_DeviceDescription_Kind_Args kind = {.struct_size = PJRT_DeviceDescription_Kind_Args_STRUCT_SIZE};
-    if (x->api->PJRT_Device_GetDescription && x->api->PJRT_DeviceDescription_Kind) {
-        MST_TRY(mst_pjrt_check(x->api, x->api->PJRT_Device_GetDescription(&device), "asking for a device"));
-        kind.device_description = device.device_description;
-        MST_TRY(mst_pjrt_check(x->api, x->api->PJRT_DeviceDescription_Kind(&kind), "asking for a device's kind"));
+/* Writes the kind of DEVICE to KIND; "": the plugin does not say. */
+static mst_status find_kind(const PJRT_Api *api, PJRT_Device *device, char kind[MST_PJRT_TEXT]) {
+    PJRT_Device_GetDescription_Args get = {.struct_size = PJRT_Device_GetDescription_Args_STRUCT_SIZE,
+                                           .device = device};
+    PJRT_DeviceDescription_Kind_Args args = {.struct_size = PJRT_DeviceDescription_Kind_Args_STRUCT_SIZE};
+    *kind = '\0';
+    if (!api->PJRT_Device_GetDescription || !api->PJRT_DeviceDescription_Kind) return MST_OK;
+    MST_TRY(mst_pjrt_check(api, api->PJRT_Device_GetDescription(&get), "asking for a device"));
+    args.device_description = get.device_description;
+    MST_TRY(mst_pjrt_check(api, api->PJRT_DeviceDescription_Kind(&args), "asking for a device's kind"));
+    snprintf(kind, MST_PJRT_TEXT, "%.*s", (int)args.device_kind_size, args.device_kind ? args.device_kind : "");
+    return MST_OK;
+}
+
+/* A program is compiled once for all devices, so they are of one kind. */
+static mst_status find_kinds(mst_pjrt_client *x, const char *path) {
+    MST_TRY(find_kind(x->api, x->device[0], x->device_kind));
+    for (int i = 1; i < x->num_devices; i++) {
+        char other[MST_PJRT_TEXT];
+        MST_TRY(find_kind(x->api, x->device[i], other));
+        if (strcmp(other, x->device_kind) != 0)
+            return MST_FAIL(
+                MST_UNAVAILABLE,
+                "plugin '%s': finds devices of two kinds, '%s' and '%s', and all must be of one: hide others from "
+                "it (CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES)",
+                path, x->device_kind, other);
     }
-    snprintf(x->device_kind, sizeof x->device_kind, "%.*s", (int)kind.device_kind_size,
-             kind.device_kind ? kind.device_kind : "");
     return MST_OK;
 }
 
@@ -98,7 +116,7 @@ mst_status mst_pjrt_identify(mst_pjrt_client *x, const char *path) {
     if (x->kind->is_logical) hash = hash_processor(hash);
     snprintf(x->plugin, sizeof x->plugin, "%s %d.%d %016llx", x->kind->name, x->api->pjrt_api_version.major_version,
              x->api->pjrt_api_version.minor_version, (unsigned long long)hash);
-    MST_TRY(find_kind(x));
+    MST_TRY(find_kinds(x, path));
     snprintf(x->identity, sizeof x->identity, "%s, %s", x->device_kind, x->plugin);
     return MST_OK;
 }

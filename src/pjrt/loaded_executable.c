@@ -4,11 +4,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/no_memory.h"
 #include "pjrt/compile_options.h"
 #include "pjrt/executable_bytes.h"
+#include "pjrt/processor.h"
 #include "pjrt/under_way.h"
 #include "run/backend.h"
 #include "run/errand.h"
@@ -28,7 +28,6 @@ typedef struct compilation {
 
 struct mst_pjrt_executable {
     const mst_pjrt_client *client;
-    uint64_t hash;
     mst_errand *errand;
     compilation *compiled; /* the errand's */
     int64_t uses;
@@ -43,15 +42,16 @@ static int num_unused;
 
 /* ---- on the errand's thread ---- */
 
-/* Compiling takes a core and much memory, so only some texts are compiled at once. */
+/* Compiling takes a core and much memory, so at most as many texts are compiled at once as there are threads of the
+ * processor, and two where there is one. */
 static pthread_mutex_t turn_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turn_ended = PTHREAD_COND_INITIALIZER;
-static long num_turns;
+static int num_turns;
 
 static void take_turn(void) {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const int threads = mst_pjrt_num_threads();
     pthread_mutex_lock(&turn_lock);
-    while (num_turns >= (cores > 2 ? cores : 2)) pthread_cond_wait(&turn_ended, &turn_lock);
+    while (num_turns >= (threads > 2 ? threads : 2)) pthread_cond_wait(&turn_ended, &turn_lock);
     num_turns++;
     pthread_mutex_unlock(&turn_lock);
 }
@@ -219,12 +219,6 @@ static void free_compilation(void *context) {
 
 /* ---- the table ---- */
 
-static uint64_t hash_text(const char *text) {
-    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-    return hash;
-}
-
 static mst_status start_compiling(mst_pjrt_executable *x, const char *text) {
     static const mst_errand_type type = {compile, free_compilation};
     compilation *c = calloc(1, sizeof *c);
@@ -242,12 +236,10 @@ static mst_status start_compiling(mst_pjrt_executable *x, const char *text) {
     return status;
 }
 
-static mst_status add_executable(const mst_pjrt_client *client, uint64_t hash, const char *text,
-                                 mst_pjrt_executable **out) {
+static mst_status add_executable(const mst_pjrt_client *client, const char *text, mst_pjrt_executable **out) {
     mst_pjrt_executable *x = calloc(1, sizeof *x);
     if (!x) return MST_NO_MEMORY("for a program");
     x->client = client;
-    x->hash = hash;
     const mst_status status = start_compiling(x, text);
     if (status) {
         free(x);
@@ -260,12 +252,10 @@ static mst_status add_executable(const mst_pjrt_client *client, uint64_t hash, c
 }
 
 static mst_status get_executable(const mst_pjrt_client *client, const char *text, mst_pjrt_executable **out) {
-    const uint64_t hash = hash_text(text);
     mst_pjrt_executable *x = executables;
-    while (x && (x->has_failed || x->hash != hash || x->client != client || strcmp(x->compiled->text, text) != 0))
-        x = x->next;
+    while (x && (x->has_failed || x->client != client || strcmp(x->compiled->text, text) != 0)) x = x->next;
     if (!x)
-        MST_TRY(add_executable(client, hash, text, &x));
+        MST_TRY(add_executable(client, text, &x));
     else if (!x->uses)
         num_unused--;
     x->uses++;

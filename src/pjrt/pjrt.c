@@ -15,7 +15,7 @@
  * do. */
 static const mst_pjrt_kind xla_kind = {
     .name = "xla",
-    .platforms = "cpu",
+    .platforms = (const char *const[]){"cpu", NULL},
     .places = (const char *const[]){"xla_plugins/xla_cpu_pjrt/*.so", NULL},
     .option = {.struct_size = PJRT_NamedValue_STRUCT_SIZE,
                .name = "cpu_device_count",
@@ -30,7 +30,7 @@ static const mst_pjrt_kind xla_kind = {
 /* Memory grows. The same program gives the same bits in each run, and f32 -> bf16 -> f32 rounds. */
 static const mst_pjrt_kind gpu_kind = {
     .name = "gpu",
-    .platforms = "cuda or rocm",
+    .platforms = (const char *const[]){"cuda", "rocm", NULL},
     .places = (const char *const[]){"jax_plugins/xla_cuda*/xla_cuda_plugin.so",
                                     "jax_plugins/xla_rocm*/xla_rocm_plugin.so", NULL},
     .option = {.struct_size = PJRT_NamedValue_STRUCT_SIZE,
@@ -43,48 +43,25 @@ static const mst_pjrt_kind gpu_kind = {
         {"xla_gpu_exclude_nondeterministic_ops", true}, {"xla_allow_excess_precision", false}, {NULL, false}}};
 
 static const mst_pjrt_kind tpu_kind = {.name = "tpu",
-                                       .platforms = "tpu",
+                                       .platforms = (const char *const[]){"tpu", NULL},
                                        .places = (const char *const[]){"libtpu/libtpu.so", NULL},
                                        .flags = (const mst_pjrt_flag[]){{NULL, false}}};
 
-static mst_pjrt_client xla_client = MST_PJRT_CLIENT(&xla_kind), gpu_client = MST_PJRT_CLIENT(&gpu_kind),
-                       tpu_client = MST_PJRT_CLIENT(&tpu_kind);
-
-static mst_status xla_domain(int index, mst_domain **out) {
-    return mst_pjrt_domain(&xla_client, index, out);
-}
-
-static mst_status gpu_domain(int index, mst_domain **out) {
-    return mst_pjrt_domain(&gpu_client, index, out);
-}
-
-static mst_status tpu_domain(int index, mst_domain **out) {
-    return mst_pjrt_domain(&tpu_client, index, out);
-}
-
-static const char *xla_identity(void) {
-    return xla_client.identity;
-}
-
-static const char *gpu_identity(void) {
-    return gpu_client.identity;
-}
-
-static const char *tpu_identity(void) {
-    return tpu_client.identity;
-}
-
-static mst_status compile_for_xla(const mst_executable_source *source, void **data, size_t *size) {
-    return mst_pjrt_executable_compile(&xla_client, source, data, size);
-}
-
-static mst_status compile_for_gpu(const mst_executable_source *source, void **data, size_t *size) {
-    return mst_pjrt_executable_compile(&gpu_client, source, data, size);
-}
-
-static mst_status compile_for_tpu(const mst_executable_source *source, void **data, size_t *size) {
-    return mst_pjrt_executable_compile(&tpu_client, source, data, size);
-}
+/* The client of a type of device, and the functions of the type, which have no context. */
+#define CLIENT(own)                                                                                   \
+    static mst_pjrt_client own##_client = MST_PJRT_CLIENT(&own##_kind);                               \
+    static mst_status own##_domain(int index, mst_domain **out) {                                     \
+        return mst_pjrt_domain(&own##_client, index, out);                                            \
+    }                                                                                                 \
+    static const char *own##_identity(void) {                                                         \
+        return own##_client.identity;                                                                 \
+    }                                                                                                 \
+    static mst_status own##_compile(const mst_executable_source *source, void **data, size_t *size) { \
+        return mst_pjrt_executable_compile(&own##_client, source, data, size);                        \
+    }
+CLIENT(xla)
+CLIENT(gpu)
+CLIENT(tpu)
 
 static bool supports(const mst_op *op, int num_src, const mst_spec *src) {
     const unsigned silent = MST_OP_VARIABLE | MST_OP_PLACEHOLDER | MST_OP_CONSTANT | MST_OP_NO_VALUE;
@@ -108,7 +85,7 @@ static const mst_device_type device_types[NUM_TYPES] = {DEVICE_TYPE(0, "XLA", xl
                                                         DEVICE_TYPE(2, "TPU", tpu)};
 
 static mst_status (*const compile_for[NUM_TYPES])(const mst_executable_source *source, void **data, size_t *size) = {
-    compile_for_xla, compile_for_gpu, compile_for_tpu};
+    xla_compile, gpu_compile, tpu_compile};
 
 /* ---- the module ---- */
 

@@ -131,5 +131,12 @@ case $said in
 esac
 check $found "a plugin for another platform is refused" "$said"
 check "$([ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] && echo yes)" "that is said in one line" "$said"
+said=$(MUSTER_PJRT_PLUGIN=$shim MUSTER_SHIM_KIND="H200;A100" "$muster" train --steps 1 --devices xla:2 2>&1 || true)
+case $said in
+    "error: "*"finds devices of two kinds, 'H200' and 'A100', and all must be of one: hide others from it"*) found=yes ;;
+    *) found=no ;;
+esac
+check "$([ $found = yes ] && [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] && echo yes)" \
+    "a plugin with devices of two kinds is refused in one line" "$said"
 
 [ $failures -eq 0 ]

@@ -208,7 +208,7 @@ static void nan_has_its_first_node_where_the_host_sees_it_earlier(void **state) 
     EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "xla:1", .check_numerics = true}, &session));
     EXPECT_OK(mst_session_init_variables(session));
     EXPECT_ERROR(mst_session_run(session, NULL, 0, &seen, 1, &out), MST_NUMERICS,
-                 "log 'bad_log' made a NaN");                 /* compiles */
+                 "log 'bad_log' made a NaN");                  /* compiles */
     bare_faults("PJRT_Buffer_ToHostBuffer 1 event_delay 0.3"); /* the word of faults */
     EXPECT_ERROR(mst_session_run(session, NULL, 0, &seen, 1, &out), MST_NUMERICS, "log 'bad_log' made a NaN");
     assert_string_equal(mst_error()->node, "bad_log");

@@ -1,0 +1,9 @@
+/** The processor of this machine, as plugins see it. */
+#ifndef MUSTER_PJRT_PROCESSOR_H
+#define MUSTER_PJRT_PROCESSOR_H
+
+/** The number of hardware threads on which the calling thread may run, at least 1. On the thread of an errand these are
+ *  all that the process may use, and a plugin starts as many threads for a processor. */
+int mst_pjrt_num_threads(void);
+
+#endif
