@@ -15,7 +15,7 @@ struct mst_pjrt_jobs {
     const PJRT_Api *api;
     pthread_mutex_t lock; /* of all below, and of what events change in jobs */
     pthread_cond_t ended; /* no job is running */
-    int64_t references;   /* the owner, and each job that is running */
+    int64_t references;   /* the owner, and each job that is running or is never freed */
     _Atomic int64_t running;
     void *memory;
     int64_t count;
@@ -156,6 +156,19 @@ static void come(PJRT_Error *error, void *context) {
     advance_job(e->job, error);
 }
 
+/* Never frees JOB and its list. */
+static void keep_for_ever(mst_pjrt_job *job) {
+    static _Atomic(mst_pjrt_job *) kept; /* a list, so that tools which look for leaks find them */
+    if (job->is_kept) return;
+    job->is_kept = true;
+    mst_pjrt_job_retain(job);
+    pthread_mutex_lock(&job->jobs->lock);
+    job->jobs->references++;
+    pthread_mutex_unlock(&job->jobs->lock);
+    job->next_kept = atomic_load(&kept);
+    while (!atomic_compare_exchange_weak(&kept, &job->next_kept, job)) continue;
+}
+
 void mst_pjrt_job_expect(mst_pjrt_job *job, PJRT_Event *event) {
     mst_pjrt_jobs *x = job->jobs;
     pthread_mutex_lock(&x->lock);
@@ -167,7 +180,9 @@ void mst_pjrt_job_expect(mst_pjrt_job *job, PJRT_Event *event) {
     PJRT_Event_OnReady_Args args = {
         .struct_size = PJRT_Event_OnReady_Args_STRUCT_SIZE, .event = event, .callback = come, .user_arg = e};
     PJRT_Error *error = x->api->PJRT_Event_OnReady(&args);
-    if (error) come(error, e); /* the plugin will not call back */
+    if (!error) return;
+    keep_for_ever(job);
+    come(error, e); /* the plugin will not call back */
 }
 
 /* Whether CAUSE has failed. A plugin may report the failure of a program before that of the one it depends on: so a

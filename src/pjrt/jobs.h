@@ -10,6 +10,7 @@
 #define MUSTER_PJRT_JOBS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pjrt/api.h"
@@ -30,6 +31,8 @@ typedef struct mst_pjrt_job {
     /* of jobs.c */
     mst_pjrt_jobs *jobs;
     int pending; /* events that are to come, and 1 until it has been launched */
+    bool is_kept;
+    struct mst_pjrt_job *next_kept;
     struct mst_pjrt_event {
         struct mst_pjrt_job *job;
         PJRT_Event *event;
@@ -52,7 +55,9 @@ bool mst_pjrt_jobs_reset(mst_pjrt_jobs *jobs);
 mst_pjrt_job *mst_pjrt_job_start(mst_pjrt_jobs *jobs, int64_t i, int32_t node, int most_causes);
 /** JOB uses a result of CAUSE. NULL: nobody makes that any more. */
 void mst_pjrt_job_use(mst_pjrt_job *job, mst_pjrt_job *cause);
-/** JOB has not ended before EVENT, which this takes, at most MST_PJRT_EVENTS times. */
+/** JOB has not ended before EVENT, which this takes, at most MST_PJRT_EVENTS times. If the plugin does not take a
+ *  callback for EVENT, the job fails. Then nobody knows when the plugin has written to the job's word or to the memory
+ *  of its list, so these are never freed. */
 void mst_pjrt_job_expect(mst_pjrt_job *job, PJRT_Event *event);
 /** JOB ends with the last event that it expects. */
 void mst_pjrt_job_launched(mst_pjrt_job *job);

@@ -17,7 +17,7 @@ typedef struct job {
     mst_value v, doubled, sum, write;
 } job;
 
-static void begin_job(job *j, double timeout) {
+static void begin_job_with(job *j, mst_session_options options) {
     bare_faults("");
     j->graph = engine_graph();
     mst_with_device (j->graph, "/xla:0") {
@@ -28,9 +28,13 @@ static void begin_job(job *j, double timeout) {
     mst_with_device (j->graph, "/xla:1") {
         j->sum = mst_add(j->doubled, mst_fill(j->graph, MST_F32, MST_SHAPE(3), 5));
     }
-    EXPECT_OK(
-        mst_session_create(j->graph, &(mst_session_options){.devices = "xla:2", .timeout = timeout}, &j->session));
+    options.devices = "xla:2";
+    EXPECT_OK(mst_session_create(j->graph, &options, &j->session));
     EXPECT_OK(mst_session_init_variables(j->session));
+}
+
+static void begin_job(job *j, double timeout) {
+    begin_job_with(j, (mst_session_options){.timeout = timeout});
 }
 
 static mst_status run_job(job *j, mst_tensor **out) {
@@ -130,6 +134,36 @@ static void failed_step_has_one_error_and_changes_nothing(void **state) {
     end_job(&j);
 }
 
+/* The events are ends of programs, arrivals of their words of faults, and copies to the host. */
+static void event_that_cannot_be_waited_for_fails_one_step(void **state) {
+    (void)state;
+    job j;
+    double v = 1;
+    begin_job_with(&j, (mst_session_options){.timeout = 60, .check_numerics = true});
+    expect_step(&j, v++);
+    const int64_t before = bare_count("PJRT_Event_OnReady");
+    expect_step(&j, v++);
+    const int64_t events = bare_count("PJRT_Event_OnReady") - before;
+    assert_true(events >= 5); /* two programs with words, and the copies of results */
+    for (int64_t i = 1; i <= events; i++) {
+        char faults[64];
+        mst_tensor *sum;
+        snprintf(faults, sizeof faults, "PJRT_Event_OnReady %lld fail", (long long)i);
+        bare_faults(faults);
+        EXPECT_ERROR(run_job(&j, &sum), MST_INTERNAL, "the plugin says: shim: PJRT_Event_OnReady: ");
+        mst_tensor_release(sum);
+        expect_step(&j, v++);
+    }
+    bare_faults("PJRT_Event_OnReady 1+ fail");
+    for (int i = 0; i < 2; i++) {
+        mst_tensor *sum;
+        EXPECT_ERROR(run_job(&j, &sum), MST_INTERNAL, "the plugin says: shim: PJRT_Event_OnReady: ");
+    }
+    bare_faults("");
+    expect_step(&j, v++);
+    end_job(&j);
+}
+
 static void late_step_has_the_same_values(void **state) {
     (void)state;
     static const char *const faults[] = {"PJRT_LoadedExecutable_Execute 1+ event_delay 0.1",
@@ -221,6 +255,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(client_is_asked_for_again_only_if_its_option_may_be_unknown),
         cmocka_unit_test(failed_step_has_one_error_and_changes_nothing),
+        cmocka_unit_test(event_that_cannot_be_waited_for_fails_one_step),
         cmocka_unit_test(late_step_has_the_same_values),
         cmocka_unit_test(compiling_that_does_not_end_is_left),
         cmocka_unit_test(program_that_is_refused_is_tried_again),
