@@ -8,7 +8,6 @@
 #include "base/no_memory.h"
 #include "device/named_memory.h"
 #include "pjrt/under_way.h"
-#include "run/backend.h"
 
 struct mst_pjrt_buffer {
     _Atomic int references;

@@ -12,7 +12,6 @@
 #include "pjrt/under_way.h"
 #include "run/backend.h"
 #include "run/errand.h"
-#include "run/executables.h"
 
 /* What the errand of a text makes. The text and all of it are the errand's. */
 typedef struct compilation {

@@ -13,8 +13,8 @@ void mst_pjrt_work_begin(void);
 void mst_pjrt_work_end(void);
 /** Whether exit() is waiting: then nothing that takes long should begin. */
 bool mst_pjrt_is_ending(void);
-/** Makes exit() wait, as described above, before it calls the destructors that are registered when this is called. Those
- *  that a plugin registers later, as in its first compilation, come before: so this is called again after that. */
+/** Makes exit() wait, as described above, before it calls the destructors that were registered before this call. Those
+ *  that a plugin registers later, as in its first compilation, are called earlier: so call this again after that. */
 void mst_pjrt_guard_exit(void);
 /** Calls mst_pjrt_guard_exit if the plugin is working. This is for places after which the process may end soon: where
  *  there was an error, and where a plan is freed. */
