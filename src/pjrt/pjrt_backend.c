@@ -119,17 +119,9 @@ static void unbind(void *context) {
     free(x);
 }
 
-/* The donation of source I of NODE, a program; NULL: it is not donated. */
-static const mst_compiled_donation *donation_of(const mst_plan_node *node, int i) {
-    const mst_compiled_options *o = node->options;
-    for (int32_t k = 0; k < o->num_donated; k++)
-        if (o->donation[k].source == i) return &o->donation[k];
-    return NULL;
-}
-
 /* The results of the program NODE that are arrays: its outputs, and the new values of variables. */
 static int num_arrays(const mst_plan_node *node) {
-    return node->num_dst + ((const mst_compiled_options *)node->options)->num_donated;
+    return mst_compiled_num_arrays(node->options, node->num_dst);
 }
 
 /* The value whose dtype and shape result I has: an output, or a variable that the program NODE writes. */
@@ -294,7 +286,7 @@ static mst_status find_words(const instance *x, const device_call *c, int i, mst
 static mst_pjrt_buffer *find_source(const instance *x, const device_call *c, int i, int number, size_t *num_kept) {
     const void *data = c->src[i].data;
     mst_pjrt_buffer *buffer;
-    if (!donation_of(c->node, i)) return mst_pjrt_buffer_at(x->domain, data);
+    if (!mst_compiled_donation_of(c->node->options, i)) return mst_pjrt_buffer_at(x->domain, data);
     if ((buffer = mst_pjrt_buffer_take(x->domain, data))) return buffer;
     x->kept[(*num_kept)++] = number;
     return mst_pjrt_buffer_at(x->domain, data);

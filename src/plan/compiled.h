@@ -8,6 +8,8 @@
 #ifndef MUSTER_PLAN_COMPILED_H
 #define MUSTER_PLAN_COMPILED_H
 
+#include <stddef.h>
+
 #include "hlo/hlo_program.h"
 
 /** An argument of a program. */
@@ -30,7 +32,7 @@ typedef struct mst_compiled_fault {
  *  the memory of the argument. Whether or not it does, the old value is gone once the program has started. */
 typedef struct mst_compiled_donation {
     int32_t source; /**< number of the variable among the sources of the node */
-    int32_t result; /**< number of the program's result that becomes its value */
+    int32_t result; /**< number of the program's result that becomes its value: NUM_DST + K of donation K */
 } mst_compiled_donation;
 
 /** The options of `compiled`. All memory is the plan's. The results of the program are the outputs of the node, then
@@ -45,6 +47,23 @@ typedef struct mst_compiled_options {
     const mst_compiled_fault *fault;       /**< number n is fault[n - 1] */
     const mst_compiled_donation *donation; /**< by source, ascending; none before the gate */
 } mst_compiled_options;
+
+/** The donation of source I of a program; NULL: it is not donated. */
+static inline const mst_compiled_donation *mst_compiled_donation_of(const mst_compiled_options *options, int32_t i) {
+    int32_t low = 0, high = options->num_donated;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (options->donation[middle].source == i) return &options->donation[middle];
+        *(options->donation[middle].source < i ? &low : &high) =
+            options->donation[middle].source < i ? middle + 1 : middle;
+    }
+    return NULL;
+}
+
+/** The number of results that are arrays, of a program whose node has NUM_DST outputs. */
+static inline int32_t mst_compiled_num_arrays(const mst_compiled_options *options, int32_t num_dst) {
+    return num_dst + options->num_donated;
+}
 
 /** compiled: any sources and outputs. */
 extern const mst_op mst_op_compiled;

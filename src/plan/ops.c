@@ -52,15 +52,8 @@ const mst_op mst_op_piece = {.name = "piece",
                              .lower = piece_lower};
 
 static bool compiled_writes(const void *options, int num_src, int i) {
-    const mst_compiled_options *o = options;
-    int32_t low = 0, high = o->num_donated;
     (void)num_src;
-    while (low < high) {
-        const int32_t middle = (low + high) / 2;
-        if (o->donation[middle].source == i) return true;
-        *(o->donation[middle].source < i ? &low : &high) = o->donation[middle].source < i ? middle + 1 : middle;
-    }
-    return false;
+    return mst_compiled_donation_of(options, i) != NULL;
 }
 
 /* src, dst: arrays of the program that is its option; its outputs have the specs of what it replaces */

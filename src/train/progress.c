@@ -205,6 +205,7 @@ static void tell_in_place(mst_progress_state *p, const mst_train_state *s) {
         "memory: the limit has no room for two copies of the variables, so they are updated in place: "
         "if a device fails in an update, go back to a checkpoint\n",
         p->file);
+    fflush(p->file);
 }
 
 static mst_status step_end(void *context, mst_train_state *state) {

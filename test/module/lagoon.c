@@ -279,17 +279,9 @@ typedef struct executable {
     compiled_text **text; /* by call; NULL: an assignment */
 } executable;
 
-/* The donation of source I of NODE, a program; NULL: it is not donated. */
-static const mst_compiled_donation *donation_of(const mst_plan_node *node, int i) {
-    const mst_compiled_options *o = node->options;
-    for (int32_t k = 0; k < o->num_donated; k++)
-        if (o->donation[k].source == i) return &o->donation[k];
-    return NULL;
-}
-
 /* The results of the program NODE that are arrays: its outputs, and what it writes. */
 static int num_arrays(const mst_plan_node *node) {
-    return node->num_dst + ((const mst_compiled_options *)node->options)->num_donated;
+    return mst_compiled_num_arrays(node->options, node->num_dst);
 }
 
 /* Checks that TYPE, that of a program's argument or result, is that of the value SPEC. WHAT and I name the value. */
@@ -310,7 +302,7 @@ static mst_status check_argument(const mst_plan *plan, const mst_plan_node *node
     const mst_compiled_argument *argument = &o->argument[i];
     const hlo_array *type = hlo_argument(program, i), words = {.type = HLO_UI32, .ndim = 1, .dim = {2}};
     const mst_compiled_donation *donation =
-        argument->kind == MST_HLO_SOURCE_VALUE ? donation_of(node, argument->source) : NULL;
+        argument->kind == MST_HLO_SOURCE_VALUE ? mst_compiled_donation_of(node->options, argument->source) : NULL;
     const int result = donation ? donation->result : -1;
     if (hlo_donated_to(program, i) != result || (donation && (result < node->num_dst || result >= num_arrays(node))))
         return FAIL(MST_INTERNAL, "lagoon: node '%s': argument %d is donated to result %d, but to %d in the program",
@@ -546,7 +538,7 @@ static mst_status find_argument(const instance *x, const call *c, int i, late_ar
     *out = NULL;
     if (argument->kind != MST_HLO_SOURCE_VALUE)
         *out = make_words(word);
-    else if (donation_of(c->node, argument->source))
+    else if (mst_compiled_donation_of(c->node->options, argument->source))
         *out = late_array_take(x->domain, c->src[argument->source].data);
     *taken = *out && argument->kind == MST_HLO_SOURCE_VALUE;
     if (!*out && argument->kind == MST_HLO_SOURCE_VALUE) *out = late_array_at(x->domain, c->src[argument->source].data);
@@ -557,10 +549,7 @@ static mst_status find_argument(const instance *x, const call *c, int i, late_ar
 /* The address of array I of the results: that of an output, or of a variable that the program writes. */
 static void *address_of_result(const call *c, int i) {
     const mst_compiled_options *o = c->node->options;
-    const mst_compiled_donation *donation = o->donation;
-    if (i < c->node->num_dst) return c->dst[i].data;
-    while (donation->result != i) donation++; /* check_program: there is one */
-    return c->src[donation->source].data;
+    return i < c->node->num_dst ? c->dst[i].data : c->src[o->donation[i - c->node->num_dst].source].data;
 }
 
 static mst_status make_result(const instance *x, const call *c, int i, late_array **out) {
