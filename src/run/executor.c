@@ -51,7 +51,7 @@ struct mst_executor {
 bool mst_executor_spins(const mst_devices *devices) {
     int threads = 0;
     for (int i = 0; i < devices->count; i++)
-        if (mst_device_is_here(devices, i) && !devices->device[i].type->compiles) threads += devices->device[i].num_threads;
+        if (mst_device_is_here(devices, i)) threads += devices->device[i].num_threads;
     return threads <= mst_num_cores();
 }
 
