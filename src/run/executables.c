@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "run/executable_record.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static mst_executable_exchange *exchanges;
 
@@ -41,8 +43,25 @@ static mst_status make_alone(const mst_executable_order *order, void **data, siz
     return MST_OK;
 }
 
+/* An order that also gives the hash of what it compiles. */
+typedef struct hashed_order {
+    const mst_executable_order *order;
+    mst_executable_key bytes;
+} hashed_order;
+
+static mst_status compile_hashed(void *context, void **data, size_t *size) {
+    hashed_order *h = context;
+    MST_TRY(h->order->compile(h->order->context, data, size));
+    mst_executable_hash(*data, *size, &h->bytes);
+    return MST_OK;
+}
+
 mst_status mst_executable_make(const mst_executable_order *order, void **data, size_t *size) {
     mst_executable_exchange *x = use_exchange();
+    hashed_order h = {.order = order};
+    mst_executable_order hashed = *order;
+    hashed.compile = compile_hashed;
+    hashed.context = &h;
     *data = NULL;
     *size = 0;
     if (order->refused) { /* the calling thread's error says why */
@@ -50,7 +69,10 @@ mst_status mst_executable_make(const mst_executable_order *order, void **data, s
         mst_executable_key_make(&order->source, &key);
         mst_executable_refuse(&key);
     }
-    const mst_status status = x ? x->make(x->context, order, data, size) : make_alone(order, data, size);
+    const mst_status status = x ? x->make(x->context, &hashed, data, size) : make_alone(&hashed, data, size);
     if (x) x->release(x->context);
-    return status;
+    if (status) return status;
+    if (*data) mst_executable_hash(*data, *size, &h.bytes);
+    mst_executable_note_used(&order->source, &h.bytes);
+    return MST_OK;
 }

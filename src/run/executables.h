@@ -25,7 +25,8 @@ typedef struct mst_executable_order {
 } mst_executable_order;
 
 /** Makes an executable. *DATA is then its SIZE bytes, which the caller frees with free() and loads. NULL: `compile` was
- *  called, so the caller has it already. Call it in an errand, since it may wait for long.
+ *  called, so the caller has it already. Call it in an errand, since it may wait for long. What was made is noted as
+ *  used (run/executable_record.h).
  *
  *  Workers without parameter servers all use the same executables, so that all get the same bits: one of the workers
  *  compiles the text (messages/executable_message.h). Errors are those of `compile`, here or there; MST_CORRUPT if what
