@@ -108,7 +108,7 @@ find_ports 2
 make_hosts
 for i in 0 1; do start $i --steps "$all" --checkpoint-dir run --shards 4; done
 wait_for 0 && wait_for 1
-check other_shards_are_told grep -q "^warning: the training in 'run' had 6 shards, now 4: " err-0
+check other_shards_are_told grep -q "^warning: the training that is resumed had 6 shards, now 4: " err-0
 check and_taken has_shards 4 0 1
 again
 find_ports 2

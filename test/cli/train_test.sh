@@ -210,7 +210,7 @@ rm -r ck && cp -r other ck
 fails devices_that_do_not_divide_the_shards 2 "the training in 'ck' has 6 shards, which 4 devices do not divide" \
     $in_shards --steps 6 --checkpoint-dir ck --devices cpu:4/1
 run $in_shards --steps 6 --checkpoint-dir ck --shards 4
-check other_shards_are_told grep -q "^warning: the training in 'ck' had 6 shards, now 4: " err
+check other_shards_are_told grep -q "^warning: the training that is resumed had 6 shards, now 4: " err
 run $in_shards --steps 3 --checkpoint-dir ck --no-resume
 check a_training_that_begins_anew_has_the_default grep -q '"shards":4' out
 rm -r ck other

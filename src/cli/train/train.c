@@ -143,7 +143,9 @@ static mst_status fit(training *t) {
                                            .no_shuffle = !o->shuffle,
                                            .check_replicas = o->check_replicas,
                                            .callbacks = callbacks,
-                                           .num_callbacks = count},
+                                           .num_callbacks = count,
+                                           .progress = stderr, /* for warnings alone */
+                                           .progress_kind = MST_PROGRESS_NONE},
                         &t->result);
 }
 

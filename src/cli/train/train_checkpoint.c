@@ -240,22 +240,6 @@ static mst_status compare_names(const model_note *old, const training *t, int i,
     return MST_OK;
 }
 
-/* Warns if the restored training had another number of shards than the user asks for now. Without --shards it keeps its
- * number. */
-static mst_status check_shards(const training *t) {
-    mst_tensor *value;
-    const mst_status status = mst_store_get(mst_model_store(t->model), NULL, MST_STATE_SHARDS, &value);
-    if (status) return status == MST_NOT_FOUND ? MST_OK : status;
-    const int64_t before = mst_tensor_count(value) == 1 ? (int64_t)mst_tensor_get(value, 0) : 0;
-    if (t->o->shards && before != t->o->shards)
-        command_warn("the training in '%s' had %" PRId64
-                     " shards, now %d: sums are added in another order, so weights "
-                     "differ in their last digits",
-                     t->o->checkpoint_dir, before, t->o->shards);
-    mst_tensor_release(value);
-    return MST_OK;
-}
-
 /* Compares the note of the restored model with this training. With other classes, columns or categories, their numbers
  * would have another meaning than the one that the weights were trained for. */
 static mst_status check_note(training *t) {
@@ -275,7 +259,6 @@ static mst_status check_note(training *t) {
         command_warn("'%s' was trained with other columns, categories or classes than '%s' has", t->o->load, t->data);
     if (!status && t->resumes) {
         noted_options_compare(old.options, t->list);
-        status = check_shards(t);
         t->new_rate = noted_option_differs(old.options, t->list, "learning-rate") ||
                       noted_option_differs(old.options, t->list, "optimizer"); /* each has its own default rate */
     }
