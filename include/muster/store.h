@@ -74,7 +74,7 @@ MST_API MST_CHECKED mst_status mst_store_set(mst_store *store, const char *conta
 
 /** Sets a note: a text about the state, under a key. Example: the names of a model's classes. Snapshots and checkpoints
  *  include the notes of the store; training does not use them. TEXT is UTF-8; NULL removes the note. Keys "muster/..."
- *  belong to the command muster. */
+ *  belong to Muster. */
 MST_API MST_CHECKED mst_status mst_store_set_note(mst_store *store, const char *key, const char *text);
 /** Returns the text, which the caller frees with free(); NULL if there is no such note. */
 MST_API MST_CHECKED mst_status mst_store_get_note(mst_store *store, const char *key, char **out);

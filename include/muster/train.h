@@ -235,7 +235,8 @@ typedef struct mst_fit_options {
     int64_t steps;        /**< > 0: total number of steps, instead of epochs; for data without end */
     /** Goes on with the fit that the store is in the middle of. It begins with the batch after the one at which that
      *  fit was stopped, or at which the restored snapshot was taken. Epochs and steps count from that fit's beginning.
-     *  The weights end with the bits of a fit that was not stopped. If there is no such fit, a new one begins. If the
+     *  The weights end with the bits of a fit that was not stopped. Devices that compile may have to compile programs
+     *  anew, which may change a bit: that is reported on .progress. If there is no such fit, a new one begins. If the
      *  strategy has another number of shards, .resumed_shards of it says which one is taken. If that is not the
      *  strategy's, the graph is made anew, and values of mst_model_graph from before are gone. In a cluster, workers
      *  get the state and the number of shards of the chief. MST_INVALID if they are too few for the workers, or the
@@ -249,7 +250,7 @@ typedef struct mst_fit_options {
     int64_t check_replicas;
     const mst_callback *callbacks;
     int num_callbacks;
-    FILE *progress; /**< where to show progress; NULL: nowhere */
+    FILE *progress; /**< where to show progress and warnings; NULL: nowhere */
     mst_progress progress_kind;
     struct mst_history *history; /**< gets a row for each epoch; may be NULL */
 } mst_fit_options;

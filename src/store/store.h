@@ -86,6 +86,10 @@ struct mst_store {
 #define MST_STATE_GLOBAL_STEP "global_step"
 #define MST_STATE_SHARDS "fit/num_shards"
 
+/** The key of the note that names the compiled programs of a fit (train/noted_executables.h). It belongs into
+ *  checkpoints, and not into files of models. */
+#define MST_NOTE_EXECUTABLES "muster/executables"
+
 /* ---- turns: the order of reads and writes -------------------------------------------------------------- */
 
 /** A use of an entry in a turn. */

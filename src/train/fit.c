@@ -120,6 +120,12 @@ static void committed(fit *f) {
     if (f->trainer->cooperation->committed) f->trainer->cooperation->committed(f);
 }
 
+static mst_status note_executables(fit *f) {
+    const mst_task *task = f->trainer->options.task;
+    FILE *warnings = !task || mst_task_is_chief(task) ? f->options->progress : NULL;
+    return mst_noted_executables_step(&f->executables, f->trainer->model->store, f->resumes, warnings);
+}
+
 static mst_status run_step(fit *f, const mst_step_batch *batch) {
     MST_TRY(MST_COOPERATE(f->trainer, before_step, f));
     MST_TRY(mst_trainer_run(&f->trainer->train, batch));
@@ -129,6 +135,7 @@ static mst_status run_step(fit *f, const mst_step_batch *batch) {
     committed(f);
     if (!isfinite(f->state.step_loss)) return bad_loss(f, f->state.step_loss);
     f->last_good_loss = f->state.step_loss;
+    MST_TRY(note_executables(f));
     MST_TRY(MST_COOPERATE(f->trainer, before_step_end, f));
     if (f->any_step)
         f->timed_examples += batch->size;
@@ -622,6 +629,7 @@ mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_re
     status = end_training(&f, status);
     if (!status && result) fill_result(&f, result);
     mst_epoch_sums_free(&f.sums);
+    mst_noted_executables_free(&f.executables);
     mst_dataset_release(f.batches);
     mst_dataset_release(f.train);
     mst_dataset_release(f.validation);

@@ -3,6 +3,7 @@
 #define MUSTER_TRAIN_FIT_RUN_H
 
 #include "train/epoch_sums.h"
+#include "train/noted_executables.h"
 #include "train/position.h"
 #include "train/trainer.h"
 
@@ -32,6 +33,7 @@ typedef struct mst_fit_run {
     double waited_for_data;               /**< seconds, without the first step */
     int64_t timed_examples;               /**< without the first step */
     double last_good_loss;
+    mst_noted_executables executables;
     bool any_step;                  /**< this fit has made a step */
     struct mst_task_status *status; /**< status of the task (cluster/task_status.h); NULL: none */
     mst_callback *callbacks;

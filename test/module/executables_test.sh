@@ -66,6 +66,61 @@ for workers in 2 4; do
     done
 done
 
+# ---- resumed --------------------------------------------------------------------------------------------------------
+
+# A checkpoint notes the executables. It is said once that others go on, and only then.
+# alone OPTION...: trains in the folder ck, and leaves the warnings in `err`, and the hash
+alone() {
+    : > log
+    run train $training --checkpoint-dir ck "$@"
+    [ "$status" -eq 0 ] || failed "a training alone"
+}
+noted() { grep -aoE '([0-9a-f]{64} ){2}[0-9a-f]{64}\\n' "$1" | sort -u | wc -l; }
+newest() { find ck -name '*.data-*' | sort -V | tail -n 1; }
+said_once() { [ "$(grep -c . err)" -eq 1 ] && grep -q "$1" err; }
+rm -rf cache-*
+alone --steps 4 --compile-cache cache-0
+check "a training that begins says nothing" [ ! -s err ]
+check "its checkpoint notes each executable" [ "$(noted "$(newest)")" -eq "$(texts)" ]
+cp -r ck kept
+whole=$(alone --steps 8 --compile-cache cache-0 && value weights_sha256)
+check "one that is resumed with the same says nothing" [ ! -s err ]
+check "  and has compiled nothing" [ "$(compiled)" -eq 0 ]
+rm -r ck && cp -r kept ck
+alone --steps 8 --compile-cache cache-1
+check "one that compiles anew says so" said_once "^warning: .* ($(texts) of $(texts) were compiled anew): weights may"
+check "  and has the same weights here" [ "$(value weights_sha256)" = "$whole" ]
+alone --steps 12 --compile-cache cache-1
+check "  whose executables then count" [ ! -s err ]
+rm -r ck && cp -r kept ck
+alone --steps 8 --compile-cache off --devices cpu:1
+check "one on CPUs says so" said_once "^warning: .* had programs of another compiler or kind of device: "
+check "  and notes nothing" [ "$(noted "$(newest)")" -eq 0 ]
+alone --steps 12 --compile-cache off --devices cpu:1
+check "  and then says nothing" [ ! -s err ]
+rm -r ck && cp -r kept ck
+alone --steps 4 --no-resume --compile-cache cache-2
+check "one that begins anew says nothing" [ ! -s err ]
+rm -rf ck kept
+alone --steps 4 --compile-cache cache-0 --save model.npz
+check "files of models note nothing" [ "$(noted model.npz)" -eq 0 ]
+rm -r ck
+
+# Of several workers the chief says it.
+rm -rf cache-*
+start_all 2 --steps 4 --checkpoint-dir ck
+check "two workers keep a checkpoint" wait_all
+for steps in 8 12; do
+    [ $steps = 8 ] || rm -rf cache-* # then all is compiled anew
+    start_all 2 --steps $steps --checkpoint-dir ck
+    check "  and go on to step $steps" wait_all
+    said=$(cat err-0 err-1 | grep -c 'were compiled anew')
+    case $steps in
+        8) check "  nothing is said" [ "$said" -eq 0 ] ;;
+        *) check "  the chief says it" [ "$said$(grep -c 'were compiled anew' err-0)" = 11 ] ;;
+    esac
+done
+
 # ---- the one that compiles is lost -----------------------------------------------------------------------------------
 
 # the disks have nothing: what the next one gives, it has in memory

@@ -80,6 +80,37 @@ for cache in "$XDG_CACHE_HOME/muster/executables" off; do
     check "$([ "$weights" = "$two" ] && echo yes)" "and the weights are the same" "$weights, and $two before"
 done
 
+# A checkpoint notes the programs: a training that goes on with others says so, once, and no other does.
+# The CPU plugin gives other bytes each time, but the same bits.
+run_epochs() { # DEVICES EPOCHS CACHE
+    "$muster" train --data fashion-mnist --epochs "$2" --batch-size 5000 --seed 3 --shards 2 --devices "$1" \
+        --checkpoint-dir "$folder/run" --compile-cache "$3" > "$folder/log" 2> "$folder/errors" || cat "$folder/errors"
+    weights=$(sed -n 's/^weights sha256: //p' "$folder/log")
+    said=$(grep -c "^warning: the training that is resumed had .*: weights may differ" "$folder/errors" || true)
+    entry=$(cat "$folder"/run/*.data-* | grep -ac 'muster/executables' || true)
+}
+run_epochs xla:2 2 "$folder/programs"
+check "$([ "$said" -eq 0 ] && [ "$entry" -gt 0 ] && echo yes)" "a checkpoint notes its programs" "$(cat "$folder/errors")"
+cp -r "$folder/run" "$folder/kept"
+whole=
+for cache in "$folder/programs" "$folder/empty" off; do
+    rm -r "$folder/run" && cp -r "$folder/kept" "$folder/run"
+    run_epochs xla:2 3 "$cache"
+    case $cache in
+        */programs) wanted=0 whole=$weights ;;
+        *) wanted=1 ;;
+    esac
+    check "$([ "$said" -eq $wanted ] && echo yes)" "it is said that programs were compiled anew if they were" \
+        "$cache: $(cat "$folder/errors")"
+    check "$([ -n "$weights" ] && [ "$weights" = "$whole" ] && echo yes)" "and the weights are the same" "$weights, $whole"
+done
+rm -r "$folder/run"
+for epochs in 2 3; do
+    run_epochs cpu:2 $epochs "$folder/programs"
+    check "$([ "$said$entry" = 00 ] && [ ! -s "$folder/errors" ] && echo yes)" "CPUs note and say nothing" \
+        "$(cat "$folder/errors")"
+done
+
 # Of two workers one compiles, and the other gets the programs from it.
 # shellcheck disable=SC2016
 "$muster" launch --workers 2 -- sh -c 'MUSTER_SHIM_COUNTS=$1.$$ exec "$2" train --data fashion-mnist --steps 50 --seed 3 \

@@ -422,7 +422,8 @@ mst_status train_checkpoint_save(const training *t) {
     }
     const char *key;
     for (int64_t i = 0; !status && (key = mst_snapshot_note_key(all, i)); i++)
-        status = mst_snapshot_set_note(model, key, mst_snapshot_note(all, key));
+        if (strcmp(key, MST_NOTE_EXECUTABLES) != 0)
+            status = mst_snapshot_set_note(model, key, mst_snapshot_note(all, key));
     if (!status) status = mst_checkpoint_write(t->o->save, model, NULL);
     mst_snapshot_release(model);
     mst_snapshot_release(all);

@@ -171,7 +171,8 @@ static mst_status print_metadata(mst_model *model, char **out) {
     json_t *notes = json_object(),
            *metadata = json_pack("{s:s, s:s}", "keras_version", KERAS_VERSION, "date_saved", "1980-01-01@00:00:00");
     for (int64_t i = 0; (key = mst_snapshot_note_key(snapshot, i)); i++)
-        json_object_set_new(notes, key, json_string(mst_snapshot_note(snapshot, key)));
+        if (strcmp(key, MST_NOTE_EXECUTABLES) != 0)
+            json_object_set_new(notes, key, json_string(mst_snapshot_note(snapshot, key)));
     if (json_object_size(notes)) json_object_set(metadata, notes_key, notes);
     *out = metadata && notes ? json_dumps(metadata, 0) : NULL;
     json_decref(notes);
