@@ -263,7 +263,8 @@ int main(void) {
         cmocka_unit_test(nan_has_its_first_node_where_the_host_sees_it_earlier),
     };
     if (bare_is_skipped()) return BARE_SKIPPED;
-    setenv("MUSTER_PJRT_PLUGIN", getenv("MUSTER_SHIM"), true);
+    const char *shim = getenv("MUSTER_SHIM");
+    setenv("MUSTER_PJRT_PLUGIN", shim ? shim : "", true);
     setenv("MUSTER_SHIM_DEVICES", "2", true); /* also without the option for that */
     if (!bare_load() || mst_compile_cache_set("off", 0, NULL)) return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
