@@ -38,13 +38,12 @@ typedef struct worker {
 
 struct mst_executor {
     const mst_devices *devices;
-    bool pin, spin;
-    int own; /* the device whose part callers run; -1: none */
+    bool pin, spin, runs_all; /* runs_all: device 0 has a thread too */
     int num_frames;
     _Atomic int users; /* the owner and the threads; the last to leave frees the executor */
     mst_executor_end end;
     mst_timeline *lines; /* by device */
-    worker *workers;     /* one for each device */
+    worker *workers;     /* one for each device; the callers run device 0, unless `runs_all` */
     pthread_t caller;    /* thread that made the executor */
     void *binding;       /* the cores to which the caller's thread was bound before */
 };
@@ -141,11 +140,11 @@ static mst_status make_worker(mst_executor *e, int i) {
     if (!mst_device_is_here(e->devices, i)) return MST_OK;
     const int threads = e->devices->device[i].num_threads;
     if (threads > 1) MST_TRY(mst_team_create(threads, e->spin, begin_member, w, &w->team));
-    return i == e->own ? MST_OK : executor_start(w);
+    return i == 0 && !e->runs_all ? MST_OK : executor_start(w);
 }
 
-mst_status mst_executor_create(const mst_devices *devices, const mst_session_options *options, int num_frames, int own,
-                               mst_executor **out) {
+mst_status mst_executor_create(const mst_devices *devices, const mst_session_options *options, int num_frames,
+                               bool runs_all, mst_executor **out) {
     *out = NULL;
     const size_t count = (size_t)devices->count;
     mst_executor *e = calloc(1, sizeof *e);
@@ -163,14 +162,14 @@ mst_status mst_executor_create(const mst_devices *devices, const mst_session_opt
     e->pin = options->pin_threads;
     e->spin = mst_executor_spins(devices);
     e->num_frames = num_frames;
-    e->own = own;
+    e->runs_all = runs_all;
     atomic_store(&e->users, 1);
     mst_status status = MST_OK;
     for (int i = 0; i < devices->count && !status; i++) status = make_worker(e, i);
-    if (!status && e->pin && own >= 0) {
+    if (!status && e->pin && !runs_all) {
         e->caller = pthread_self();
         e->binding = mst_save_binding();
-        status = mst_bind_thread(devices->device[own].first_core, devices->device[own].num_threads);
+        status = mst_bind_thread(devices->device[0].first_core, devices->device[0].num_threads);
     }
     if (status)
         mst_executor_destroy(e, 0, NULL);
@@ -207,8 +206,8 @@ void mst_executor_destroy(mst_executor *e, double seconds, const mst_executor_en
     leave(e);
 }
 
-int mst_executor_own(const mst_executor *e) {
-    return e->own;
+bool mst_executor_runs_all(const mst_executor *e) {
+    return e->runs_all;
 }
 
 mst_team *mst_executor_team(const mst_executor *e, int device) {
@@ -225,7 +224,7 @@ void mst_executor_submit(mst_executor *e, mst_frame *frame, const int32_t *devic
         frame->base[devices[i]] = w->points;
         w->points += (uint64_t)frame->plan->program[devices[i]].num_points;
         w->queue[number % (uint64_t)e->num_frames] = frame;
-        if (devices[i] == e->own) frame->own_number = number;
+        if (devices[i] == 0) frame->own_number = number;
     }
     /* the frame has its place on every queue before any device begins */
     for (int32_t i = 0; i < num_devices; i++) {
@@ -234,7 +233,7 @@ void mst_executor_submit(mst_executor *e, mst_frame *frame, const int32_t *devic
     }
 }
 
-/* Notes that the device of W, which callers run, is done with frame NUMBER, and with the frames after it whose callers have given up. */
+/* Notes that device 0 is done with frame NUMBER, and with the frames after it whose callers have given up. */
 static void finish_own(worker *w, uint64_t number) {
     const uint64_t places = (uint64_t)w->executor->num_frames;
     pthread_mutex_lock(&w->lock);
@@ -259,14 +258,14 @@ void mst_executor_run_alone(mst_frame *frame, const int32_t *devices, int32_t nu
 }
 
 void mst_executor_run_own(mst_executor *e, mst_frame *frame) {
-    worker *w = &e->workers[e->own];
+    worker *w = &e->workers[0];
+    if (e->runs_all) return;
     if (mst_timeline_wait(&w->done, frame->own_number - 1, frame->deadline, e->spin)) {
         const uint64_t mode = mst_flush_denormals();
         executor_run(w, frame);
         mst_float_mode_set(mode);
     } else {
-        mst_frame_fail(frame, MST_FAIL(MST_DEADLINE, "waited too long for the steps before this one"), -1, e->own,
-                       true);
+        mst_frame_fail(frame, MST_FAIL(MST_DEADLINE, "waited too long for the steps before this one"), -1, 0, true);
     }
     finish_own(w, frame->own_number);
     mst_frame_leave(frame);

@@ -12,11 +12,11 @@
 typedef struct mst_executor mst_executor;
 
 /** Makes an executor whose queues have NUM_FRAMES places. That is one more than there may be frames at a time, because
- *  the mark of the end takes a place too. Callers run the part of device OWN themselves, which saves
- *  some microseconds; all others have threads. -1: all have threads, so that callers can leave at their deadline
- *  whatever a device does. */
+ *  the mark of the end takes a place too. With RUNS_ALL device 0 has a thread of its own, like the
+ *  others, so that callers can leave at their deadline. Without it callers run device 0's part themselves, which saves
+ *  some microseconds. */
 MST_CHECKED mst_status mst_executor_create(const mst_devices *devices, const mst_session_options *options,
-                                           int num_frames, int own, mst_executor **out);
+                                           int num_frames, bool runs_all, mst_executor **out);
 /** What the owner of an executor does at its end. */
 typedef struct mst_executor_end {
     void (*late)(void *owner);  /**< the function returns before some devices have left */
@@ -28,11 +28,11 @@ typedef struct mst_executor_end {
  *  does not leave its frame within SECONDS, the function calls END->late and returns. Then the last device to come back
  *  frees the executor and calls END->ended on its own thread. */
 void mst_executor_destroy(mst_executor *executor, double seconds, const mst_executor_end *end);
-/** The device whose part callers run; -1: none. */
-int mst_executor_own(const mst_executor *executor);
+/** Whether threads of the executor run all devices, and callers run none. */
+bool mst_executor_runs_all(const mst_executor *executor);
 /** Puts FRAME, whose plan is set, on the queues of DEVICES. Only one thread may call it at a time. */
 void mst_executor_submit(mst_executor *executor, mst_frame *frame, const int32_t *devices, int32_t num_devices);
-/** Runs the part of frame->own in FRAME on the calling thread, in its turn. The frame must have such a part. */
+/** Runs device 0's part of FRAME on the calling thread, in its turn. The frame must have such a part. */
 void mst_executor_run_own(mst_executor *executor, mst_frame *frame);
 /** Runs FRAME for all of DEVICES on the calling thread (mst_frame_run_alone). FRAME is on no queue. */
 void mst_executor_run_alone(mst_frame *frame, const int32_t *devices, int32_t num_devices);

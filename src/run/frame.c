@@ -91,11 +91,11 @@ static bool has_late_calls(const mst_frame *frame) {
 
 /* Waits for a point of another device. HAPPENS: DEVICE is behind the gate, and must complete its writes. So a thread of
  * a device then waits as long as it takes, because callers that wait for it have deadlines of their own. A caller that
- * runs a part itself waits until frame->longer. */
+ * runs device 0's part waits until frame->longer. */
 static mst_status wait_for(mst_frame *frame, int device, const mst_action *action, mst_timeline *lines, bool happens) {
     const mst_devices *devices = frame->devices;
     const uint64_t point = frame->base[action->device] + (uint64_t)action->first;
-    const int64_t behind = device == frame->own ? frame->longer : MST_NEVER;
+    const int64_t behind = device == 0 && frame->caller_runs ? frame->longer : MST_NEVER;
     const int64_t deadline = happens ? behind : frame->deadline;
     if (!mst_timeline_wait(&lines[action->device], point, deadline, frame->spin))
         return MST_FAIL(MST_DEADLINE, "waited too long for %s: it is stuck, or the timeout is too short",

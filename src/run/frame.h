@@ -53,8 +53,8 @@ typedef struct mst_frame {
     mst_step step;
     int64_t deadline;     /**< of the call */
     int64_t longer;       /**< deadline behind the gate for the caller and for a part that the caller runs */
-    int own;              /**< the device whose part the caller runs; -1: none. Behind the gate that part waits until
-                               `longer`; parts on other threads have no deadline there */
+    bool caller_runs;     /**< the caller runs device 0's part. Behind the gate that part waits until `longer`; parts on
+                       *   other threads have no deadline there */
     bool check_numerics;  /**< the option of the session */
     bool spin;            /**< waits spin for a moment before they sleep (mst_executor_spins) */
     mst_run_notes *notes; /**< notes for a trace; NULL: the run is not traced */
@@ -73,7 +73,7 @@ typedef struct mst_frame {
     _Atomic int end;                          /**< MST_RUNNING, MST_ALL_LEFT or MST_GIVEN_UP */
     void (*release)(struct mst_frame *frame); /**< called by the last device if the caller has given up */
     void *owner;                              /**< for release */
-    uint64_t own_number;                      /**< the frame's number on the queue of device `own` */
+    uint64_t own_number;                      /**< the frame's number on the queue of device 0 */
     uint64_t number;                          /**< counts the runs of this frame's slot, from 1 */
     mst_timeline touched;                     /**< counts the devices that have touched memory, over all frames of the
                                                    slot */

@@ -185,7 +185,7 @@ enum { MOST_ALONE = 4 };
  * prepared state of their kernels. */
 static bool can_run_alone(const mst_session *session, const mst_cached_plan *cached) {
     if (cached->num_devices < 2 || cached->num_devices > MOST_ALONE || session->num_slots > 1 ||
-        mst_executor_own(session->executor) < 0)
+        mst_executor_runs_all(session->executor))
         return false;
     for (int32_t i = 0; i < cached->num_devices; i++) {
         const mst_device *device = &session->devices.device[cached->devices[i]];

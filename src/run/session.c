@@ -105,20 +105,13 @@ static void init_lock(mst_session *session) {
     mst_condition_init(&session->plan_made);
 }
 
-/* -1: there is none. The programs of a device that compiles may never end, so callers leave them to a thread. */
-static int first_with_kernels(const mst_devices *devices) {
-    int i = 0;
-    while (i < devices->count && devices->device[i].type->backend->settle) i++;
-    return i < devices->count ? i : -1;
-}
-
 static mst_status session_create(mst_session *session, const mst_session_part_options *part) {
     mst_session_options *o = &session->options;
     const bool has_timeout = o->timeout > 0;
     MST_TRY(check_options(session));
     MST_TRY(make_devices(session, part));
-    /* the caller must return in time, whatever a device does, or runs the first that has kernels */
-    const int own = has_timeout || part ? -1 : first_with_kernels(&session->devices);
+    /* whether the caller must return in time, whatever device 0 does */
+    const bool runs_all = has_timeout || part || session->devices.device[0].type->backend->settle;
     session->state_bytes = calloc((size_t)session->devices.count, sizeof *session->state_bytes);
     session->constant_bytes = calloc((size_t)session->devices.count, sizeof *session->constant_bytes);
     if (!session->state_bytes || !session->constant_bytes) return MST_NO_MEMORY("for a session");
@@ -131,7 +124,7 @@ static mst_status session_create(mst_session *session, const mst_session_part_op
     MST_TRY(make_slots(session));
     session->host = (mst_plan_host){.devices = &session->devices, .options = o};
     /* one more than there may be steps: the end takes a place in the queue too */
-    return mst_executor_create(&session->devices, o, session->num_slots + 1, own, &session->executor);
+    return mst_executor_create(&session->devices, o, session->num_slots + 1, runs_all, &session->executor);
 }
 
 static mst_status alloc_session(mst_graph *graph, const mst_session_options *options, mst_session **out) {

@@ -257,7 +257,7 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index, const m
     frame->release = end_late;
     frame->owner = slot;
     frame->number++;
-    frame->own = -1;
+    frame->caller_runs = !mst_executor_runs_all(session->executor);
     frame->touch = cached->touched ? NULL : cached->touch;
     frame->num_touches = cached->num_touches;
     if (frame->touch) frame->all_touched = mst_timeline_value(&frame->touched) + (uint64_t)cached->num_devices;
@@ -273,7 +273,6 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index, const m
     atomic_store(&frame->failed, false);
     for (int32_t i = 0; i < cached->num_devices; i++) {
         const int32_t d = cached->devices[i];
-        if (d == mst_executor_own(session->executor)) frame->own = d;
         atomic_store(&frame->at[d], -1);
         frame->stop[d].call = INT64_MAX;
         atomic_store(&frame->stop[d].point, INT32_MAX);
@@ -324,7 +323,7 @@ static bool is_overtaken(const mst_cached_plan *cached) {
 /* Waits until the devices have touched new memory. They do that as soon as the frames before this one are done. */
 static mst_status wait_for_touches(mst_slot *slot) {
     mst_frame *frame = &slot->frame;
-    if (frame->own >= 0) mst_frame_touch(frame, frame->own);
+    if (frame->caller_runs && slot->cached->devices[0] == 0) mst_frame_touch(frame, 0);
     if (mst_timeline_wait(&frame->touched, frame->all_touched, frame->deadline, frame->spin)) return MST_OK;
     return MST_FAIL(MST_DEADLINE, "waited too long for the steps before this one");
 }
@@ -382,7 +381,7 @@ mst_status mst_session_run_slot(mst_session *session, mst_slot *slot, mst_call_p
     const int64_t began = cached->can_run_alone ? mst_clock_now() : 0;
     if (slot->alone)
         mst_executor_run_alone(frame, cached->devices, cached->num_devices);
-    else if (frame->own >= 0)
+    else if (cached->num_devices && cached->devices[0] == 0)
         mst_executor_run_own(session->executor, frame);
     if (!wait_for_devices(slot, &late) && mst_frame_give_up(frame)) return mst_failure_restore(&late);
     const bool happened = commit_frame(frame);
