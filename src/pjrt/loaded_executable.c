@@ -23,6 +23,7 @@ typedef struct compilation {
     const PJRT_Buffer_Type *type; /* by result; NULL: the plugin does not say */
     const int64_t *dim;           /* of all results, one after another; NULL likewise */
     const size_t *ndim;           /* by result */
+    int64_t temporary, code;      /* memory, in bytes; 0: the plugin does not say */
 } compilation;
 
 struct mst_pjrt_executable {
@@ -194,12 +195,26 @@ static mst_status describe_results(compilation *c) {
     return MST_OK;
 }
 
+/* Finds the memory that a run takes beyond arguments and results. */
+static void describe_memory(compilation *c) {
+    const PJRT_Api *api = c->client->api;
+    PJRT_Executable_GetCompiledMemoryStats_Args args = {
+        .struct_size = PJRT_Executable_GetCompiledMemoryStats_Args_STRUCT_SIZE, .executable = c->described};
+    if (!api->PJRT_Executable_GetCompiledMemoryStats) return;
+    PJRT_Error *error = api->PJRT_Executable_GetCompiledMemoryStats(&args);
+    mst_pjrt_error_drop(api, error);
+    if (error) return;
+    if (args.temp_size_in_bytes > 0) c->temporary = args.temp_size_in_bytes;
+    if (args.generated_code_size_in_bytes > 0) c->code = args.generated_code_size_in_bytes;
+}
+
 static mst_status compile(void *context) {
     static atomic_flag has_compiled = ATOMIC_FLAG_INIT;
     compilation *c = context;
     mst_pjrt_work_begin();
     mst_status status = make_executable(c);
     if (!status) status = describe_results(c);
+    if (!status) describe_memory(c);
     if (!atomic_flag_test_and_set(&has_compiled)) mst_pjrt_guard_exit();
     mst_pjrt_work_end();
     return status;
@@ -313,6 +328,11 @@ mst_status mst_pjrt_executable_wait(mst_pjrt_executable *x, int64_t deadline, co
 
 int mst_pjrt_executable_num_results(const mst_pjrt_executable *x) {
     return (int)x->compiled->num_results;
+}
+
+void mst_pjrt_executable_inside(const mst_pjrt_executable *x, int64_t *temporary, int64_t *code) {
+    *temporary = x->compiled->temporary;
+    *code = x->compiled->code;
 }
 
 bool mst_pjrt_executable_gives(const mst_pjrt_executable *x, int i, PJRT_Buffer_Type type, int ndim,

@@ -26,6 +26,9 @@ MST_CHECKED mst_status mst_pjrt_executable_compile(mst_pjrt_client *client, cons
                                                    void **data, size_t *size);
 /** The number of results of an executable for which somebody has waited. */
 int mst_pjrt_executable_num_results(const mst_pjrt_executable *executable);
+/** What a run of such an executable takes of the device's memory beyond arguments and results: TEMPORARY bytes while it
+ *  runs, and CODE bytes as long as it is loaded, constants among them. 0: plugins need not say it. */
+void mst_pjrt_executable_inside(const mst_pjrt_executable *executable, int64_t *temporary, int64_t *code);
 /** Whether result I may be an array of TYPE and shape; plugins need not say what it is. */
 bool mst_pjrt_executable_gives(const mst_pjrt_executable *executable, int i, PJRT_Buffer_Type type, int ndim,
                                const int64_t *dim);

@@ -69,6 +69,44 @@ static mst_status compile(const mst_plan *plan, int device, void **out) {
     return status;
 }
 
+/* Waits until TEXT, the program of NODE, has been compiled. */
+static mst_status await_text(mst_pjrt_executable *text, const mst_plan_node *node, int64_t deadline,
+                             PJRT_LoadedExecutable **loaded) {
+    enum { ROOM = 512 };
+    char what[ROOM];
+    snprintf(what, sizeof what, "compiling the program of node '%s'", node->name);
+    return mst_pjrt_executable_wait(text, deadline, what, loaded);
+}
+
+/* Whether a call before K runs the same text. */
+static bool is_repeated(const device_executable *e, int64_t k) {
+    for (int64_t i = 0; i < k; i++)
+        if (e->text[i] == e->text[k]) return true;
+    return false;
+}
+
+static mst_status inside_bytes(void *context, int64_t deadline, int64_t *bytes) {
+    const device_executable *e = context;
+    const mst_program *program = &e->plan->program[e->device];
+    int64_t most = 0, all_code = 0;
+    for (int64_t k = 0; k < program->num_calls; k++) {
+        PJRT_LoadedExecutable *loaded;
+        int64_t temporary, code;
+        if (!e->text[k] || is_repeated(e, k)) continue;
+        const mst_status status =
+            await_text(e->text[k], &e->plan->node[e->plan->instance[program->call[k]].node], deadline, &loaded);
+        if (status) {
+            mst_pjrt_guard_work();
+            return status;
+        }
+        mst_pjrt_executable_inside(e->text[k], &temporary, &code);
+        if (temporary > most) most = temporary;
+        all_code += code;
+    }
+    *bytes = most + all_code;
+    return MST_OK;
+}
+
 /* ---- binding ---- */
 
 /* An argument that is two words, and the buffer that was made of them last. */
@@ -247,12 +285,9 @@ static mst_status check_program(const mst_plan *plan, const device_call *c) {
 
 /* Waits until the program of C has been compiled. */
 static mst_status await_program(const instance *x, device_call *c, int64_t deadline) {
-    enum { ROOM = 512 };
-    char what[ROOM];
     PJRT_LoadedExecutable *loaded;
     if (c->loaded) return MST_OK;
-    snprintf(what, sizeof what, "compiling the program of node '%s'", c->node->name);
-    mst_status status = mst_pjrt_executable_wait(c->text, deadline, what, &loaded);
+    mst_status status = await_text(c->text, c->node, deadline, &loaded);
     if (!status) status = check_program(x->plan, c);
     if (status) {
         mst_pjrt_guard_work();
@@ -517,4 +552,5 @@ const mst_backend mst_pjrt_backend = {.size = sizeof(mst_backend),
                                       .unbind = unbind,
                                       .execute = execute,
                                       .settle = settle,
-                                      .ready = ready};
+                                      .ready = ready,
+                                      .inside_bytes = inside_bytes};

@@ -238,13 +238,15 @@ static void list_largest(const mst_plan *plan, int device, char *text, size_t si
     }
 }
 
-mst_status mst_plan_over_limit(const mst_plan *plan, int device, int64_t needed) {
+mst_status mst_plan_over_limit(const mst_plan *plan, int device, int64_t needed, int64_t inside) {
     const mst_device *where = &plan->host->devices->device[device];
-    char list[600], bytes[MST_BYTES_TEXT], limit[MST_BYTES_TEXT];
+    char list[600], bytes[MST_BYTES_TEXT], limit[MST_BYTES_TEXT], within[MST_BYTES_TEXT], part[100] = "";
     list_largest(plan, device, list, sizeof list);
+    if (inside > 0)
+        snprintf(part, sizeof part, ", %s of it inside its programs", mst_bytes_print(inside, within, sizeof within));
     MST_FAIL(MST_OUT_OF_MEMORY,
-             "device %s: the step needs %s, the limit is %s; largest: %s: take a smaller batch%s or a higher limit",
-             where->text, mst_bytes_print(needed, bytes, sizeof bytes),
+             "device %s: the step needs %s%s, the limit is %s; largest: %s: take a smaller batch%s or a higher limit",
+             where->text, mst_bytes_print(needed, bytes, sizeof bytes), part,
              mst_bytes_print(where->memory_limit, limit, sizeof limit), list,
              plan->host->options->recompute ? "" : ", recompute,");
     return mst_error_at(NULL, where->text);

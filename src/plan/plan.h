@@ -206,8 +206,9 @@ MST_CHECKED mst_status mst_plan_print_programs(const mst_plan *plan, FILE *file)
 MST_PASSES(MST_PASS)
 #undef MST_PASS
 
-/** The error of a step that needs NEEDED bytes on DEVICE, which is more than its limit. It names the largest values. */
-mst_status mst_plan_over_limit(const mst_plan *plan, int device, int64_t needed);
+/** The error of a step that needs NEEDED bytes on DEVICE, which is more than its limit. INSIDE of them are taken by its
+ *  programs while they run. It names the largest values. */
+mst_status mst_plan_over_limit(const mst_plan *plan, int device, int64_t needed, int64_t inside);
 /** The error when all devices in the host's memory together need NEEDED bytes, more than its MEMORY. It names the
  *  largest values on DEVICE. */
 mst_status mst_plan_over_host(const mst_plan *plan, int device, int64_t needed, int64_t memory);

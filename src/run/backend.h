@@ -54,7 +54,7 @@ typedef struct mst_binding {
 /** VALUE with its address. For a fed tensor the address is missing. */
 mst_array mst_binding_array(const mst_binding *binding, int32_t value);
 
-/** No function may be NULL, except settle, ready and compile_text. */
+/** No function may be NULL, except settle, ready, compile_text and inside_bytes. */
 typedef struct mst_backend {
     uint32_t size; /**< size of this struct when the backend was written */
     /** Makes the executable for DEVICE's calls of PLAN. PLAN outlives it. */
@@ -81,6 +81,11 @@ typedef struct mst_backend {
      *  is freed with free(). An error if SOURCE is for other options, another plugin or another kind of device than
      *  here. Called on a thread of its own, and may take long. NULL: each task compiles its own texts. */
     mst_status (*compile_text)(const struct mst_executable_source *source, void **data, size_t *size);
+    /** Sets *BYTES to what the programs of EXECUTABLE take of the device's memory beyond their arguments and results:
+     *  the temporaries of the largest, as they run one after another, and the code and constants of all. What the
+     *  compiler does not say is 0. Waits until they have been compiled, at most until DEADLINE. Called before the plan
+     *  is bound, if the device has a limit of memory. NULL: not known. */
+    mst_status (*inside_bytes)(void *executable, int64_t deadline, int64_t *bytes);
 } mst_backend;
 
 /** What the library does for backends of modules (mst_registrar). */

@@ -54,11 +54,67 @@ static bool is_for(const mst_cached_plan *cached, const mst_session *session, ui
     return true;
 }
 
+/* ---- memory inside programs ---- */
+
+/* Finds anew what programs of all plans take. Call it under the lock. */
+static void count_inside(mst_session *session) {
+    for (int d = 0; d < session->devices.count; d++) {
+        int64_t most = 0;
+        for (const mst_cached_plan *at = session->measured; at; at = at->next_measured)
+            if (at->inside[d] > most) most = at->inside[d];
+        atomic_store(&session->inside_bytes[d], most);
+    }
+}
+
+static void forget_inside(mst_session *session, mst_cached_plan *cached) {
+    pthread_mutex_lock(&session->lock);
+    for (mst_cached_plan **at = &session->measured; *at; at = &(*at)->next_measured) {
+        if (*at != cached) continue;
+        *at = cached->next_measured;
+        break;
+    }
+    free(cached->inside);
+    cached->inside = NULL;
+    count_inside(session);
+    pthread_mutex_unlock(&session->lock);
+}
+
+static bool is_measured(const mst_session *session, const mst_cached_plan *cached, int d) {
+    const mst_device *device = &session->devices.device[d];
+    return device->memory_limit > 0 && device->type->backend->inside_bytes && cached->executable[d];
+}
+
+/* Asks the devices that have a limit what programs of CACHED take beyond their arguments and results. Waits until these
+ * are compiled. */
+static mst_status measure_inside(mst_session *session, mst_cached_plan *cached, int64_t deadline) {
+    bool any = false;
+    for (int d = 0; d < session->devices.count; d++) any |= is_measured(session, cached, d);
+    int64_t *inside = any ? calloc((size_t)session->devices.count, sizeof *inside) : NULL;
+    if (any && !inside) return MST_NO_MEMORY("for a plan");
+    for (int d = 0; d < session->devices.count; d++) {
+        if (!is_measured(session, cached, d)) continue;
+        const mst_status status =
+            session->devices.device[d].type->backend->inside_bytes(cached->executable[d], deadline, &inside[d]);
+        if (!status) continue;
+        free(inside);
+        return status;
+    }
+    if (!any) return MST_OK;
+    pthread_mutex_lock(&session->lock);
+    cached->inside = inside;
+    cached->next_measured = session->measured;
+    session->measured = cached;
+    count_inside(session);
+    pthread_mutex_unlock(&session->lock);
+    return MST_OK;
+}
+
 /* ---- making and freeing ---- */
 
 /* Frees all of a plan except the description of its call. */
 static void undo(mst_session *session, mst_cached_plan *cached) {
     for (int i = 0; cached->bound && i < session->num_slots; i++) mst_bound_plan_free(session, &cached->bound[i]);
+    if (cached->inside) forget_inside(session, cached);
     for (int d = 0; d < session->devices.count; d++) {
         const mst_device *device = &session->devices.device[d];
         if (cached->executable && cached->executable[d]) device->type->backend->destroy(cached->executable[d]);
@@ -216,18 +272,31 @@ static mst_status plan_cache_describe(const mst_session *session, uint64_t hash,
     return MST_OK;
 }
 
+/* What DEVICE will need for steps of the plan, in addition to what it has now. */
+static int64_t more_bytes(const mst_session *session, const mst_cached_plan *cached, int device) {
+    const mst_program *program = &cached->plan->program[device];
+    const int64_t grows = program->arena_bytes + program->workspace_bytes - session->slots[0].arena[device].bytes;
+    /* each slot has arenas of its own, which become as large */
+    return ((grows > 0 ? grows : 0) + program->exchange_bytes) * session->num_slots;
+}
+
 /* Allocates what needs memory besides the slots' arenas, and checks the limits of the arenas too. Called during an
  * allocation. */
 static mst_status place(mst_session *session, mst_cached_plan *cached) {
     for (int d = 0; d < session->devices.count; d++) MST_TRY(place_constants(session, cached, d));
     MST_TRY(mst_session_place_states(session, cached));
     for (int d = 0; d < session->devices.count; d++) {
-        const mst_program *program = &cached->plan->program[d];
-        const int64_t grows = program->arena_bytes + program->workspace_bytes - session->slots[0].arena[d].bytes;
-        const int64_t more = (grows > 0 ? grows : 0) + program->exchange_bytes;
-        /* each slot has arenas of its own, which become as large */
-        if (more > 0) MST_TRY(mst_session_check_limit(session, cached->plan, d, more * session->num_slots));
+        const int64_t more = more_bytes(session, cached, d);
+        if (more > 0) MST_TRY(mst_session_check_limit(session, cached->plan, d, more));
     }
+    return MST_OK;
+}
+
+/* Checks the limits again, now with what lies inside the programs. Called during an allocation. */
+static mst_status check_inside(const mst_session *session, const mst_cached_plan *cached) {
+    for (int d = 0; d < session->devices.count; d++)
+        if (cached->inside && cached->inside[d] > 0)
+            MST_TRY(mst_session_check_limit(session, cached->plan, d, more_bytes(session, cached, d)));
     return MST_OK;
 }
 
@@ -271,7 +340,14 @@ static mst_status plan_cache_make(mst_session *session, mst_cached_plan *cached,
     MST_TRY(mst_session_begin_allocation(session, deadline));
     mst_status status = place(session, cached);
     mst_session_end_allocation(session);
+    if (!status) status = measure_inside(session, cached, deadline);
     MST_TRY(status);
+    if (cached->inside) {
+        MST_TRY(mst_session_begin_allocation(session, deadline));
+        status = check_inside(session, cached);
+        mst_session_end_allocation(session);
+        MST_TRY(status);
+    }
     pthread_mutex_lock(&session->lock);
     status = mst_grow(&session->plans, sizeof *session->plans, session->num_plans + 1, &session->plan_capacity);
     if (!status) {

@@ -114,7 +114,9 @@ static mst_status session_create(mst_session *session, const mst_session_part_op
     const bool runs_all = has_timeout || part || session->devices.device[0].type->backend->settle;
     session->state_bytes = calloc((size_t)session->devices.count, sizeof *session->state_bytes);
     session->constant_bytes = calloc((size_t)session->devices.count, sizeof *session->constant_bytes);
-    if (!session->state_bytes || !session->constant_bytes) return MST_NO_MEMORY("for a session");
+    session->inside_bytes = calloc((size_t)session->devices.count, sizeof *session->inside_bytes);
+    if (!session->state_bytes || !session->constant_bytes || !session->inside_bytes)
+        return MST_NO_MEMORY("for a session");
     if (o->store) MST_TRY(mst_process_check(o->store->process, "store"));
     if (o->store)
         session->store = mst_store_retain(o->store);
@@ -270,6 +272,7 @@ static void free_session(void *owner) {
     free(session->plan_pass);
     free(session->state_bytes);
     free(session->constant_bytes);
+    free(session->inside_bytes);
     free(session);
 }
 

@@ -73,10 +73,13 @@ typedef struct mst_cached_plan {
     int32_t num_devices;
     void **executable; /**< by device */
     char **constants;  /**< by device; NULL if its domain is the host's */
-    mst_state **state; /**< by state of the plan; NULL if it is not used */
-    mst_copy **copy;   /**< by state of the plan: the copy of its entry that the plan works with */
-    void **data;       /**< addresses of the copies */
-    mst_use *use;      /**< the uses for which a turn is taken: each entry once */
+    int64_t *inside;   /**< by device: memory that its programs take beyond arguments and results, where there is a
+                            limit of memory; NULL: not known yet. Under the session's lock */
+    struct mst_cached_plan *next_measured; /**< next in the list of plans with `inside` */
+    mst_state **state;                     /**< by state of the plan; NULL if it is not used */
+    mst_copy **copy;                       /**< by state of the plan: the copy of its entry that the plan works with */
+    void **data;                           /**< addresses of the copies */
+    mst_use *use;                          /**< the uses for which a turn is taken: each entry once */
     int64_t num_uses;
     mst_touch *touch; /**< new memory of copies that were made with the plan: its first run touches it */
     int64_t num_touches, touch_capacity;
@@ -139,6 +142,8 @@ struct mst_session {
     int64_t num_used, used_capacity;
     _Atomic int64_t *state_bytes;    /**< by device; this and constant_bytes grow only during an allocation */
     _Atomic int64_t *constant_bytes; /**< by device */
+    mst_cached_plan *measured;       /**< all plans with `inside`, those that are no longer in the cache too */
+    _Atomic int64_t *inside_bytes;   /**< by device: the largest `inside` of a plan */
     char *plan_pass;                 /**< the session's copy of the option */
     _Atomic int64_t copied;          /**< bytes copied between domains, and between tasks, in all runs */
     _Atomic int64_t runs_alone;      /**< runs that the calling thread made alone for all devices */

@@ -26,14 +26,14 @@ static int64_t slot_bytes(const mst_session *session, int device) {
     return bytes;
 }
 
-int64_t mst_session_string_room(const mst_session *session, int device, const mst_string_memory *strings) {
-    const int64_t limit = session->devices.device[device].memory_limit;
-    const int64_t used = session->state_bytes[device] + session->constant_bytes[device] + slot_bytes(session, device);
-    return limit > 0 ? limit - used + strings->bytes : INT64_MAX;
+static int64_t used_bytes(const mst_session *session, int device) {
+    return session->state_bytes[device] + session->constant_bytes[device] + session->inside_bytes[device] +
+           slot_bytes(session, device);
 }
 
-static int64_t used_bytes(const mst_session *session, int device) {
-    return session->state_bytes[device] + session->constant_bytes[device] + slot_bytes(session, device);
+int64_t mst_session_string_room(const mst_session *session, int device, const mst_string_memory *strings) {
+    const int64_t limit = session->devices.device[device].memory_limit;
+    return limit > 0 ? limit - used_bytes(session, device) + strings->bytes : INT64_MAX;
 }
 
 /* Checks the memory of the host. Without this check the system would kill the process without a message. The memory
@@ -60,7 +60,7 @@ mst_status mst_session_check_limit(const mst_session *session, const mst_plan *p
     const mst_device *where = &session->devices.device[device];
     const int64_t needed = used_bytes(session, device) + more;
     if (where->memory_limit <= 0 || needed <= where->memory_limit) return check_host(session, plan, device, more);
-    if (plan) return mst_plan_over_limit(plan, device, needed);
+    if (plan) return mst_plan_over_limit(plan, device, needed, session->inside_bytes[device]);
     char need[MST_BYTES_TEXT], limit[MST_BYTES_TEXT];
     MST_FAIL(MST_OUT_OF_MEMORY, "device %s: its variables need %s, the limit is %s: raise the limit", where->text,
              mst_bytes_print(needed, need, sizeof need), mst_bytes_print(where->memory_limit, limit, sizeof limit));

@@ -18,6 +18,7 @@
 #include "support/test.h"
 
 enum { SHARDS = 2, STEPS = 3, ROWS = 4, FEATURES = 40, WIDTH = 30, CLASSES = 3, WORDS = 20, TASKS = 2 };
+static const int64_t MOST = (int64_t)1 << 40; /* a limit that has room for anything, so that programs are measured */
 
 /* ---- a step: dense layers, moving statistics, a table of words ---- */
 
@@ -109,8 +110,8 @@ static int64_t needed_bytes(const mst_session *session) {
     int64_t most = 0;
     for (int d = 0; d < session->devices.count; d++) {
         const mst_program *program = &plan->program[d];
-        const int64_t bytes = session->state_bytes[d] + session->constant_bytes[d] + program->arena_bytes +
-                              program->workspace_bytes + program->exchange_bytes;
+        const int64_t bytes = session->state_bytes[d] + session->constant_bytes[d] + session->inside_bytes[d] +
+                              program->arena_bytes + program->workspace_bytes + program->exchange_bytes;
         if (session->devices.device[d].type->compiles && bytes > most) most = bytes;
     }
     return most;
@@ -160,7 +161,7 @@ static void limit_chooses_where_updates_are_made(void **state) {
     static const char *const devices[] = {"lagoon:1", "lagoon:2"};
     for (size_t d = 0; d < sizeof devices / sizeof *devices; d++) {
         uint64_t wanted, hash;
-        const int64_t twice = measure(devices[d], 0, false, &wanted), once = measure(devices[d], 0, true, &hash);
+        const int64_t twice = measure(devices[d], MOST, false, &wanted), once = measure(devices[d], MOST, true, &hash);
         assert_true(hash == wanted);
         assert_true(once < twice);
         expect_with_limit(devices[d], twice, false, wanted);
@@ -173,7 +174,7 @@ static void limit_chooses_where_updates_are_made(void **state) {
 static void limit_below_both_is_the_error_of_an_ordinary_step(void **state) {
     (void)state;
     uint64_t wanted;
-    const int64_t once = measure("lagoon:1", 0, true, &wanted);
+    const int64_t once = measure("lagoon:1", MOST, true, &wanted);
     training t;
     begin(&t, "lagoon:1", 1 << 30, false, all_shards, NULL);
     t.session->devices.device[0].memory_limit = once - 1;
@@ -223,6 +224,55 @@ static void first_values_need_little_more_than_the_state(void **state) {
     EXPECT_ERROR(mst_session_init_variables(session), MST_OUT_OF_MEMORY, "the limit is");
     mst_session_destroy(session);
     mst_graph_destroy(g);
+}
+
+/* The sum over the products of all pairs of N numbers: one program, with N * N elements inside. */
+static mst_value sum_of_pairs(mst_value x, int64_t n) {
+    return mst_reduce_sum(
+        mst_square(mst_matmul(mst_reshape(x, MST_SHAPE(n, 1)), mst_reshape(mst_add(x, x), MST_SHAPE(1, n)))));
+}
+
+/* A device that compiles has a limit for what lies inside its programs too. The session goes on without the step. */
+static void limit_counts_what_lies_inside_programs(void **state) {
+    (void)state;
+    enum { MEGABYTE = 1 << 20 };
+    static const struct {
+        int64_t n, limit;
+        bool fits;
+    } cases[] = {{1024, 4 * MEGABYTE, false}, {1024, 16 * MEGABYTE, true}, {128, 4 * MEGABYTE, true}, {1024, 0, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int64_t n = cases[i].n;
+        mst_graph *g = engine_graph();
+        mst_value x = mst_placeholder(g, MST_F32, MST_SHAPE(n)), y = mst_placeholder(g, MST_F32, MST_SHAPE(4));
+        mst_value large = sum_of_pairs(x, n), small = mst_reduce_sum(mst_square(y));
+        mst_tensor *numbers = NULL, *few = NULL, *out = NULL;
+        mst_session *session;
+        EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(n), &numbers));
+        EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(4), &few));
+        for (int64_t k = 0; k < n; k++) mst_tensor_set(numbers, k, 0.5);
+        for (int k = 0; k < 4; k++) mst_tensor_set(few, k, k);
+        EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "lagoon:1", .memory_limit = cases[i].limit},
+                                     &session));
+        for (int run = 0; run < 2; run++) {
+            const mst_feed feeds[] = {{.value = x, .tensor = numbers}};
+            if (cases[i].fits) {
+                EXPECT_OK(mst_session_run(session, feeds, 1, &large, 1, &out));
+                assert_true(mst_tensor_get(out, 0) == (double)(n * n) / 4);
+                assert_true((session->inside_bytes[0] > n * n * 4) == (cases[i].limit > 0));
+            } else {
+                EXPECT_ERROR(mst_session_run(session, feeds, 1, &large, 1, &out), MST_OUT_OF_MEMORY,
+                             "of it inside its programs, the limit is 4.0 MB");
+                assert_string_equal(mst_error()->device, session->devices.device[0].text);
+                assert_int_equal(session->inside_bytes[0], 0);
+            }
+            EXPECT_OK(mst_session_run(session, &(mst_feed){.value = y, .tensor = few}, 1, &small, 1, &out));
+            assert_true(mst_tensor_get(out, 0) == 14);
+        }
+        mst_tensor_release(out);
+        mst_tensor_release(numbers);
+        mst_tensor_release(few);
+        engine_end(g, session);
+    }
 }
 
 /* ---- plans ---- */
@@ -623,6 +673,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(limit_chooses_where_updates_are_made),
         cmocka_unit_test(limit_below_both_is_the_error_of_an_ordinary_step),
         cmocka_unit_test(first_values_need_little_more_than_the_state),
+        cmocka_unit_test(limit_counts_what_lies_inside_programs),
         cmocka_unit_test(only_updates_are_behind_the_gate),
         cmocka_unit_test(texts_differ_in_donations_alone),
         cmocka_unit_test(networks_have_the_same_weights),

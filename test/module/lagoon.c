@@ -573,12 +573,17 @@ static mst_status choose_end(program_run *run, int device) {
     return MST_OK;
 }
 
+/* Waits until TEXT, the program of NODE, has been compiled. */
+static mst_status await_text(compiled_text *text, const mst_plan_node *node, int64_t deadline) {
+    char what[MOST_ERROR];
+    snprintf(what, sizeof what, "compiling the program of node '%s'", node->name);
+    return host->services->errand_wait(text->errand, deadline, what);
+}
+
 /* Waits until the program of C has been compiled. */
 static mst_status await_program(const instance *x, call *c, int64_t deadline) {
-    char what[MOST_ERROR];
     if (c->program) return MST_OK;
-    snprintf(what, sizeof what, "compiling the program of node '%s'", c->node->name);
-    MST_TRY(host->services->errand_wait(c->text->errand, deadline, what));
+    MST_TRY(await_text(c->text, c->node, deadline));
     MST_TRY(check_program(x->plan, c->node, c->text->compiled->program));
     c->program = c->text->compiled->program;
     return MST_OK;
@@ -671,6 +676,20 @@ static mst_status ready(void *context, mst_frame *frame, int32_t *node) {
     return MST_OK;
 }
 
+/* Each text is parsed once, and its values are there only while it runs: no memory is for code. */
+static mst_status inside_bytes(void *context, int64_t deadline, int64_t *bytes) {
+    const executable *e = context;
+    const mst_program *program = &e->plan->program[e->device];
+    *bytes = 0;
+    for (int64_t k = 0; k < program->num_calls; k++) {
+        if (!e->text[k]) continue;
+        MST_TRY(await_text(e->text[k], &e->plan->node[e->plan->instance[program->call[k]].node], deadline));
+        const int64_t inside = hlo_inside_bytes(e->text[k]->compiled->program);
+        if (inside > *bytes) *bytes = inside;
+    }
+    return MST_OK;
+}
+
 static const mst_backend backend = {.size = sizeof(mst_backend),
                                     .compile = compile,
                                     .destroy = destroy,
@@ -679,7 +698,8 @@ static const mst_backend backend = {.size = sizeof(mst_backend),
                                     .execute = execute,
                                     .settle = settle,
                                     .ready = ready,
-                                    .compile_text = compile_text};
+                                    .compile_text = compile_text,
+                                    .inside_bytes = inside_bytes};
 
 /* ---- the device type ---- */
 

@@ -47,7 +47,7 @@ check "$([ "$weights" = "$three" ] && echo yes)" "three devices that share two g
     "$weights, and $three on xla:3"
 
 # Where the limit has no room for variables before and after a step, the plugin takes the memory of the old ones.
-for limit in 1500K 4M; do
+for limit in 1700K 4M; do
     train xla:2 --shards 2 --hidden-units 64 --optimizer adam --memory-limit $limit
     said=$(grep -c '^memory: ' "$folder/log" || true)
     case $limit in
@@ -57,6 +57,23 @@ for limit in 1500K 4M; do
     esac
     in_place=$weights
 done
+
+# The limit counts what the plugin says of the inside of programs. From a plugin that does not say it, nothing is known.
+limited() {
+    status=0
+    "$muster" train --data fashion-mnist --steps 2 --devices xla:1 --model lenet --memory-limit 3M \
+        > "$folder/log" 2> "$folder/errors" || status=$?
+}
+for times in first second; do # the second one loads the programs
+    limited
+    check "$([ $status -eq 1 ] && grep -q '^error: .* needs .* MB of it inside its programs, the limit is 3.0 MB' \
+        "$folder/errors" && [ "$(wc -l < "$folder/errors")" -eq 1 ] && echo yes)" \
+        "a limit has no room for the inside of programs: $times run" "$status, $(cat "$folder/errors")"
+done
+MUSTER_SHIM_PLUGIN="$MUSTER_PJRT_PLUGIN" MUSTER_SHIM_LEFT_OUT=PJRT_Executable_GetCompiledMemoryStats \
+    MUSTER_PJRT_PLUGIN="$shim" limited
+check "$([ $status -eq 0 ] && echo yes)" "a plugin need not say what is inside of programs" \
+    "$status, $(cat "$folder/errors")"
 
 # Two processes with a device each, where there are sockets.
 "$muster" launch --workers 2 -- "$muster" train --data fashion-mnist --steps 50 --seed 3 --devices xla:1 --shards 2 \

@@ -72,6 +72,9 @@ const hlo_array *hlo_result(const hlo_program *program, int i);
 /** The result that takes the memory of argument I, by its attribute tf.aliasing_output; -1: none. The interpreter
  *  itself leaves arguments as they are. */
 int hlo_donated_to(const hlo_program *program, int i);
+/** The most memory, in bytes, that values of a run take at once: all that are neither arguments nor results. Values
+ *  that share their memory are counted each. */
+int64_t hlo_inside_bytes(const hlo_program *program);
 
 /** Runs the program on ARGS, whose types and shapes must be those of its arguments. RESULTS has room for
  *  hlo_num_results arrays, which the caller gives to hlo_array_free. False where that fails: RESULTS is then without

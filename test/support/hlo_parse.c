@@ -504,3 +504,39 @@ const hlo_array *hlo_result(const hlo_program *program, int i) {
 int hlo_donated_to(const hlo_program *program, int i) {
     return program->donated_to[i];
 }
+
+static int64_t bytes_of_value(const hlo_program *program, int value) {
+    const hlo_array *type = &program->value[value];
+    /* scalars have no memory of their own */
+    return type->count > 1 ? type->count * (int64_t)hlo_type_size(type->type) : 0;
+}
+
+/* Whether VALUE is made in REGION and does not leave the program. */
+static bool is_inside(const hlo_program *program, const hlo_region *region, int value) {
+    if (value < region->first + region->num_arguments) return false;
+    for (int i = 0; region == &program->main && i < region->num_returned; i++)
+        if (region->returned[i] == value) return false;
+    return true;
+}
+
+static int64_t most_inside(const hlo_program *program, const hlo_region *region) {
+    int64_t live = 0, most = 0;
+    for (int i = 0; i < region->num_ops; i++) {
+        const hlo_op *op = &region->op[i];
+        int64_t inner = 0;
+        for (int k = 0; k < op->num_regions; k++) {
+            const int64_t bytes = most_inside(program, &op->region[k]);
+            if (bytes > inner) inner = bytes;
+        }
+        for (int k = 0; k < op->num_results; k++)
+            if (is_inside(program, region, op->result + k)) live += bytes_of_value(program, op->result + k);
+        if (live + inner > most) most = live + inner;
+        for (int k = 0; k < op->num_dead; k++)
+            if (is_inside(program, region, op->dead[k])) live -= bytes_of_value(program, op->dead[k]);
+    }
+    return most;
+}
+
+int64_t hlo_inside_bytes(const hlo_program *program) {
+    return most_inside(program, &program->main);
+}
