@@ -171,6 +171,7 @@ allow-soft-placement|--allow-soft-placement
 log-device-placement|--log-device-placement
 dump-plan|--dump-plan memory
 check-numerics|--check-numerics
+step-timeout|--step-timeout 300
 progress|--progress lines
 log-every|--log-every 3
 summary|--summary

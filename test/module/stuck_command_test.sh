@@ -1,6 +1,6 @@
 #!/bin/sh
 # A command whose device does not come back: a program of `lagoon` (module/lagoon.c) that never ends. The second Ctrl-C
-# ends it, as ever, and what it has saved is whole.
+# ends it, as ever, or the limit of a step, and what it has saved is whole.
 #   stuck_command_test.sh MUSTER FOLDER: the path of the command, and the folder of the modules that only tests load
 # lists of options are split on purpose
 # shellcheck disable=SC2086
@@ -32,8 +32,26 @@ cp out-stuck out
 cp err-stuck err
 check "the second Ctrl-C ends the command" [ "$status" -eq 130 ]
 
+# A step has a limit of time, with one error at its end. Nothing that was saved is lost, and nothing of the step is seen.
+run_timed() {
+    began=$(date +%s)
+    run train $options --epochs 2 --step-timeout 2 --checkpoint-dir "$@"
+    took=$(($(date +%s) - began))
+}
+MUSTER_LAGOON_STUCK=100 run_timed timed --save-every 1
+check "a step that never ends is an error" [ "$status" -eq 1 ]
+check "in one line" [ "$(wc -l < err)" -eq 1 ]
+check "which names the program" grep -q "^error: .*the run did not end in 2 s: '.*' (compiled) on .*LAGOON" err
+check "soon after the limit" [ $took -le 10 ]
+MUSTER_LAGOON_COMPILE_STUCK=3 run_timed uncompiled
+check "a program that is never compiled is an error" [ "$status" -eq 1 ]
+check "in one line that names it" grep -q "^error: .*compiling the program of node '.*' takes too long" err
+
 run train $options --epochs 2
 sha out > wanted
+run_timed timed --resume
+check "the training goes on from what was saved" [ "$status" -eq 0 ]
+check "and ends as one that was not stopped" [ "$(sha out)" = "$(cat wanted)" ]
 run train $options --epochs 2 --checkpoint-dir kept --resume
 check "it goes on from what it has saved" [ "$status" -eq 0 ]
 check "and ends as without" [ "$(sha out)" = "$(cat wanted)" ]

@@ -115,6 +115,7 @@ int train_model_make(training *t) {
                                    .plan_log = o->dump_plan ? stderr : NULL,
                                    .plan_pass = o->dump_plan && strcmp(o->dump_plan, "all") != 0 ? o->dump_plan : NULL,
                                    .memory_limit = o->memory_limit,
+                                   .timeout = o->step_timeout,
                                    .pin_threads = o->pin,
                                    .check_numerics = o->check_numerics,
                                    .recompute = o->recompute};

@@ -193,6 +193,9 @@ static const option strategy_options[] = {
     {"dump-plan", OPTION_TEXT, AT(dump_plan), "PASS", .choices = plan_passes,
      .help = "each plan as it is after a pass, such as memory, or after each (all), or the programs of devices that "
              "compile (stablehlo), on standard error"},
+    {"step-timeout", OPTION_NUMBER, AT(step_timeout), "SECONDS", NULL, 0.1, 1e9,
+     .help = "how long a step may take before training fails: on devices that compile, the first of each shape with "
+             "the time to compile; with other workers, with the time to wait for them (default 600)"},
     {"check-numerics", OPTION_FLAG, AT(check_numerics), .help = "names the first node that makes a NaN or Inf"},
     {"check-replicas", OPTION_INTEGER, AT(check_replicas), "N", "0", -1, 1e15,
      .help =

@@ -70,6 +70,7 @@ typedef struct train_options {
     bool log_device_placement, allow_soft_placement, check_numerics, recompute, pin;
     const char *dump_plan, *precision, *compile_cache;
     int64_t memory_limit;
+    double step_timeout;
     const char *history, *logdir, *profile;
     int64_t histograms_every;
 } train_options;
