@@ -16,7 +16,7 @@
 typedef void recorder_begin_function(void);
 /** Ends the record. False: there was no program, or more than the record has room for. */
 typedef bool recorder_end_function(void);
-/** Makes the recorded calls once, in their order, and waits until all that they started has ended. False: one failed. */
+/** Makes the recorded calls once, in their order, and waits for all that they started. False: one failed. */
 typedef bool recorder_replay_function(void);
 /** Frees what the record keeps. */
 typedef void recorder_drop_function(void);
