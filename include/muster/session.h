@@ -76,6 +76,11 @@ typedef struct mst_session_options {
      *  a kernel of the first device does not. That device then has a thread of its own, which costs each call some
      *  microseconds. */
     double timeout;
+    /** Asked several times a second while a run waits for a compiler: true ends the run with MST_CANCELLED, and no
+     *  variable has changed. A fit whose step or validation ends so ends as if a callback had stopped it. Several
+     *  threads may ask at once. NULL: never. */
+    bool (*stop)(void *context);
+    void *stop_context; /**< of stop */
     /** The store of the variables, retained. Default: a store that belongs to the session. */
     mst_store *store;
     /** Number of runs that may be under way at once, each with its own memory; further runs wait. Default 1. */

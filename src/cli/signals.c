@@ -19,6 +19,11 @@ int signals_caught(void) {
     return atomic_load(&caught);
 }
 
+bool signals_stop(void *context) {
+    (void)context;
+    return signals_caught() != 0;
+}
+
 bool signals_reader_left(void) {
     int none = 0;
     if (!mst_file_reader_left(STDOUT_FILENO)) return false;

@@ -15,6 +15,8 @@ MST_CHECKED mst_status signals_catch(void);
 MST_CHECKED mst_status signals_end_at_once(void);
 /** The number of the signal that came; 0: none did. */
 int signals_caught(void);
+/** The same for options of the library that are named `stop`. */
+bool signals_stop(void *context);
 /** Called at the start of every command. A write to a pipe or socket that nobody reads any more fails; it does not kill
  *  the process. If that is standard output, as in `| head`, the process exits at once with status 128 + SIGPIPE. */
 void signals_begin(void);

@@ -25,6 +25,7 @@ struct mst_errand {
 enum { MOST_TOLD = 400 };
 static const double LOOK = 0.05;          /* seconds between two looks at the watch */
 static _Thread_local mst_errand *current; /* whose thread this is; NULL: of none */
+static _Thread_local const mst_errand_stop *stops_by;
 
 static void drop_user(mst_errand *errand) {
     if (atomic_fetch_sub(&errand->users, 1) > 1) return;
@@ -86,6 +87,8 @@ static mst_status is_late(mst_errand *errand, const char *what) {
 mst_status mst_errand_wait(mst_errand *errand, int64_t deadline, const char *what) {
     while (mst_timeline_value(&errand->ended) < 1) {
         MST_TRY(check_watch(errand));
+        if (stops_by && stops_by->asked(stops_by->context))
+            return MST_FAIL(MST_CANCELLED, "%s was not waited for: the process has been asked to stop", what);
         const int64_t look = mst_clock_after(LOOK);
         if (mst_timeline_wait(&errand->ended, 1, look < deadline ? look : deadline, false)) break;
         if (mst_clock_now() >= deadline) return is_late(errand, what);
@@ -97,6 +100,10 @@ mst_status mst_errand_wait(mst_errand *errand, int64_t deadline, const char *wha
 
 void mst_errand_leave(mst_errand *errand) {
     if (errand) drop_user(errand);
+}
+
+void mst_errand_set_stop(const mst_errand_stop *stop) {
+    stops_by = stop;
 }
 
 void mst_errand_set_watch(const mst_errand_watch *watch) {

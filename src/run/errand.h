@@ -3,6 +3,7 @@
 #ifndef MUSTER_RUN_ERRAND_H
 #define MUSTER_RUN_ERRAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,14 @@ MST_CHECKED mst_status mst_errand_start(const mst_errand_type *type, void *conte
 MST_CHECKED mst_status mst_errand_wait(mst_errand *errand, int64_t deadline, const char *what);
 /** Leaves the errand: its work may go on for ever. No thread may be waiting for it. NULL is allowed. */
 void mst_errand_leave(mst_errand *errand);
+/** Whether who waits for errands has been asked to stop. ASKED is called several times a second, by several threads. */
+typedef struct mst_errand_stop {
+    bool (*asked)(void *context);
+    void *context;
+} mst_errand_stop;
+/** From now on the calling thread's waits for errands end with MST_CANCELLED if STOP says so; NULL: they do not. The
+ *  work goes on. STOP must stay until the thread gets another one. */
+void mst_errand_set_stop(const mst_errand_stop *stop);
 /** From now on WATCH says whether others may wait for the errand whose thread is the calling one; NULL: they may.
  *  Returns when the watch before is not used any more. On other threads it does nothing. */
 void mst_errand_set_watch(const mst_errand_watch *watch);

@@ -436,7 +436,9 @@ void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_timeline *l
     if (!mst_timeline_wait(&frame->ready, frame->number, frame->deadline, frame->spin))
         mst_frame_fail(frame, MST_FAIL(MST_DEADLINE, "waited too long for the step to begin"), -1, device, true);
     if (frame->notes) w.began = mst_clock_now();
+    mst_errand_set_stop(frame->asks);
     if (!atomic_load(&frame->failed)) keep_going(frame, &w);
+    mst_errand_set_stop(NULL);
     settle(frame, device, w.happens);
     end_walk(frame, &w);
 }

@@ -12,6 +12,7 @@
 #include "base/timeline.h"
 #include "plan/plan.h"
 #include "run/backend.h"
+#include "run/errand.h"
 #include "run/strings.h"
 #include "run/trace.h"
 #include "store/store.h"
@@ -58,6 +59,7 @@ typedef struct mst_frame {
     bool check_numerics;  /**< the option of the session */
     bool spin;            /**< waits spin for a moment before they sleep (mst_executor_spins) */
     mst_run_notes *notes; /**< notes for a trace; NULL: the run is not traced */
+    const mst_errand_stop *asks; /**< ends waits for a compiler; NULL: nothing does */
     bool has_turn;
     mst_turn turn;                      /**< for the entries of the plan */
     const mst_bound_exchange *exchange; /**< by exchange of the plan */

@@ -340,7 +340,11 @@ static mst_status plan_cache_make(mst_session *session, mst_cached_plan *cached,
     MST_TRY(mst_session_begin_allocation(session, deadline));
     mst_status status = place(session, cached);
     mst_session_end_allocation(session);
-    if (!status) status = measure_inside(session, cached, deadline);
+    if (!status) {
+        mst_errand_set_stop(session->stop.asked ? &session->stop : NULL);
+        status = measure_inside(session, cached, deadline);
+        mst_errand_set_stop(NULL);
+    }
     MST_TRY(status);
     if (cached->inside) {
         MST_TRY(mst_session_begin_allocation(session, deadline));

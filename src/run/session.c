@@ -95,6 +95,7 @@ static mst_status make_slots(mst_session *session) {
         slot->arena = calloc((size_t)session->devices.count, sizeof *slot->arena);
         if (!slot->arena) return MST_NO_MEMORY("for a session");
         MST_TRY(make_frame(session, &slot->frame));
+        slot->frame.asks = session->stop.asked ? &session->stop : NULL;
     }
     return MST_OK;
 }
@@ -134,6 +135,7 @@ static mst_status alloc_session(mst_graph *graph, const mst_session_options *opt
     if (!session) return MST_NO_MEMORY("for a session");
     memset(session, 0, sizeof *session);
     if (options) session->options = *options;
+    session->stop = (mst_errand_stop){session->options.stop, session->options.stop_context};
     session->graph = graph;
     session->process = mst_process_number();
     init_lock(session);

@@ -120,6 +120,7 @@ struct mst_session {
     _Atomic int callers; /**< number of calls under way in all threads */
     atomic_bool closing; /**< it is being destroyed, so no call may begin */
     mst_session_options options;
+    mst_errand_stop stop; /**< the option of that name */
     mst_devices devices;
     mst_plan_host host;
     mst_store *store;

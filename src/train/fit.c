@@ -126,9 +126,17 @@ static mst_status note_executables(fit *f) {
     return mst_noted_executables_step(&f->executables, f->trainer->model->store, f->resumes, warnings);
 }
 
+/* STATUS is that of runs of the session. If they have ended because `stop` of its options says so, the training ends as
+ * if a callback had asked for it. */
+static mst_status take_stop(fit *f, mst_status status) {
+    const mst_session_options *o = &f->trainer->options.session;
+    if (status == MST_CANCELLED && o->stop && o->stop(o->stop_context)) f->state.stop = true;
+    return status;
+}
+
 static mst_status run_step(fit *f, const mst_step_batch *batch) {
     MST_TRY(MST_COOPERATE(f->trainer, before_step, f));
-    MST_TRY(mst_trainer_run(&f->trainer->train, batch));
+    MST_TRY(take_stop(f, mst_trainer_run(&f->trainer->train, batch)));
     read_step(f);
     double now = mst_clock_seconds();
     MST_TRY(MST_COOPERATE(f->trainer, after_step, f, batch->size));
@@ -171,7 +179,7 @@ static mst_status validate(fit *f) {
     mst_result result;
     MST_TRY(MST_COOPERATE(f->trainer, before_evaluation, f->trainer));
     mst_task_status_set(f->status, MST_TASK_VALIDATES);
-    MST_TRY(mst_evaluate(f->trainer->model, f->validation, validation_batch_size(f), &result, NULL));
+    MST_TRY(take_stop(f, mst_evaluate(f->trainer->model, f->validation, validation_batch_size(f), &result, NULL)));
     mst_task_status_set(f->status, MST_TASK_TRAINS);
     f->state.has_validation = true;
     f->state.validation_loss = result.loss;

@@ -169,6 +169,25 @@ for fault in "PJRT_Buffer_CopyToDevice 3" "PJRT_Buffer_CopyToDevice 5" "PJRT_Cli
         "an error while programs are compiled ends the process with one line" "$fault: $status, $(cat "$folder/errors")"
 done
 
+# One SIGTERM ends the wait for a program that is compiled. The training goes on from the step before it.
+MUSTER_SHIM_FAULTS="PJRT_Client_Compile 1+ delay 30" "$muster" train --data fashion-mnist --steps 50 --seed 3 --devices xla:2 \
+    --shards 2 --compile-cache off --checkpoint-dir "$folder/kept" > "$folder/log" 2> "$folder/errors" &
+process=$! tries=0
+until grep -q '^Epoch 1/1' "$folder/log" || [ $tries -eq 300 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+sleep 0.5
+began=$(date +%s) status=0
+kill -TERM $process
+wait $process || status=$?
+took=$(($(date +%s) - began))
+check "$([ $status -eq 143 ] && [ $took -le 5 ] && [ ! -s "$folder/errors" ] && echo yes)" \
+    "SIGTERM ends the wait for a program that is compiled" "$status after $took s, $(cat "$folder/errors")"
+check "$(grep -q '^interrupted after step 0, kept in ' "$folder/log" && echo yes)" "the state is kept" "$(cat "$folder/log")"
+train xla:2 --shards 2 --checkpoint-dir "$folder/kept" --resume
+check "$([ "$weights" = "$two" ] && echo yes)" "the training that goes on has the same weights" "$weights, and $two before"
+
 export MUSTER_PJRT_PLUGIN="$plugin"
 
 # What is refused.

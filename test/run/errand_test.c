@@ -109,6 +109,42 @@ static void errand_that_is_left_ends_by_itself(void **state) {
     expect_release();
 }
 
+static bool is_asked(void *context) {
+    return atomic_load((atomic_bool *)context);
+}
+
+static void *ask_soon(void *context) {
+    usleep(50000);
+    atomic_store((atomic_bool *)context, true);
+    return NULL;
+}
+
+/* Who was asked to stop waits for no work that goes on; work that has ended needs no wait. */
+static void waiting_ends_when_it_is_asked_to(void **state) {
+    (void)state;
+    atomic_bool asked = false;
+    const mst_errand_stop stop = {is_asked, &asked};
+    pthread_t thread;
+    mst_errand *errand;
+    work *w = start((work){.waits = true}, &errand);
+    mst_errand_set_stop(&stop);
+    EXPECT_ERROR(wait_for(errand, MOMENT), MST_DEADLINE, "compiling 'dense' takes too long");
+    assert_int_equal(pthread_create(&thread, NULL, ask_soon, &asked), 0);
+    const int64_t began = mst_clock_now();
+    EXPECT_ERROR(wait_for(errand, PATIENCE), MST_CANCELLED, "compiling 'dense' was not waited for");
+    assert_true(mst_clock_now() - began < (int64_t)(PATIENCE * 1e9 / 2));
+    pthread_join(thread, NULL);
+    mst_errand_set_stop(NULL);
+    EXPECT_ERROR(wait_for(errand, MOMENT), MST_DEADLINE, "compiling 'dense' takes too long");
+    atomic_store(&w->is_let_go, true);
+    EXPECT_OK(wait_for(errand, PATIENCE));
+    mst_errand_set_stop(&stop);
+    EXPECT_OK(wait_for(errand, PATIENCE));
+    mst_errand_set_stop(NULL);
+    mst_errand_leave(errand);
+    expect_release();
+}
+
 static void *wait_elsewhere(void *context) {
     char error[256] = "";
     const mst_status status = wait_for(context, PATIENCE);
@@ -157,9 +193,10 @@ static void thread_of_an_errand_handles_no_signals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_waits_sees_what_was_done), cmocka_unit_test(error_of_the_work_comes_each_time),
-        cmocka_unit_test(waiting_ends_at_its_deadline), cmocka_unit_test(errand_that_is_left_ends_by_itself),
-        cmocka_unit_test(several_threads_wait_at_once), cmocka_unit_test(thread_of_an_errand_handles_no_signals),
+        cmocka_unit_test(who_waits_sees_what_was_done),           cmocka_unit_test(error_of_the_work_comes_each_time),
+        cmocka_unit_test(waiting_ends_at_its_deadline),           cmocka_unit_test(errand_that_is_left_ends_by_itself),
+        cmocka_unit_test(waiting_ends_when_it_is_asked_to),       cmocka_unit_test(several_threads_wait_at_once),
+        cmocka_unit_test(thread_of_an_errand_handles_no_signals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -227,6 +227,10 @@ static mst_status write_done(const training *t) {
 static void print_result(const training *t) {
     const mst_result *result = &t->result;
     printf("done: step %" PRId64, result->step);
+    if (!has_steps(t) && is_interrupted(t)) {
+        printf(": no step was made\n");
+        return;
+    }
     if (!has_steps(t)) {
         printf(": the checkpoint had all steps already; a greater --%s goes on\n", t->o->steps ? "steps" : "epochs");
         return;
@@ -428,7 +432,8 @@ const command command_train = {
         "Option names can be written with dashes or underscores, --name value or --name=value; a flag is switched off "
         "by "
         "--no-name or --name=false.\n"
-        "Ctrl-C ends training after the step, with the summary, and with a checkpoint where --checkpoint-dir is given; "
+        "Ctrl-C ends training after the step, or while a step waits for a compiler, with the summary, and with a "
+        "checkpoint where --checkpoint-dir is given; "
         "a "
         "second one ends at once.\n"
         "Exit status: 0 done, 1 failed, 2 the command line is wrong, 130 ended by Ctrl-C, 143 by SIGTERM, 129 by "

@@ -200,11 +200,6 @@ int train_cluster_cores(const training *t, int count) {
 
 /* ---- the task ---- */
 
-static bool is_stopped(void *context) {
-    (void)context;
-    return signals_caught() != 0;
-}
-
 /* Clears the options for files that only the chief writes. With --elastic, those that another worker may have to write
  * stay. */
 static void leave_files_to_chief(training *t, train_options *o) {
@@ -219,7 +214,7 @@ static void leave_files_to_chief(training *t, train_options *o) {
 int train_cluster_open(training *t, train_options *o) {
     if (!t->cluster) return EXIT_DONE;
     const mst_task_options options = {CLUSTER_CONNECTION(t->cluster, o), .elastic_min = o->elastic,
-                                      .log = o->progress == MST_PROGRESS_NONE ? NULL : stderr, .stop = is_stopped};
+                                      .log = o->progress == MST_PROGRESS_NONE ? NULL : stderr, .stop = signals_stop};
     if (signals_catch() || mst_task_open_with(&options, &t->task)) return command_fail_library(EXIT_FAILED, NULL);
     if (!mst_task_is_chief(t->task)) leave_files_to_chief(t, o);
     return EXIT_DONE;

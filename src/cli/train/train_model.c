@@ -12,6 +12,7 @@
 #include "cli/model/positive_class.h"
 #include "cli/model/unknown_categories.h"
 #include "cli/predict/predict.h"
+#include "cli/signals.h"
 #include "cli/train/class_weights.h"
 #include "cli/train/train_data.h"
 #include "cli/train/train_network.h"
@@ -116,6 +117,7 @@ int train_model_make(training *t) {
                                    .plan_pass = o->dump_plan && strcmp(o->dump_plan, "all") != 0 ? o->dump_plan : NULL,
                                    .memory_limit = o->memory_limit,
                                    .timeout = o->step_timeout,
+                                   .stop = signals_stop,
                                    .pin_threads = o->pin,
                                    .check_numerics = o->check_numerics,
                                    .recompute = o->recompute};
