@@ -289,7 +289,9 @@ static bool await_call(recorded_call *c) {
     MAKE(Event_Destroy, destroy);
     wait.event = destroy.event = c->event;
     c->event = NULL;
-    return !wait.event || (is_good(real->PJRT_Event_Await(&wait)) & is_good(real->PJRT_Event_Destroy(&destroy)));
+    if (!wait.event) return true;
+    const bool came = is_good(real->PJRT_Event_Await(&wait));
+    return is_good(real->PJRT_Event_Destroy(&destroy)) && came;
 }
 
 static bool free_outputs(recorded_call *c) {

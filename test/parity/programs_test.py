@@ -1,7 +1,9 @@
 """Programs of devices that compile, which XLA's compiler for CPUs must take. One step of each network is planned for 1, 2,
 4 and 8 devices of the test module lagoon, with 8 shards: the programs must be the same ones. The texts are written before
 the first program runs, so the first run may fail: large networks would take long in an interpreter. The programs of the
-examples are those of the tests lagoon/examples/NAME."""
+examples are those of the tests lagoon/examples/NAME.
+
+With MUSTER_ABSENT_GPU, a command that compiles for a GPU (absent_gpu.c), it takes the place of XLA for CPUs."""
 
 import hashlib
 import os
@@ -128,6 +130,36 @@ class Compiler:
         return refused
 
 
+class AbsentGpu:
+    """What compiles for a GPU that is not here."""
+
+    def __init__(self, folder):
+        self.process = subprocess.Popen(os.environ["MUSTER_ABSENT_GPU"], shell=True, text=True, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+        self.path = f"{folder}/program.mlir"
+        self.taken = set()
+        self.compiled = 0
+
+    def faults(self, name, texts):
+        """How many of the texts it refuses."""
+        refused = 0
+        for text in texts - self.taken:
+            with open(self.path, "w", encoding="utf-8") as file:
+                file.write(text)
+            self.compiled += 1
+            self.process.stdin.write(self.path + "\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline().strip()
+            if not answer:
+                raise RuntimeError(f"{name}: the compiler has ended")
+            if not answer.startswith("taken "):
+                print(f"{name}: {answer[:500]}\n{text[:300]}")
+                refused += 1
+            self.taken.add(text)
+        print(f"{name}: {len(texts)} programs, {refused} refused", flush=True)
+        return refused
+
+
 def texts_in_place(folder, options):
     """Those of a step whose memory has no room for the variables before and after it, on one device: the first that
     write variables, as the limit falls."""
@@ -146,13 +178,13 @@ def texts_in_place(folder, options):
 def main():
     registry = ir.DialectRegistry()
     _jax_mlir_ext.register_dialects(registry)
-    compiler = Compiler()
     failed = 0
     every = set()
     with tempfile.TemporaryDirectory() as folder, ir.Context() as context:
         context.append_dialect_registry(registry)
         stablehlo.register_dialect(context)
         make_data(folder)
+        compiler = AbsentGpu(folder) if "MUSTER_ABSENT_GPU" in os.environ else Compiler()
         networks = {
             "mlp": ["--data", f"csv:{folder}/table.csv", "--dropout", "0.2", "--clip-global-norm", "1", "--l2", "0.001"],
             "lenet": ["--data", f"images:{folder}/pictures", "--model", "lenet", "--optimizer", "momentum"],

@@ -144,6 +144,22 @@ check $good "one of two workers compiles all, and the other loads it" "compiled:
 workers=$(sed -n 's/^worker:[01] | weights sha256: //p' "$folder/log" | sort | uniq -c | tr -s ' ')
 check "$([ "$workers" = " 2 $two" ] && echo yes)" "and their weights are those of two devices" "$workers, and $two on xla:2"
 
+# A process that is killed goes on from its last checkpoint, compiles nothing, and has the same weights. It becomes slow, so
+# that it is killed in time.
+MUSTER_SHIM_FAULTS="PJRT_LoadedExecutable_Execute 150+ delay 0.1" "$muster" train --data fashion-mnist --steps 50 --seed 3 --devices xla:2 --shards 2 --checkpoint-dir "$folder/killed" \
+    --save-every 20 --log-every 1 > "$folder/log" 2>&1 &
+process=$! tries=0
+until [ -e "$folder/killed/checkpoint" ] || [ $tries -eq 600 ]; do
+    tries=$((tries + 1))
+    sleep 0.01
+done
+kill -KILL $process 2> /dev/null || true
+wait $process || true
+train xla:2 --shards 2 --checkpoint-dir "$folder/killed" --resume
+compiled=$(awk '$1 == "PJRT_Client_Compile" { print $2 }' "$folder/counts")
+check "$(grep -q '^restored ' "$folder/log" && [ "$weights" = "$two" ] && [ "${compiled:-0}" -eq 0 ] && echo yes)" \
+    "what was killed goes on to the same weights, and compiles nothing" "$weights, and $two before; $compiled compiled"
+
 # What the plugin cannot load is compiled anew, which is said once.
 MUSTER_SHIM_FAULTS="PJRT_Executable_DeserializeAndLoad 1+ refuse" train xla:2 --shards 2
 compiled=$(awk '$1 == "PJRT_Client_Compile" { print $2 }' "$folder/counts")
@@ -171,7 +187,7 @@ done
 
 # One SIGTERM ends the wait for a program that is compiled. The training goes on from the step before it.
 MUSTER_SHIM_FAULTS="PJRT_Client_Compile 1+ delay 30" "$muster" train --data fashion-mnist --steps 50 --seed 3 --devices xla:2 \
-    --shards 2 --compile-cache off --checkpoint-dir "$folder/kept" > "$folder/log" 2> "$folder/errors" &
+    --shards 2 --compile-cache off --checkpoint-dir "$folder/stopped" > "$folder/log" 2> "$folder/errors" &
 process=$! tries=0
 until grep -q '^Epoch 1/1' "$folder/log" || [ $tries -eq 300 ]; do
     tries=$((tries + 1))
@@ -185,7 +201,7 @@ took=$(($(date +%s) - began))
 check "$([ $status -eq 143 ] && [ $took -le 5 ] && [ ! -s "$folder/errors" ] && echo yes)" \
     "SIGTERM ends the wait for a program that is compiled" "$status after $took s, $(cat "$folder/errors")"
 check "$(grep -q '^interrupted after step 0, kept in ' "$folder/log" && echo yes)" "the state is kept" "$(cat "$folder/log")"
-train xla:2 --shards 2 --checkpoint-dir "$folder/kept" --resume
+train xla:2 --shards 2 --checkpoint-dir "$folder/stopped" --resume
 check "$([ "$weights" = "$two" ] && echo yes)" "the training that goes on has the same weights" "$weights, and $two before"
 
 export MUSTER_PJRT_PLUGIN="$plugin"
