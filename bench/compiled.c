@@ -21,7 +21,23 @@ enum { INPUTS = 784, HIDDEN = 64, CLASSES = 10, BATCH = 32, WARM_STEPS = 50, WIN
 enum { PICTURE = 224, PICTURES = 16, STARTS = 3 };
 static const double PEER_WINDOW = 1; /* seconds */
 
-enum { STEP, BARE, BEYOND, BYTES, START, FIRST_START, MLP, JAX, TO_JAX, TO_JAX_MEDIAN, NUM_ROWS };
+enum {
+    STEP,
+    BARE,
+    BEYOND,
+    BYTES,
+    START,
+    FIRST_START,
+    FIT,
+    FIT_BARE,
+    FIT_BEYOND,
+    FIT_TO_BARE,
+    MLP,
+    JAX,
+    TO_JAX,
+    TO_JAX_MEDIAN,
+    NUM_ROWS
+};
 static bench_row rows[NUM_ROWS] = {
     [STEP] = BENCH_AT_MOST("step", "a step of the MLP, its loss read", "us", 0),
     [BARE] = BENCH_AT_MOST("bare", "  the same calls of the plugin, without Muster", "us", 0),
@@ -30,7 +46,11 @@ static bench_row rows[NUM_ROWS] = {
     [START] =
         BENCH_AT_MOST("start", "MobileNetV2: start to first program, programs cached, without the plugin's", "s", 2),
     [FIRST_START] = BENCH_AT_MOST("first_start", "  the same, nothing cached", "s", 0),
-    [MLP] = BENCH_RATE("mlp", "the network of muster-bench mlp, on one device"),
+    [FIT] = BENCH_AT_MOST("fit", "a step of mst_fit, of the network of muster-bench mlp", "us", 0),
+    [FIT_BARE] = BENCH_AT_MOST("fit_bare", "  the same calls of the plugin, without Muster", "us", 0),
+    [FIT_BEYOND] = BENCH_AT_MOST("fit_beyond_bare", "  the difference", "us", 0),
+    [FIT_TO_BARE] = BENCH_AT_LEAST("fit_to_bare", "  the speed of mst_fit / that of the calls", "x", 0.95),
+    [MLP] = BENCH_RATE("mlp", "the command trains that network"),
     [JAX] = BENCH_RATE("jax", "  the same in JAX, its loss read each step"),
     [TO_JAX] = BENCH_AT_LEAST("to_jax", "  Muster / JAX, best windows", "x", 0.95),
     [TO_JAX_MEDIAN] = BENCH_AT_LEAST("to_jax_median", "  Muster / JAX, median of neighbouring windows", "x", 0),
@@ -180,6 +200,82 @@ static mst_status measure_overhead(int rounds, double seconds) {
     return status;
 }
 
+/* ---- a training ---- */
+
+/* Steps of a training, and the same calls without Muster, in turns. */
+typedef struct turns {
+    int step; /* since the training began, then since its window began */
+    bool is_recorded;
+    double began, window, seconds; /* of all turns, of this window, and that all may take */
+    double us[3][MOST_WINDOWS];
+    int count;
+} turns;
+
+static mst_status bare_turn(turns *t) {
+    t->us[0][t->count] = (bench_now() - t->window) / WINDOW * 1e6;
+    MST_TRY(time_window(NULL, step_bare, &t->us[1][t->count]));
+    t->us[2][t->count] = t->us[0][t->count] - t->us[1][t->count];
+    t->count++;
+    return MST_OK;
+}
+
+static mst_status take_turn(void *context, mst_train_state *state) {
+    turns *t = context;
+    t->step++;
+    if (!t->is_recorded && t->step == WARM_STEPS) recorder.begin();
+    if (!t->is_recorded && t->step == WARM_STEPS + 1) {
+        if (!recorder.end()) return MST_FAIL(MST_INTERNAL, "the calls of a step could not be recorded");
+        t->is_recorded = true;
+        t->began = bench_now();
+    } else if (!t->is_recorded || t->step < WINDOW) {
+        return MST_OK;
+    } else {
+        MST_TRY(bare_turn(t));
+        state->stop = bench_now() - t->began > t->seconds || t->count == MOST_WINDOWS;
+    }
+    t->step = 0;
+    t->window = bench_now();
+    return MST_OK;
+}
+
+static mst_status fit_in_turns(turns *t) {
+    enum { ROWS = 60 * BENCH_MLP_BATCH, UNITS = 500 };
+    const mst_callback callback = {.context = t, .step_end = take_turn};
+    const mst_optimizer sgd =
+        mst_sgd(.schedule = mst_exponential_decay(.rate = 0.01, .decay_rate = 0.99, .decay_steps = 600),
+                .ema_decay = 0.99, .ema_num_updates = true);
+    mst_tensor *tensor[2] = {NULL, NULL};
+    mst_model *model = NULL;
+    mst_status status = mst_tensor_create(MST_F32, MST_SHAPE(ROWS, INPUTS), &tensor[0]);
+    if (!status) status = mst_tensor_create(MST_I32, MST_SHAPE(ROWS), &tensor[1]);
+    if (!status) status = mst_model_create(&model);
+    if (!status) {
+        mst_dataset *data =
+            mst_data_repeat(mst_data_batch(mst_data_from_tensors(tensor, 2), BENCH_MLP_BATCH, true), -1);
+        mst_dense(model, UNITS, .activation = MST_RELU, .l2 = 1e-4F);
+        mst_dense(model, CLASSES, .l2 = 1e-4F);
+        status = mst_compile(model, .optimizer = sgd, .session = {.devices = "xla:1"});
+        if (!status)
+            status = mst_fit(model, .data = data, .steps = INT64_C(1) << 40, .callbacks = &callback, .num_callbacks = 1,
+                             .check_replicas = -1);
+        mst_dataset_release(data);
+    }
+    recorder.drop();
+    mst_model_destroy(model);
+    for (int i = 0; i < 2; i++) mst_tensor_release(tensor[i]);
+    return status;
+}
+
+static mst_status measure_fit(double seconds) {
+    static turns t;
+    t.seconds = seconds;
+    bench_progress("steps of a training");
+    MST_TRY(fit_in_turns(&t));
+    for (int i = 0; i < 3; i++) bench_add(&rows[FIT + i], median(t.us[i], t.count));
+    bench_add(&rows[FIT_TO_BARE], bench_median(&rows[FIT_BARE]) / bench_median(&rows[FIT]));
+    return MST_OK;
+}
+
 /* What a step has on the device: its state before and after it, and its batch, are the user's. */
 static mst_status measure_bytes(void) {
     const double state = (INPUTS * HIDDEN + HIDDEN + HIDDEN * CLASSES + CLASSES) * sizeof(float),
@@ -288,6 +384,7 @@ static int run(const command_call *call) {
     if (!status) status = measure_bytes();
     bench_print(rows, NUM_ROWS, o->json);
     if (!status) status = measure_starts(o->quick ? 1 : STARTS);
+    if (!status) status = measure_fit(2 * bench_seconds(o));
     if (status) return command_fail(EXIT_FAILED, "compiled: %s", mst_error()->message);
     bench_print(rows, NUM_ROWS, o->json);
     if (o->peers) measure_jax(o);
@@ -308,7 +405,9 @@ const command bench_compiled = {
     .name = "compiled",
     .summary = "steps and starts on a device that compiles, against the bare plugin and JAX",
     .usage = "[options]",
-    .notes = "Needs the plugin for CPUs that scripts/pjrt-plugin fetches.",
+    .notes =
+        "Needs the plugin for CPUs that scripts/pjrt-plugin fetches. The plugin and JAX are different builds of XLA: "
+        "where the calls of the plugin are slower than JAX, only the speed beside these calls is Muster's.",
     .sections = sections,
     .options_size = sizeof(bench_options),
     .run = run,
