@@ -63,8 +63,8 @@ typedef struct mst_session_options {
     /** Bytes that each device may use; 0: no limit. Checked before a plan runs. For devices that compile it counts what
      *  the compiler says of the inside of programs (temporaries, code, constants), and a new plan waits until its
      *  programs are compiled. They need less if they update variables in place, which they do where the limit asks for
-     *  it (mst_session_updates_in_place). Bytes of
-     *  strings that come from another memory domain are checked when they come. */
+     *  it (mst_session_updates_in_place). Bytes of strings that come from another memory domain are checked when they
+     *  come. */
     int64_t memory_limit;
     bool pin_threads; /**< binds each device's thread to its cores */
     /** A NaN or Inf is an error that names the first node that made it, or the variable that holds it. */
