@@ -2,10 +2,11 @@
  * device works on a batch of its own; the first device holds the variables, averages the gradients and makes the
  * update. mst_fit with the strategy "towers" does all of this in one call: this program shows what that is.
  *
- * Usage: mnist_towers [--data SPEC] [--num_gpus N] [--batch_size N] [--max_steps N] [--seed N]
+ * Usage: mnist_towers [--data SPEC] [--num_gpus N] [--device TYPE] [--batch_size N] [--max_steps N] [--seed N]
  *                     [--log_device_placement] [--log_dir DIR] [--summary_steps N] [--train_dir DIR] [--save_steps N]
  *   --data       fashion-mnist (default), idx:DIR for the files of MNIST, or tfrecord:PREFIX
- *   --num_gpus   towers (default 2); here each is a logical device of the CPU
+ *   --num_gpus   towers (default 2), each on a device of its own
+ *   --device     type of these devices (default cpu: each is a logical device of the CPU); gpu: /gpu:0 and so on
  *   --batch_size of each tower (default 100)
  *   --max_steps  (default 1000)
  *   --log_dir    where to write summaries for TensorBoard (default: nowhere)
@@ -31,6 +32,7 @@ static const char *const TOWER_LOSS = "tower_loss", *const CORRECT = "correct", 
 typedef struct flags {
     const char *data;
     int num_gpus;
+    const char *device; /* of the towers */
     int64_t batch_size, max_steps;
     uint64_t seed;
     bool log_device_placement;
@@ -112,13 +114,14 @@ static mst_schedule learning_rate(void) {
 }
 
 /* All towers under the name scope SCOPE; with TRAINING also the update of the variables, which is returned. */
-static mst_value multi_gpu_model(mst_graph *g, const char *scope, int towers, bool training) {
+static mst_value multi_gpu_model(mst_graph *g, const flags *f, const char *scope, bool training) {
+    const int towers = f->num_gpus;
     mst_value gradients[MOST_TOWERS][MOST_VARIABLES], variables[MOST_VARIABLES], train = MST_NONE;
     int num_variables = 0;
     mst_with_name (g, scope) {
         for (int t = 0; t < towers; t++) {
-            char device[16], name[16];
-            snprintf(device, sizeof device, "/cpu:%d", t);
+            char device[64], name[16];
+            snprintf(device, sizeof device, "/%s:%d", f->device, t);
             snprintf(name, sizeof name, "GPU_%d", t);
             mst_with_device (g, device)
                 mst_with_name (g, name) {
@@ -347,13 +350,13 @@ static mst_dataset *open_batches(const flags *f, const char *part) {
 static void train(const flags *f) {
     mst_graph *g;
     mst_session *session;
-    char devices[16];
+    char devices[64];
     mst_dataset *training = open_batches(f, "train"), *test = open_batches(f, "test");
     check(mst_graph_create(&g));
     mst_graph_set_seed(g, f->seed);
-    mst_value train_op = multi_gpu_model(g, "train", f->num_gpus, true);
-    multi_gpu_model(g, "test", f->num_gpus, false);
-    snprintf(devices, sizeof devices, "cpu:%d", f->num_gpus);
+    mst_value train_op = multi_gpu_model(g, f, "train", true);
+    multi_gpu_model(g, f, "test", false);
+    snprintf(devices, sizeof devices, "%s:%d", f->device, f->num_gpus);
     check(mst_session_create(
         g,
         &(mst_session_options){
@@ -379,6 +382,7 @@ static void train(const flags *f) {
 int main(int argc, char **argv) {
     flags f = {.data = "fashion-mnist",
                .num_gpus = 2,
+               .device = "cpu",
                .batch_size = 100,
                .max_steps = 1000,
                .seed = 1,
@@ -392,6 +396,8 @@ int main(int argc, char **argv) {
         }
         if (strcmp(argv[i], "--data") == 0)
             f.data = value;
+        else if (strcmp(argv[i], "--device") == 0)
+            f.device = value;
         else if (strcmp(argv[i], "--num_gpus") == 0)
             f.num_gpus = atoi(value);
         else if (strcmp(argv[i], "--batch_size") == 0)

@@ -1,11 +1,12 @@
 /* Which device computes what: variables and constants on devices of choice, the log of placements, soft placement, one
  * large product on each device, and devices with limits.
  *
- * Usage: placement [--small] [--times N]
- *   --small    a small product in place of one of 10000 x 100 by 100 x 100000, which takes 4 GB
- *   --times N  how often the second program prints its values (default 2; 0: for ever)
- *
- * Where another machine would have /gpu:0 and /gpu:1, this one has the CPU as two logical devices: /cpu:0 and /cpu:1.
+ * Usage: placement [--small] [--times N] [--device TYPE] [--devices LIST]
+ *   --small         a small product in place of one of 10000 x 100 by 100 x 100000, which takes 4 GB
+ *   --times N       how often the second program prints its values (default 2; 0: for ever)
+ *   --device TYPE   of the devices in the programs (default cpu: /cpu:0 and /cpu:1); gpu: /gpu:0 and /gpu:1
+ *   --devices LIST  those of the sessions (default cpu:2). What asks for a device that is not in it is on the CPU, as
+ *                   the log shows. With GPUs: --device gpu --devices gpu:2
  */
 #include <muster/muster.h>
 #include <stdio.h>
@@ -17,6 +18,21 @@ static void check(mst_status status) {
     if (status == MST_OK) return;
     fprintf(stderr, "error: %s\n", mst_error()->message);
     exit(1);
+}
+
+/* The options. */
+typedef struct flags {
+    bool small;
+    int times;
+    const char *device, *devices;
+} flags;
+
+enum { NAME = 64 };
+
+/* The name of device INDEX of the programs, such as "/gpu:1". */
+static const char *device_name(const flags *f, int index, char name[NAME]) {
+    snprintf(name, NAME, "/%s:%d", f->device, index);
+    return name;
 }
 
 static mst_graph *new_graph(void) {
@@ -60,17 +76,20 @@ static mst_value got_by_name(mst_graph *g, const char *name, double value) {
     return mst_get_variable(g, name, MST_SHAPE(2, 2), .initializer = mst_constant_initializer(value));
 }
 
-static void variables(mst_value (*variable)(mst_graph *, const char *, double), int times) {
+static void variables(const flags *f, mst_value (*variable)(mst_graph *, const char *, double), int times) {
     mst_graph *g = new_graph();
+    char name[NAME];
     mst_value w = MST_NONE, b = MST_NONE, sum = MST_NONE, product = MST_NONE;
     mst_with_device (g, "/cpu:0") {
         w = variable(g, "w", 2);
         b = variable(g, "b", 5);
-        sum = mst_add(w, b);
     }
-    mst_with_device (g, "/cpu:1") product = mst_mul(w, b);
+    mst_with_device (g, device_name(f, 0, name)) sum = mst_rename(mst_add(w, b), "sum");
+    mst_with_device (g, device_name(f, 1, name)) product = mst_rename(mst_mul(w, b), "product");
     mst_session *session;
-    check(mst_session_create(g, &(mst_session_options){.devices = "cpu:2"}, &session));
+    check(mst_session_create(
+        g, &(mst_session_options){.devices = f->devices, .allow_soft_placement = true, .placement_log = stdout},
+        &session));
     check(mst_session_init_variables(session));
     print_two(session, sum, product, times);
     mst_session_destroy(session);
@@ -101,9 +120,9 @@ static void constants(const char *device, bool soft) {
 
 /* ---- one large product on each device ---- */
 
-static void large_product(const char *devices, const char *device, bool small) {
+static void large_product(const char *devices, const char *device, const flags *f) {
     mst_graph *g = new_graph();
-    int64_t rows = small ? 100 : 10000, columns = small ? 1000 : 100000;
+    int64_t rows = f->small ? 100 : 10000, columns = f->small ? 1000 : 100000;
     mst_value sum;
     mst_with_device (g, device) {
         mst_value a = mst_random_uniform(g, MST_SHAPE(rows, 100), .low = 0, .high = 3);
@@ -111,7 +130,7 @@ static void large_product(const char *devices, const char *device, bool small) {
         sum = mst_reduce_sum(mst_matmul(a, b));
     }
     mst_session *session;
-    check(mst_session_create(g, &(mst_session_options){.devices = devices}, &session));
+    check(mst_session_create(g, &(mst_session_options){.devices = devices, .allow_soft_placement = true}, &session));
     mst_tensor *output = NULL;
     double began = now();
     check(mst_session_run(session, NULL, 0, &sum, 1, &output));
@@ -161,26 +180,30 @@ static void limited(const char *devices, int64_t megabytes) {
 }
 
 int main(int argc, char **argv) {
-    bool small = false;
-    int times = 2;
+    flags f = {.times = 2, .device = "cpu", .devices = "cpu:2"};
+    char name[NAME];
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--small") == 0) {
-            small = true;
+            f.small = true;
         } else if (strcmp(argv[i], "--times") == 0 && i + 1 < argc) {
-            times = atoi(argv[++i]);
+            f.times = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc) {
+            f.device = argv[++i];
+        } else if (strcmp(argv[i], "--devices") == 0 && i + 1 < argc) {
+            f.devices = argv[++i];
         } else {
-            fprintf(stderr, "error: usage: placement [--small] [--times N]\n");
+            fprintf(stderr, "error: usage: placement [--small] [--times N] [--device TYPE] [--devices LIST]\n");
             return 2;
         }
     }
-    variables(made_at_once, 1);
-    variables(got_by_name, times);
+    variables(&f, made_at_once, 1);
+    variables(&f, got_by_name, f.times);
     constants("", false);
     constants("/cpu:1", false);
     constants("/gpu:1", false);
     constants("/gpu:1", true);
-    large_product("cpu", "/cpu:0", small);
-    large_product("cpu:2", "/cpu:1", small);
+    large_product("cpu", "/cpu:0", &f);
+    large_product(f.devices, device_name(&f, 1, name), &f);
     list_devices("cpu");
     list_devices("cpu:2");
     list_visible("cpu:4/1", "0,2");
