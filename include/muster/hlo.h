@@ -20,7 +20,7 @@
  *  count from the end: -1 is the last.
  *
  *  What is written is StableHLO 1.0 in the generic form of MLIR. Products of f32 ask for the precision HIGHEST, because
- *  the default is less than f32 on accelerators. Operations and their names:
+ *  the default is less than f32 on accelerators: under MST_TENSORFLOAT32 they ask for that. Operations and their names:
  *  https://github.com/openxla/stablehlo/blob/main/docs/spec.md.
  */
 #ifndef MUSTER_HLO_H
@@ -58,6 +58,9 @@ struct mst_lower {
     int num_dst;
     mst_hlo *dst; /**< to be filled; each must have the dtype and shape of its dst_spec */
     const mst_spec *dst_spec;
+    /** Of the products of f32 that mst_hlo_dot and mst_hlo_convolve write: MST_TENSORFLOAT32 asks for the precision
+     *  DEFAULT, all others for HIGHEST. It is that of the session; an op with a precision of its own sets it. */
+    mst_precision precision;
 };
 
 /** Dtype and shape of X. */

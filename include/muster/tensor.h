@@ -26,13 +26,18 @@ typedef enum mst_dtype {
     MST_NUM_DTYPES
 } mst_dtype;
 
-/** The precision in which products of matrices and of convolutions are computed. The names are Keras'. */
+/** The precision in which products of matrices and of convolutions are computed. The names are Keras', and that of the
+ *  format TF32, in which factors have 10 bits of mantissa. */
 typedef enum mst_precision {
     MST_PRECISION_DEFAULT = 0,
-    MST_FLOAT32,       /**< f32 */
-    MST_MIXED_BFLOAT16 /**< factors are rounded to bf16, products are summed in f32; everything else is f32 */
+    MST_FLOAT32,        /**< f32 */
+    MST_MIXED_BFLOAT16, /**< factors are rounded to bf16, products are summed in f32; everything else is f32 */
+    /** Devices that compile may round the factors of f32 to what they have for it, and sum the products in f32: GPUs to
+     *  TF32, TPUs to bf16. Everything else is f32. On CPUs, and on all other devices with kernels, it is the same as
+     *  MST_FLOAT32. */
+    MST_TENSORFLOAT32
 } mst_precision;
-/** "default", "float32", "mixed_bfloat16"; ended by NULL. */
+/** "default", "float32", "mixed_bfloat16", "tensorfloat32"; ended by NULL. */
 MST_API extern const char *const mst_precision_names[];
 
 /** Bytes of one element. */

@@ -10,6 +10,10 @@ const char *precision_name(int i) {
 }
 
 const char *precision_help(int i) {
+    if (MST_FLOAT32 + i == MST_TENSORFLOAT32)
+        return "on GPUs factors may be rounded to TF32, 10 bits of mantissa, on TPUs to bf16; on CPUs it is the same "
+               "as "
+               "float32";
     return MST_FLOAT32 + i == MST_MIXED_BFLOAT16
                ? "factors are rounded to bf16, sums stay f32, as do weights and all else; f32 where the processor has "
                  "no instructions for bf16"
@@ -25,13 +29,21 @@ mst_status precision_read(const char *name, mst_precision *out) {
     for (int i = 0; precision_name(i); i++) {
         const size_t used = strlen(list);
         if (strcmp(name, precision_name(i)) == 0) return *out = (mst_precision)(MST_FLOAT32 + i), MST_OK;
-        snprintf(list + used, sizeof list - used, "%s%s", i ? " and " : "", precision_name(i));
+        snprintf(list + used, sizeof list - used, "%s%s",
+                 !i                      ? ""
+                 : precision_name(i + 1) ? ", "
+                                         : " and ",
+                 precision_name(i));
     }
     return MST_FAIL(MST_INVALID, "--precision '%.100s' is not known: there are %s", name, list);
 }
 
-void precision_note(mst_precision wanted) {
-    if (wanted != mst_precision_here(wanted))
-        printf("note: --precision %s: this processor has no instructions for bf16, so that all is computed in f32\n",
-               mst_precision_names[wanted]);
+mst_precision precision_on(mst_precision wanted, const char *device) {
+    return strstr(device, "/device:CPU:") ? mst_precision_here(wanted) : wanted;
+}
+
+void precision_note(mst_precision wanted, const char *device) {
+    if (precision_on(wanted, device) != wanted)
+        printf("note: --precision %s: %s, so that all is computed in f32\n", mst_precision_names[wanted],
+               wanted == MST_TENSORFLOAT32 ? "the devices are CPUs" : "this processor has no instructions for bf16");
 }

@@ -2,9 +2,10 @@
 #include "base/number.h"
 #include "hlo/hlo_writer.h"
 
-/* The default precision of an accelerator is TF32, or bf16, for f32: so products of f32 ask for the highest. */
-static void ask_precision(mst_hlo_attributes *t, mst_dtype dtype) {
-    const char *precision = dtype == MST_F32 ? "HIGHEST" : "DEFAULT";
+/* The default precision of an accelerator is TF32, or bf16, for f32: so products of f32 ask for the highest, unless they
+ * may be rounded so. */
+static void ask_precision(const mst_lower *l, mst_hlo_attributes *t, mst_dtype dtype) {
+    const char *precision = dtype == MST_F32 && l->precision != MST_TENSORFLOAT32 ? "HIGHEST" : "DEFAULT";
     mst_hlo_attribute(t, "precision_config = [#stablehlo<precision %s>, #stablehlo<precision %s>]", precision,
                       precision);
 }
@@ -46,7 +47,7 @@ mst_hlo mst_hlo_dot(mst_lower *l, mst_hlo a, mst_hlo b, mst_axes a_batch, mst_ax
         "lhs_contracting_dimensions = %s, rhs_contracting_dimensions = %s>",
         mst_hlo_axes_text(&a_batch, text[0]), mst_hlo_axes_text(&b_batch, text[1]),
         mst_hlo_axes_text(&a_summed, text[2]), mst_hlo_axes_text(&b_summed, text[3]));
-    ask_precision(&t, left.dtype);
+    ask_precision(l, &t, left.dtype);
     mst_hlo result;
     mst_hlo_call(l, "dot_general", mst_hlo_attributes_end(&t), 2, (const mst_hlo[]){a, b}, 1, &dst, &result);
     return result;
@@ -62,7 +63,7 @@ mst_hlo mst_hlo_convolve(mst_lower *l, mst_hlo src, mst_hlo weights, const mst_h
     mst_hlo_attribute(&t, "feature_group_count = %lld : i64", (long long)(c->groups ? c->groups : 1));
     mst_hlo_attribute_steps(&t, "lhs_dilation", n, c->src_dilation);
     mst_hlo_attribute_padding(&t, n, c->low, c->high);
-    ask_precision(&t, mst_hlo_spec(l, src).dtype);
+    ask_precision(l, &t, mst_hlo_spec(l, src).dtype);
     mst_hlo_attribute_steps(&t, "rhs_dilation", n, c->weights_dilation);
     char reversal[MST_HLO_AXES] = "array<i1: ";
     for (int i = 0, size = 10 /* of the text so far */; i < n; i++)

@@ -68,7 +68,8 @@ static void write_node(body_writer *w, const mst_node *node) {
                    .src_spec = src_spec,
                    .num_dst = node->num_dst,
                    .dst = dst,
-                   .dst_spec = dst_spec};
+                   .dst_spec = dst_spec,
+                   .precision = w->outer->precision};
     if (!status) status = mst_hlo_program_op(p, &l);
     mst_hlo_keep(p, status);
     w->output[node->id] = dst;

@@ -456,7 +456,8 @@ static mst_status write_node(writing *w, int32_t n) {
                    .src_spec = src_spec,
                    .num_dst = node->num_dst,
                    .dst = dst,
-                   .dst_spec = dst_spec};
+                   .dst_spec = dst_spec,
+                   .precision = plan->host->options->precision};
     for (int i = 0; i < node->num_src; i++) {
         src_spec[i] = plan->value[node->src[i]].spec;
         src[i] = new[i] = MST_NO_HLO;

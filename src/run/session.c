@@ -27,7 +27,7 @@ static mst_status check_options(mst_session *session) {
     if (o->memory_limit < 0) return MST_FAIL(MST_INVALID, "session: memory_limit must not be negative");
     if (o->num_frames < 0 || o->num_frames > MOST_FRAMES)
         return MST_FAIL(MST_INVALID, "session: num_frames is %d, must be from 1 to %d", o->num_frames, MOST_FRAMES);
-    if (o->precision < MST_PRECISION_DEFAULT || o->precision > MST_MIXED_BFLOAT16)
+    if (o->precision < MST_PRECISION_DEFAULT || o->precision > MST_TENSORFLOAT32)
         return MST_FAIL(MST_INVALID, "session: %d is no precision", (int)o->precision);
     if (o->timeout == 0) o->timeout = MST_DEFAULT_TIMEOUT;
     if (o->num_frames == 0) o->num_frames = 1;

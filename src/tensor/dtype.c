@@ -12,7 +12,7 @@ static const struct {
     [MST_BOOL] = {"bool", 1},     [MST_BF16] = {"bf16", 2}, [MST_STRING] = {"string", sizeof(mst_string)},
 };
 
-const char *const mst_precision_names[] = {"default", "float32", "mixed_bfloat16", NULL};
+const char *const mst_precision_names[] = {"default", "float32", "mixed_bfloat16", "tensorfloat32", NULL};
 
 size_t mst_dtype_size(mst_dtype dtype) {
     return (unsigned)dtype < MST_NUM_DTYPES ? dtypes[dtype].size : 0;

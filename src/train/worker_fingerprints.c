@@ -18,6 +18,7 @@
 #include "op/list.h"
 #include "rule/rule.h"
 #include "run/session.h"
+#include "strategy/strategy.h"
 #include "task/task.h"
 
 enum { TEXT = 512 };
@@ -169,6 +170,8 @@ static void add_fields(fingerprint_list *list, const char *prefix, const mst_fie
 static void add_fit_options(fingerprint_list *list, const mst_trainer *trainer, const mst_fit_options *o,
                             int64_t batch_size) {
     const mst_strategy *s = &trainer->strategy;
+    const mst_precision wanted = trainer->options.session.precision,
+                        precision = mst_strategy_compiles(s) ? wanted : mst_precision_here(wanted);
     const struct {
         const char *name;
         int64_t value;
@@ -188,7 +191,8 @@ static void add_fit_options(fingerprint_list *list, const mst_trainer *trainer, 
         {"drop_remainder", o->drop_remainder},
         {"validation_last", o->validation_last},
         {"check_replicas", o->check_replicas},
-        {"mixed_bfloat16", mst_precision_here(trainer->options.session.precision) == MST_MIXED_BFLOAT16},
+        {"mixed_bfloat16", precision == MST_MIXED_BFLOAT16},
+        {"tensorfloat32", precision == MST_TENSORFLOAT32},
         {"elastic_min", trainer->rules.counts_others ? 0 : mst_task_elastic_min(trainer->options.task)},
     };
     char text[MST_NUMBER_TEXT];

@@ -48,9 +48,11 @@ for way in "--devices cpu:2/1" "--devices cpu:4/1" "--devices cpu:1/3" "--device
     check "products_in_bf16_have_the_same_bits_with: $way" [ "$(value weights_sha256)" = "$low_sha" ]
 done
 run train $small --steps 20 --seed 3 --precision float32 --json
+high_sha=$(value weights_sha256)
 check loss_in_bf16_is_near_that_in_f32 awk "BEGIN { d = $low_loss / $(value loss); exit !(d > 0.98 && d < 1.02) }"
 if [ "$precision" = mixed_bfloat16 ]; then
-    check bf16_is_not_f32 [ "$(value weights_sha256)" != "$low_sha" ]
+    check bf16_is_not_f32 [ "$high_sha" != "$low_sha" ]
+    works the_first_line_names_the_precision "^.* on idx:data .*, products in mixed_bfloat16" train $low --devices cpu:1
 fi
 export ONEDNN_MAX_CPU_ISA=AVX2
 works processors_without_bf16_are_told \
@@ -58,11 +60,16 @@ works processors_without_bf16_are_told \
     train $low --devices cpu:1
 low_sha=$(sed -n 's/^weights sha256: //p' out)
 works f32_is_not_told "^done:" train $small --steps 20 --seed 3
+check the_first_line_names_no_precision sh -c '! grep -q "products in" out'
 check without_bf16_all_is_f32 [ "$(sed -n 's/^weights sha256: //p' out)" = "$low_sha" ]
 check no_note_without_the_option sh -c '! grep -q "precision" out'
 unset ONEDNN_MAX_CPU_ISA
+works cpus_compute_tensorfloat32_in_f32 \
+    "^note: --precision tensorfloat32: the devices are CPUs, so that all is computed in f32$" \
+    train $small --steps 20 --seed 3 --precision tensorfloat32
+check tensorfloat32_on_cpus_has_the_bits_of_float32 [ "$(sed -n 's/^weights sha256: //p' out)" = "$high_sha" ]
 fails f16_is_refused_with_the_reason 2 "overflow f16.*take mixed_bfloat16" train $small --precision mixed_float16
-fails unknown_precisions_are_named 2 "'bf16' is not known: there are float32 and mixed_bfloat16" train $small --precision bf16
+fails unknown_precisions_are_named 2 "'bf16' is not known: there are float32, mixed_bfloat16 and tensorfloat32" train $small --precision bf16
 works weights_of_products_in_bf16_are_saved "^done:" train $low --save low.npz --checkpoint-dir low.run
 works saved_weights_are_f32 "f32" inspect low.npz
 check saved_weights_are_not_bf16 sh -c '! grep -q bf16 out'

@@ -2,6 +2,7 @@
  * devices, so equal executables compute them, and the weights have equal bits. The same holds for evaluation. */
 #include <stdio.h>
 
+#include "support/hlo_case.h"
 #include "support/networks.h"
 #include "support/program_texts.h"
 #include "support/test.h"
@@ -142,6 +143,44 @@ static void products_of_bfloat16_have_one_set_of_programs(void **state) {
         (network_run){.network = &network_pictures, .optimizer = ways[1].optimizer, .precision = MST_MIXED_BFLOAT16});
 }
 
+/* The texts differ in what products ask for, and in nothing else. The interpreter computes them in f32, as CPUs do. */
+static void products_of_tensorfloat32_differ_in_what_they_ask_for(void **state) {
+    (void)state;
+    for (int n = 0; networks[n]; n++) {
+        network_run run = {.network = networks[n], .optimizer = ways[0].optimizer, .devices = "lagoon:2", .shards = 2};
+        int words = 0;
+        outcome exact = train(&run), rounded;
+        run.precision = MST_TENSORFLOAT32;
+        rounded = train(&run);
+        for (int64_t i = 0; i < exact.texts.count; i++) words += hlo_case_round(exact.texts.text[i]);
+        assert_true(words > 0);
+        program_texts_expect_same(networks[n]->name, &rounded.texts, &exact.texts);
+        if (strcmp(rounded.sha, exact.sha) != 0) fail_msg("%s: other weights", networks[n]->name);
+        program_texts_free(&exact.texts);
+        program_texts_free(&rounded.texts);
+    }
+}
+
+static void products_of_tensorfloat32_have_one_set_of_programs(void **state) {
+    (void)state;
+    expect_one_set(
+        ways[1].name,
+        (network_run){.network = &network_pictures, .optimizer = ways[1].optimizer, .precision = MST_TENSORFLOAT32});
+}
+
+static void cpus_compute_tensorfloat32_as_float32(void **state) {
+    (void)state;
+    for (int n = 0; networks[n]; n++) {
+        network_run run = {.network = networks[n], .optimizer = ways[0].optimizer, .devices = "cpu:2/1"};
+        char exact[65], rounded[65];
+        double loss[2];
+        network_train(&run, loss, exact);
+        run.precision = MST_TENSORFLOAT32;
+        network_train(&run, loss, rounded);
+        if (strcmp(rounded, exact) != 0) fail_msg("%s: other weights", networks[n]->name);
+    }
+}
+
 /* ---- steps built by hand, which fetch more than a fit does ---- */
 
 typedef struct by_hand {
@@ -260,6 +299,9 @@ int main(void) {
         cmocka_unit_test(updates_in_place_have_one_set_of_programs),
         cmocka_unit_test(towers_have_one_set_of_programs),
         cmocka_unit_test(products_of_bfloat16_have_one_set_of_programs),
+        cmocka_unit_test(products_of_tensorfloat32_differ_in_what_they_ask_for),
+        cmocka_unit_test(products_of_tensorfloat32_have_one_set_of_programs),
+        cmocka_unit_test(cpus_compute_tensorfloat32_as_float32),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

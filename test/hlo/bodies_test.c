@@ -173,6 +173,33 @@ static void cells_have_gradients_of_first_and_second_order(void **state) {
     }
 }
 
+/* The product forward, and the two of the gradient. */
+static void products_in_bodies_have_the_precision_of_the_session(void **state) {
+    enum { STEPS = 5, ROWS = 3, UNITS = 4 };
+    int words = 0;
+    (void)state;
+    net n = begin("a cell in f32");
+    const mst_value x =
+        input(&n, MST_SHAPE(STEPS, ROWS, UNITS), engine_random(MST_F32, MST_SHAPE(STEPS, ROWS, UNITS), -1, 1, 3));
+    const mst_value w = input(&n, MST_SHAPE(UNITS, UNITS), engine_random(MST_F32, MST_SHAPE(UNITS, UNITS), -1, 1, 4));
+    const mst_value h = input(&n, MST_SHAPE(ROWS, UNITS), engine_random(MST_F32, MST_SHAPE(ROWS, UNITS), -1, 1, 5));
+    const mst_value last = mst_scan(cell, .carry = {h}, .x = {x}, .captured = {w});
+    mst_value gradient[2];
+    mst_gradients(mst_square(mst_value_output(last, 1)), (mst_value[]){x, w}, 2, gradient);
+    EXPECT_OK(mst_graph_check(n.graph));
+    n.session = engine_session(n.graph, NULL);
+    for (int64_t i = 0; i < n.graph->num_nodes; i++) {
+        const mst_node *node = n.graph->node[i];
+        mst_tensor *src[HLO_MOST_ARGUMENTS];
+        if (!mst_op_has_body(node->op)) continue;
+        for (int k = 0; k < node->num_src; k++) src[k] = engine_fetch(n.session, n.feed, n.num_feeds, node->src[k]);
+        words += hlo_case_expect_rounded(n.label, node, src);
+        op_case_release(src, node->num_src);
+    }
+    assert_in_range(words, 6, 8); /* two for each product, one of which may be computed again */
+    end(&n);
+}
+
 /* ---- while ---- */
 
 static mst_value is_small(mst_loop_step *s) {
@@ -353,6 +380,7 @@ int main(void) {
         cmocka_unit_test(carries_may_change_places),
         cmocka_unit_test(scans_may_be_nested_and_have_gradients),
         cmocka_unit_test(cells_have_gradients_of_first_and_second_order),
+        cmocka_unit_test(products_in_bodies_have_the_precision_of_the_session),
         cmocka_unit_test(while_goes_on_as_long_as_its_condition_holds),
         cmocka_unit_test(a_limit_that_is_just_enough_is_no_error),
         cmocka_unit_test(while_may_be_in_a_scan),

@@ -112,10 +112,98 @@ static void test_an_op_has_stablehlo_or_is_the_hosts(void **state) {
     assert_int_equal(failures, 0);
 }
 
+/* ---- what products ask for ---- */
+
+/* Ops that write products of f32. */
+static const char *const with_products[] = {"conv2d",
+                                            "conv2d_src_grad",
+                                            "conv2d_transpose",
+                                            "conv2d_weights_grad",
+                                            "conv3d",
+                                            "conv3d_transpose",
+                                            "gru",
+                                            "gru_grad",
+                                            "lstm",
+                                            "lstm_grad",
+                                            "matmul",
+                                            "simple_rnn",
+                                            "simple_rnn_grad"};
+enum { WITH_PRODUCTS = sizeof with_products / sizeof *with_products };
+
+static bool has_products(const mst_op *op) {
+    bool found = false;
+    for (int k = 0; k < WITH_PRODUCTS; k++) found |= strcmp(with_products[k], op->name) == 0;
+    return found;
+}
+
+/* The number of words that ask for another precision, in all examples of OP. */
+static int expect_rounded(const mst_op *op) {
+    int words = 0;
+    for (int k = 0; k < op->num_examples; k++) {
+        op_case c;
+        op_case_begin(&c, op, &op->examples[k], MST_F32, OP_AS_GIVEN);
+        if (op_case_dtypes(op, c.example) & MST_DTYPE_BIT(MST_F32) && !op_case_build(&c, OP_FED))
+            words += hlo_case_expect_rounded(c.label, c.out.node, c.value);
+        op_case_end(&c);
+    }
+    return words;
+}
+
+static void test_products_that_may_be_rounded_differ_in_what_they_ask_for(void **state) {
+    (void)state;
+    for (int i = 0; i < MOST_OPS && mst_op_at(i); i++) {
+        const mst_op *op = mst_op_at(i);
+        if (!op->hlo && !op->lower) continue;
+        const int words = expect_rounded(op);
+        if ((words > 0) == has_products(op)) continue;
+        print_error("%s: %d words of precision\n", op->name, words);
+        failures++;
+    }
+    assert_int_equal(failures, 0);
+}
+
+/* The precision of the op, PRECISION, counts, and not that of the session, OTHER: the text has WORD, and not NONE. */
+static void expect_own(const mst_op *op, size_t offset, mst_precision precision, mst_precision other, const char *word,
+                       const char *none) {
+    mst_example example = op->examples[0];
+    char *options = calloc(1, op->options_size);
+    assert_non_null(options);
+    if (example.options) memcpy(options, example.options, op->options_size);
+    memcpy(options + offset, &(int32_t){precision}, sizeof(int32_t));
+    example.options = options;
+    op_case c;
+    hlo_case h = {.precision = other};
+    op_case_begin(&c, op, &example, MST_F32, OP_AS_GIVEN);
+    EXPECT_OK(op_case_build(&c, OP_FED));
+    EXPECT_OK(hlo_case_write(&h, c.out.node, c.value));
+    if (!strstr(h.text, word) || strstr(h.text, none)) fail_msg("%s, %s:\n%s", c.label, word, h.text);
+    hlo_case_end(&h);
+    op_case_end(&c);
+    free(options);
+}
+
+static void test_an_op_may_have_a_precision_of_its_own(void **state) {
+    static const char *const highest = "<precision HIGHEST>", *const lowest = "<precision DEFAULT>";
+    int count = 0;
+    (void)state;
+    for (int i = 0; i < MOST_OPS && mst_op_at(i); i++) {
+        const mst_op *op = mst_op_at(i);
+        const mst_field *field = op->fields;
+        while (field && field->name && strcmp(field->name, "precision") != 0) field++;
+        if (!op->lower || !field || !field->name) continue;
+        expect_own(op, field->offset, MST_TENSORFLOAT32, MST_FLOAT32, lowest, highest);
+        expect_own(op, field->offset, MST_FLOAT32, MST_TENSORFLOAT32, highest, lowest);
+        count++;
+    }
+    assert_int_equal(count, 7); /* the matrix product, and the convolutions and gradients above */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_examples),
         cmocka_unit_test(test_an_op_has_stablehlo_or_is_the_hosts),
+        cmocka_unit_test(test_products_that_may_be_rounded_differ_in_what_they_ask_for),
+        cmocka_unit_test(test_an_op_may_have_a_precision_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 #include "support/hlo_case.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/bf16.h"
 #include "base/rng.h"
@@ -63,7 +65,8 @@ mst_status hlo_case_write(hlo_case *h, const mst_node *node, mst_tensor *const *
                    .src_spec = src_spec,
                    .num_dst = node->num_dst,
                    .dst = dst,
-                   .dst_spec = dst_spec};
+                   .dst_spec = dst_spec,
+                   .precision = h->precision};
     MST_TRY(mst_hlo_program_op(h->program, &l));
     for (int k = 0; k < node->num_dst; k++) mst_hlo_program_result(h->program, dst[k]);
     MST_TRY(mst_hlo_program_finish(h->program, &h->text));
@@ -71,6 +74,27 @@ mst_status hlo_case_write(hlo_case *h, const mst_node *node, mst_tensor *const *
     h->num_results = node->num_dst;
     h->may_fail = mst_hlo_program_num_faults(h->program) > 0;
     return MST_OK;
+}
+
+int hlo_case_round(char *text) {
+    static const char highest[] = "<precision HIGHEST>", lowest[] = "<precision DEFAULT>";
+    int count = 0;
+    for (char *at = text; (at = strstr(at, highest)); count++) memcpy(at, lowest, sizeof lowest - 1);
+    return count;
+}
+
+int hlo_case_expect_rounded(const char *label, const mst_node *node, mst_tensor *const *value) {
+    hlo_case exact = {.precision = MST_FLOAT32}, rounded = {.precision = MST_TENSORFLOAT32};
+    EXPECT_OK(hlo_case_write(&exact, node, value));
+    EXPECT_OK(hlo_case_write(&rounded, node, value));
+    char *text = strdup(exact.text);
+    assert_non_null(text);
+    const int count = hlo_case_round(text);
+    if (strcmp(text, rounded.text) != 0) fail_msg("%s: not\n%s\nbut\n%s", label, text, rounded.text);
+    free(text);
+    hlo_case_end(&exact);
+    hlo_case_end(&rounded);
+    return count;
 }
 
 mst_status hlo_case_begin(hlo_case *h, op_case *c) {

@@ -15,8 +15,9 @@ typedef struct hlo_value {
 } hlo_value;
 
 typedef struct hlo_case {
-    const char *label; /**< for messages */
-    double tolerance;  /**< of floats, relative and absolute; bf16 must be the same, as integers */
+    const char *label;       /**< for messages */
+    double tolerance;        /**< of floats, relative and absolute; bf16 must be the same, as integers */
+    mst_precision precision; /**< of the session */
     mst_hlo_program *program;
     const char *text;
     int num_arguments, num_results; /**< results: without the word of faults */
@@ -36,6 +37,11 @@ mst_status hlo_case_begin(hlo_case *h, op_case *c);
 /** For other tests, which begin with H of zeros. Writes the program of NODE, whose sources are the arguments VALUE, in
  *  H; they must live as long as H. The status is that of writing. */
 mst_status hlo_case_write(hlo_case *h, const mst_node *node, mst_tensor *const *value);
+/** TEXT under MST_FLOAT32 as it is under MST_TENSORFLOAT32: products ask for DEFAULT in place of HIGHEST. Returns the
+ *  number of words that were changed. */
+int hlo_case_round(char *text);
+/** Fails the test if the program of NODE is not so. Returns the number of words that differ. */
+int hlo_case_expect_rounded(const char *label, const mst_node *node, mst_tensor *const *value);
 /** The next argument, whose program has been made, and the next result. The tensors must live as long as H. */
 mst_hlo hlo_case_argument(hlo_case *h, const mst_tensor *tensor);
 void hlo_case_result(hlo_case *h, mst_hlo value, const mst_tensor *wanted);

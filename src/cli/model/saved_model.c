@@ -602,9 +602,13 @@ int saved_model_open(const saved_options *o, const option_list *list, const char
     return status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 
+mst_precision saved_model_precision(const saved_model *saved) {
+    return precision_on(saved->precision, mst_session_device(mst_model_session(saved->model), 0));
+}
+
 mst_status saved_model_show(const saved_model *saved, bool json) {
     MST_TRY(restored_show(&saved->restored, json, false));
-    if (!json) precision_note(saved->precision);
+    if (!json) precision_note(saved->precision, mst_session_device(mst_model_session(saved->model), 0));
     return MST_OK;
 }
 

@@ -53,7 +53,9 @@ typedef struct saved_model {
  *  is "evaluate" or "predict"; the latter needs no labels. Returns an exit status and prints an error if it is not 0.
  *  Close OUT also after a failure. */
 int saved_model_open(const saved_options *o, const option_list *list, const char *command, saved_model *out);
-/** Prints what was restored, and a note if the processor lacks the requested precision. */
+/** The precision in which the model is computed. */
+mst_precision saved_model_precision(const saved_model *saved);
+/** Prints what was restored, and a note if the devices compute in another precision than the requested one. */
 MST_CHECKED mst_status saved_model_show(const saved_model *saved, bool json);
 /** Restores the weights again, from the checkpoint that is now the newest. */
 MST_CHECKED mst_status saved_model_restore(const saved_options *o, saved_model *saved);

@@ -132,6 +132,10 @@ static void print_labels(const training *t) {
         printf(", labels of %s classes (--loss mean_squared_error predicts them as numbers)", different);
 }
 
+static mst_precision precision_of(const training *t) {
+    return precision_on(t->precision, t->device[0].name);
+}
+
 static void print_start(const training *t) {
     char examples[NUMBER_TEXT], batch[NUMBER_TEXT], data[PATH_MAX];
     print_model(t);
@@ -144,6 +148,7 @@ static void print_start(const training *t) {
     print_workers(t);
     printf(" in %d shard%s, ", t->strategy.num_shards, t->strategy.num_shards == 1 ? "" : "s");
     print_optimizer(t);
+    if (precision_of(t) != MST_FLOAT32) printf(", products in %s", mst_precision_names[precision_of(t)]);
     print_labels(t);
     positive_class_print(t->objective, t->num_objectives);
     print_sharded(t);
@@ -159,7 +164,7 @@ static void print_start(const training *t) {
     if (t->cluster && t->strategy.num_devices < t->num_devices)
         printf("note: this worker uses %d of its %d devices, whose number must divide the number of its shards\n",
                t->strategy.num_devices, t->num_devices);
-    precision_note(t->precision);
+    precision_note(t->precision, t->device[0].name);
     print_momentum(t);
     if (t->others > 0)
         printf("note: %d other programs keep all cores busy: --devices cpu can be faster then, with the same weights\n",
@@ -209,7 +214,7 @@ static mst_status write_start(const training *t) {
         json_add(&event, "", "gradient_accumulation_steps", json_integer(t->optimizer.gradient_accumulation_steps));
     if (t->labels.are_numbers) json_add(&event, "", "chosen_loss", json_string(mst_loss_name(t->objective->loss)));
     positive_class_add(&event, t->objective, t->num_objectives);
-    json_add(&event, "", "precision", json_string(mst_precision_names[mst_precision_here(t->precision)]));
+    json_add(&event, "", "precision", json_string(mst_precision_names[precision_of(t)]));
     json_add(&event, "", "seed", json_integer((json_int_t)t->o->seed));
     return json_write(event);
 }

@@ -51,6 +51,7 @@ static mst_hlo convolve(mst_lower *l, mst_hlo src, mst_hlo weights, const window
         src = mst_hlo_convert(l, src, MST_BF16);
         weights = mst_hlo_convert(l, weights, MST_BF16);
     }
+    if (o->precision) l->precision = o->precision;
     return mst_hlo_convolve(l, src, weights, c);
 }
 

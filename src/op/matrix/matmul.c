@@ -208,6 +208,7 @@ static void matmul_lower(mst_lower *l) {
         l->dst[0] = mst_hlo_fill(l, dst->dtype, dst->shape, 0);
         return;
     }
+    if (o->precision) l->precision = o->precision;
     const factor a = factor_of(l, 0, o->transpose_a), b = factor_of(l, 1, !o->transpose_b);
     const mst_hlo product =
         mst_hlo_dot(l, a.value, b.value, a.batch, b.batch, MST_AXES(a.summed), MST_AXES(b.summed), dst->dtype);
