@@ -141,9 +141,9 @@ MST_API MST_CHECKED mst_status mst_session_get_variable(mst_session *session, ms
 MST_API MST_CHECKED mst_status mst_session_set_variable(mst_session *session, mst_value variable,
                                                         const mst_tensor *value);
 
-/** The precision in which the CPUs of this process compute products if WANTED is asked for. It is MST_FLOAT32 instead of
- *  MST_MIXED_BFLOAT16 if the processor has no instructions for products of bf16 (AVX512_BF16 or AMX). It is so too if
- *  oneDNN does not use them. It is always MST_FLOAT32 instead of MST_TENSORFLOAT32. Devices that compile have WANTED. */
+/** The precision in which CPUs of this process compute products if WANTED is asked for. It is MST_FLOAT32 instead of
+ *  MST_MIXED_BFLOAT16 if the processor has no instructions for products of bf16 (AVX512_BF16 or AMX), or if oneDNN does
+ *  not use them. It is always MST_FLOAT32 instead of MST_TENSORFLOAT32. Devices that compile take WANTED. */
 MST_API mst_precision mst_precision_here(mst_precision wanted);
 
 /** Number of devices and their full names ("/job:localhost/replica:0/task:0/device:CPU:0"). The CPU that is added to a

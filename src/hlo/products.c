@@ -2,8 +2,8 @@
 #include "base/number.h"
 #include "hlo/hlo_writer.h"
 
-/* The default precision of an accelerator is TF32, or bf16, for f32: so products of f32 ask for the highest, unless they
- * may be rounded so. */
+/* The default precision of an accelerator is TF32, or bf16, for f32: so products of f32 ask for the highest, unless
+ * they may be rounded so. */
 static void ask_precision(const mst_lower *l, mst_hlo_attributes *t, mst_dtype dtype) {
     const char *precision = dtype == MST_F32 && l->precision != MST_TENSORFLOAT32 ? "HIGHEST" : "DEFAULT";
     mst_hlo_attribute(t, "precision_config = [#stablehlo<precision %s>, #stablehlo<precision %s>]", precision,

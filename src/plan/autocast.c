@@ -9,8 +9,8 @@
  * A value is cast once on each device, so a weight is cast once for all shards there. Convolutions and their gradients
  * are marked (`precision`): their kernels round their sources part by part, while each part is in the cache.
  *
- * After this pass the precision of these nodes is no longer the default. Products that may be rounded to TF32 are f32 on
- * CPUs; on devices that compile, the text of their programs says it. Those of bf16 are f32 on CPUs in three cases:
+ * After this pass the precision of these nodes is no longer the default. Products that may be rounded to TF32 are f32
+ * on CPUs; on devices that compile, the text of programs says it. Those of bf16 are f32 on CPUs in three cases:
  *   - The processor has no instructions for bf16.
  *   - The devices are those of several tasks, which share one plan although their processors may differ.
  *   - bf16 is not faster, or has no correct implementation. This holds for convolutions in groups and over three axes,
