@@ -81,6 +81,21 @@ check "$([ $status -eq 0 ] && echo yes)" "a plugin need not say what is inside o
 workers=$(sed -n 's/^worker:[01] | weights sha256: //p' "$folder/log" | sort | uniq -c | tr -s ' ')
 check "$([ "$workers" = " 2 $two" ] && echo yes)" "two workers give the weights of two devices" "$workers, and $two on xla:2"
 
+# What products may be rounded to is the plugin's affair; one precision has one answer, and the first line names it.
+train xla:2 --shards 2 --precision tensorfloat32
+rounded=$weights
+check "$(sed -n '1s/.*, products in tensorfloat32$/yes/p' "$folder/log")" "the first line names the precision" \
+    "$(sed -n 1p "$folder/log")"
+train xla:1 --shards 2 --precision tensorfloat32
+check "$([ "$weights" = "$rounded" ] && echo yes)" "one device gives the weights of two in tensorfloat32" \
+    "$weights, and $rounded on xla:2"
+# shellcheck disable=SC2016
+"$muster" launch --workers 2 -- sh -c 'mkdir "$1" 2> /dev/null && precision=tensorfloat32
+    exec "$2" train --data fashion-mnist --steps 5 --seed 3 --devices xla:1 --shards 2 --precision "${precision:-float32}"' \
+    sh "$folder/first" "$muster" > "$folder/log" 2>&1 && status=0 || status=$?
+check "$([ $status -ne 0 ] && grep -q "^.*error: .*tensorfloat32.* differs between" "$folder/log" && echo yes)" \
+    "workers of two precisions are refused" "status $status, $(cat "$folder/log")"
+
 # The next process compiles nothing. The plugin shim, which hands calls on, counts them.
 plugin=$MUSTER_PJRT_PLUGIN
 export MUSTER_SHIM_PLUGIN="$plugin" MUSTER_SHIM_COUNTS="$folder/counts" MUSTER_PJRT_PLUGIN="$shim"
