@@ -2,6 +2,7 @@
 #ifndef MUSTER_DEVICE_H
 #define MUSTER_DEVICE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "muster/status.h"
@@ -35,6 +36,7 @@ typedef struct mst_device_info {
     char name[192];
     int num_threads;
     int first_core; /**< among the cores this process may use; -1 if there are more devices than cores */
+    bool compiles;  /**< programs are compiled for it, as for GPUs; it has no kernels */
 } mst_device_info;
 MST_API MST_CHECKED mst_status mst_devices_describe(const char *spec, const char *visible, mst_device_info *out,
                                                     int max, int *count);

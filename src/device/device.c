@@ -241,7 +241,8 @@ mst_status mst_devices_describe(const char *spec, const char *visible, mst_devic
     *count = mst_devices_num_listed(&devices);
     for (int i = 0; i < *count && i < max; i++) {
         const mst_device *device = &devices.device[mst_devices_listed(&devices, i)];
-        out[i] = (mst_device_info){.num_threads = device->num_threads, .first_core = device->first_core};
+        out[i] = (mst_device_info){
+            .num_threads = device->num_threads, .first_core = device->first_core, .compiles = device->type->compiles};
         memcpy(out[i].name, device->text, sizeof device->text);
     }
     mst_devices_free(&devices);

@@ -62,6 +62,15 @@ static void warn(const mst_fit_run *run, int before, int now) {
                 before, now);
 }
 
+/* Says that the fit keeps its number of shards, where the strategy would have another one. */
+static void tell_kept(const mst_fit_run *run, int kept) {
+    const int devices = run->trainer->strategy.num_devices;
+    if (!run->options->progress || run->options->progress_kind == MST_PROGRESS_NONE) return;
+    fprintf(run->options->progress, "the training that is resumed has %d %s on %d device%s\n", kept,
+            kept == 1 ? "shard: it is kept, and runs" : "shards: they are kept, and run", devices,
+            devices == 1 ? "" : "s");
+}
+
 mst_status mst_resumed_shards_choose(mst_fit_run *run) {
     mst_trainer *trainer = run->trainer;
     mst_position position;
@@ -72,7 +81,10 @@ mst_status mst_resumed_shards_choose(mst_fit_run *run) {
     const bool differs = before && before != now, is_new = rule_of(trainer) == MST_SHARDS_NEW;
     if (differs && is_new) warn(run, before, now);
     MST_TRY(store_number(trainer, differs && !is_new ? before : now));
-    return trainer->cooperation->joins_before_shards ? MST_OK : mst_resumed_shards_take(trainer);
+    if (trainer->cooperation->joins_before_shards) return MST_OK;
+    MST_TRY(mst_resumed_shards_take(trainer));
+    if (differs && !is_new && !trainer->options.task) tell_kept(run, before);
+    return MST_OK;
 }
 
 /* ---- taking ---- */

@@ -77,7 +77,10 @@ static void cpu_that_is_added_is_not_counted(void **state) {
     EXPECT_OK(mst_devices_describe("accel:2/1", NULL, info, 3, &count));
     assert_int_equal(count, 2);
     assert_string_equal(info[1].name, "/job:localhost/replica:0/task:0/device:ACCEL:1");
+    assert_true(info[1].compiles);
     assert_int_equal(info[2].num_threads, -1);
+    EXPECT_OK(mst_devices_describe("cpu:2/1", NULL, info, 3, &count));
+    assert_false(info[1].compiles);
     mst_graph *g = engine_graph();
     mst_session *session;
     EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "accel:2/1"}, &session));

@@ -15,7 +15,7 @@ seed=1
 . "$here/support/cluster.sh"
 write_data data
 
-options="--data idx:data --hidden-units 16 --batch-size 40 --seed 3 --json --devices lagoon:2"
+options="--data idx:data --hidden-units 16 --batch-size 40 --seed 3 --json --devices lagoon:2 --shards 4"
 
 # Its 100th program is in a step between the 4th and the last of the epoch: some programs of each are on both devices.
 MUSTER_LAGOON_STUCK=100 "$muster" train $options --epochs 2 --checkpoint-dir kept --save-every 1 > out-stuck 2> err-stuck &

@@ -175,6 +175,25 @@ compiled=$(awk '$1 == "PJRT_Client_Compile" { print $2 }' "$folder/counts")
 check "$(grep -q '^restored ' "$folder/log" && [ "$weights" = "$two" ] && [ "${compiled:-0}" -eq 0 ] && echo yes)" \
     "what was killed goes on to the same weights, and compiles nothing" "$weights, and $two before; $compiled compiled"
 
+# Two GPUs, which the plugin shim makes of the devices of CPUs: as many shards as GPUs, or those of the checkpoint.
+on_gpus() { # DEVICES STEPS OPTION...
+    devices=$1 steps=$2
+    shift 2
+    MUSTER_SHIM_PLATFORM=cuda MUSTER_SHIM_DEVICES=2 MUSTER_SHIM_KIND="NVIDIA H200" "$muster" train --data fashion-mnist \
+        --schedule none --seed 3 --devices "$devices" --steps "$steps" "$@" > "$folder/log" 2>&1 || cat "$folder/log"
+    weights=$(sed -n 's/^weights sha256: //p' "$folder/log")
+}
+says() { check "$(grep -qxF -e "$2" "$folder/log" && echo yes)" "$1" "$(cat "$folder/log")"; }
+on_gpus gpu:2 30
+of_gpus=$weights
+check "$(grep -q ' over gpu:2, batch 200 in 2 shards, ' "$folder/log" && echo yes)" "there are as many shards as GPUs" \
+    "$(cat "$folder/log")"
+on_gpus gpu:2 15 --checkpoint-dir "$folder/gpus"
+on_gpus gpu:1 30 --checkpoint-dir "$folder/gpus"
+says "a training that goes on with one GPU keeps the shards of two" \
+    "the checkpoint has 2 shards: they are kept, and run on 1 device"
+check "$([ -n "$weights" ] && [ "$weights" = "$of_gpus" ] && echo yes)" "and has their weights" "$weights, and $of_gpus"
+
 # What the plugin cannot load is compiled anew, which is said once.
 MUSTER_SHIM_FAULTS="PJRT_Executable_DeserializeAndLoad 1+ refuse" train xla:2 --shards 2
 compiled=$(awk '$1 == "PJRT_Client_Compile" { print $2 }' "$folder/counts")

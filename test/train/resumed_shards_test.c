@@ -22,6 +22,7 @@ typedef struct setting {
     bool builds;     /* the steps are built before the state is restored */
     bool anew;       /* it does not resume */
     FILE *progress;
+    bool shows; /* lines on `progress`, not only warnings */
 } setting;
 
 static mst_model *make_model(const setting *s) {
@@ -41,9 +42,9 @@ static mst_status compile(mst_model *model, const setting *s, mst_task *task) {
 
 static mst_status fit(mst_model *model, const setting *s, const mst_callback *callback) {
     mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
-    const mst_status status =
-        mst_fit(model, .data = data, .batch_size = BATCH, .steps = STEPS, .resume = !s->anew, .callbacks = callback,
-                .num_callbacks = callback != NULL, .progress = s->progress, .progress_kind = MST_PROGRESS_NONE);
+    const mst_status status = mst_fit(model, .data = data, .batch_size = BATCH, .steps = STEPS, .resume = !s->anew,
+                                      .callbacks = callback, .num_callbacks = callback != NULL, .progress = s->progress,
+                                      .progress_kind = s->shows ? MST_PROGRESS_LINES : MST_PROGRESS_NONE);
     mst_dataset_release(data);
     return status;
 }
@@ -149,6 +150,40 @@ static void another_number_is_told(void **state) {
         assert_string_equal(text,
                             "warning: the training that is resumed had 6 shards, now 2: sums are added in another "
                             "order, so weights differ in their last digits\n");
+    }
+}
+
+static void number_that_is_kept_is_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *devices;
+        int num_shards;
+        bool shows;
+        const char *line;
+    } cases[] = {
+        {"cpu:1/1", 0, true, "the training that is resumed has 6 shards: they are kept, and run on 1 device\n"},
+        {"cpu:2/1", 0, true, "the training that is resumed has 6 shards: they are kept, and run on 2 devices\n"},
+        {"cpu:2/1", SHARDS, true, NULL}, /* the strategy's own */
+        {"cpu:6/1", 0, true, NULL},
+        {"cpu:2/1", 0, false, NULL}, /* warnings alone */
+    };
+    char whole[65], hex[65], text[2000];
+    int shards;
+    begin(false, whole);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        FILE *shown = fmemopen(text, sizeof text, "w");
+        resume(&(setting){.devices = cases[i].devices,
+                          .strategy = {.num_shards = cases[i].num_shards, .resumed_shards = MST_SHARDS_KEPT},
+                          .progress = shown,
+                          .shows = cases[i].shows},
+               hex, &shards);
+        fputc('\0', shown);
+        fclose(shown);
+        assert_int_equal(shards, SHARDS);
+        if (cases[i].line)
+            assert_non_null(strstr(text, cases[i].line));
+        else
+            assert_null(strstr(text, "kept"));
     }
 }
 
@@ -444,6 +479,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(number_is_kept_on_other_devices),
         TEST_IN_FOLDER(another_number_is_told),
+        TEST_IN_FOLDER(number_that_is_kept_is_told),
         TEST_IN_FOLDER(number_that_cannot_be_taken_is_an_error),
         TEST_IN_FOLDER(fit_that_begins_has_the_number_of_the_strategy),
         TEST_IN_FOLDER(damaged_number_is_an_error),

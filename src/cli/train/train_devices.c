@@ -23,8 +23,7 @@ static int devices_for(int shards, int cores) {
     return count;
 }
 
-/* The number of shards, out of SHARDS, that this worker has (mst_task_share); at least 1, if they are too few. */
-static int shards_here(const training *t, int shards) {
+int train_shards_here(const training *t, int shards) {
     if (!t->cluster) return shards;
     const int workers = mst_cluster_num_workers(t->cluster), self = mst_cluster_self(t->cluster);
     const int64_t here = mst_part_begin(shards, workers, self + 1) - mst_part_begin(shards, workers, self);
@@ -58,18 +57,26 @@ void train_take_shards(training *t, int shards) {
     t->strategy.num_shards = shards;
     if (!t->cluster || t->o->elastic) return; /* --elastic: not known here who else trains */
     t->strategy.num_devices = t->num_devices;
-    while (shards_here(t, shards) % t->strategy.num_devices) t->strategy.num_devices--;
+    while (train_shards_here(t, shards) % t->strategy.num_devices) t->strategy.num_devices--;
 }
 
 /* Resolves the strategy. The devices must divide the number of shards here, whichever these are. If workers resume a
  * training with KEPT shards, the library chooses among their devices when they have joined. */
 static int resolve(training *t, int kept) {
     mst_strategy here = t->strategy;
-    if (t->cluster) here.num_shards_here = shards_here(t, here.num_shards);
+    if (t->cluster) here.num_shards_here = train_shards_here(t, here.num_shards);
     if (t->cluster && kept) here.num_devices = 1;
     if (mst_strategy_resolve(&here)) return command_fail_library(EXIT_USAGE, "shards");
     t->strategy.kind = here.kind;
     return EXIT_DONE;
+}
+
+/* Where devices compile, each shard more costs calls, and a pass over the gradients: as many as the devices of all
+ * workers. On CPUs the same number on every machine, so that weights do not depend on it. */
+static int default_shards(const training *t, int devices, int workers) {
+    if (t->device[0].compiles) return devices * workers;
+    if (t->cluster) return workers > DEFAULT_SHARDS ? workers : DEFAULT_SHARDS;
+    return DEFAULT_SHARDS % devices ? devices : DEFAULT_SHARDS;
 }
 
 int train_choose_devices(training *t) {
@@ -77,17 +84,15 @@ int train_choose_devices(training *t) {
     const bool one = o->strategy == MST_STRATEGY_ONE;
     const int workers = t->cluster ? mst_cluster_num_workers(t->cluster) : 1;
     const int kept = o->shards ? 0 : train_checkpoint_shards(t);
-    int shards = o->shards                  ? o->shards
-                 : kept && !t->cluster      ? kept
-                 : workers > DEFAULT_SHARDS ? workers
-                                            : DEFAULT_SHARDS;
     char chosen[SPEC_SIZE] = "cpu";
-    if (shards < workers)
-        return command_fail(EXIT_USAGE, "train: --shards %d are too few for %d workers: give at least as many", shards,
-                            workers);
+    if (o->shards && o->shards < workers)
+        return command_fail(EXIT_USAGE, "train: --shards %d are too few for %d workers: give at least as many",
+                            o->shards, workers);
     if (!o->devices && !one) {
-        const int cores = train_cluster_cores(t, mst_num_cores()),
-                  count = devices_for(shards_here(t, kept ? kept : shards), cores);
+        const int most = workers > DEFAULT_SHARDS ? workers : DEFAULT_SHARDS;
+        const int shards = o->shards ? o->shards : kept ? kept : most;
+        const int cores = train_cluster_cores(t, mst_num_cores());
+        const int count = devices_for(train_shards_here(t, shards), cores);
         snprintf(chosen, sizeof chosen, "cpu:%d/1", count);
         t->idle_cores = cores - count;
         if (count > 1 && !t->cluster) t->others = others_on_all_cores();
@@ -99,10 +104,11 @@ int train_choose_devices(training *t) {
     const int devices = one ? 1 : t->num_devices;
     if (!t->cluster && kept % devices != 0)
         return command_fail(EXIT_USAGE,
-                            "train: the training in '%s' has %d shards, which %d devices do not divide: give another "
+                            "train: the training in '%s' has %d shard%s, which %d devices do not divide: give another "
                             "number of devices, --shards N to go on with other sums, or --no-resume",
-                            o->checkpoint_dir, kept, devices);
-    if (!o->shards && !t->cluster && shards % devices != 0) shards = devices;
+                            o->checkpoint_dir, kept, kept == 1 ? "" : "s", devices);
+    t->default_shards = default_shards(t, devices, workers);
+    const int shards = o->shards ? o->shards : kept && !t->cluster ? kept : t->default_shards;
     t->strategy = (mst_strategy){.kind = t->is_alone                  ? MST_STRATEGY_DEFAULT
                                          : !t->cluster                ? (mst_strategy_kind)o->strategy
                                          : train_cluster_is_served(t) ? MST_STRATEGY_PARAMETER_SERVER

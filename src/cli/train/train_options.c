@@ -175,8 +175,8 @@ static const option strategy_options[] = {
      .help = "places in the list of devices that are used, numbered anew from 0, such as 1,0 (default: all)"},
     {"shards", OPTION_INT, AT(shards), "N", NULL, 1, 2048,
      .help = "replicas that a batch is cut into, a multiple of the devices: the same seed, batch size and shards give "
-             "the same weights on any number of devices (default: those of the training that is resumed, else 4, or "
-             "the number of devices where that does not divide 4)"},
+             "the same weights on any number of devices (default: those of the training that is resumed; else 4, or "
+             "the number of devices where that does not divide 4; where devices compile, such as GPUs, their number)"},
     {"pin", OPTION_FLAG, AT(pin), .help = "binds each device's threads to its cores"},
     {"memory-limit", OPTION_BYTES, AT(memory_limit), "SIZE",
      .help = "of each device, such as 512MB, checked before the first step"},

@@ -15,6 +15,7 @@
 #include "cli/number_text.h"
 #include "cli/precision.h"
 #include "cli/train/train_data.h"
+#include "cli/train/train_devices.h"
 
 static int64_t num_parameters(const training *t) {
     mst_graph *graph = mst_model_graph(t->model);
@@ -136,6 +137,20 @@ static mst_precision precision_of(const training *t) {
     return precision_on(t->precision, t->device[0].name);
 }
 
+/* Prints that a training that is resumed keeps its number of shards, if one that begins would have another number. With
+ * --elastic it is not known which of them this worker runs. */
+static void print_kept(const training *t) {
+    const int shards = t->strategy.num_shards, devices = t->strategy.num_devices;
+    if (t->o->shards || shards == t->default_shards) return;
+    printf("the checkpoint has %d %s kept", shards, shards == 1 ? "shard: it is" : "shards: they are");
+    if (t->cluster && !t->o->elastic)
+        printf(", and this worker runs %d of them on %d device%s", train_shards_here(t, shards), devices,
+               devices == 1 ? "" : "s");
+    else if (!t->cluster)
+        printf(", and %s on %d device%s", shards == 1 ? "runs" : "run", devices, devices == 1 ? "" : "s");
+    putchar('\n');
+}
+
 static void print_start(const training *t) {
     char examples[NUMBER_TEXT], batch[NUMBER_TEXT], data[PATH_MAX];
     print_model(t);
@@ -154,6 +169,7 @@ static void print_start(const training *t) {
     print_sharded(t);
     print_cluster(t);
     putchar('\n');
+    print_kept(t);
     if (mst_dataset_num_corrupt(t->train))
         printf("%s damaged records were left out\n", number_text(mst_dataset_num_corrupt(t->train), examples));
     if (t->idle_cores > 0) {

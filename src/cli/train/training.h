@@ -25,6 +25,7 @@ typedef struct training {
     char *devices;    /**< specification; owned */
     mst_device_info *device;
     int num_devices, idle_cores; /**< idle_cores: only set if the user did not choose the devices */
+    int default_shards;          /**< of a training that begins here without --shards */
     int others;                  /**< number of running threads of other programs, if these keep all cores busy; else 0.
                                   *   Only set if idle_cores is */
     mst_cluster *cluster;        /**< NULL: none */
