@@ -176,6 +176,9 @@ typedef struct mst_plan_info {
     int64_t arena_bytes;    /**< memory of a step */
     int64_t most_bytes;     /**< memory of a step on the device that has most of it */
     int64_t plan_bytes;     /**< approximate memory of the plan itself */
+    int64_t buckets;        /**< on devices that compile: vectors in which dense gradients are summed over shards */
+    int64_t bucket_bytes;   /**< their bytes, for one shard */
+    int64_t row_gradients;  /**< on such devices: sparse gradients, whose rows are summed over shards */
 } mst_plan_info;
 /** Facts about the plan that the last run used; all 0 before the first run. */
 MST_API mst_plan_info mst_session_plan_info(mst_session *session);

@@ -180,6 +180,9 @@ struct mst_plan {
     uint64_t order_hash;    /**< hash of the order of all nodes of all tasks, if there are several */
     int64_t crossings;      /**< number of values that go from one domain to another */
     int64_t crossing_bytes; /**< bytes that go from one domain to another in each step */
+    int64_t num_buckets;    /**< vectors in which gradients are summed over shards (update_pairs.c) */
+    int64_t bucket_bytes;   /**< their bytes, for one shard */
+    int64_t row_gradients;  /**< sparse gradients beside them */
     double seconds;         /**< time that making the plan took */
 };
 

@@ -193,7 +193,10 @@ mst_plan_info mst_plan_describe(const mst_plan *plan) {
                           .waits = plan->num_waits,
                           .crossings = plan->crossings,
                           .crossing_bytes = plan->crossing_bytes,
-                          .plan_bytes = bytes_of(plan)};
+                          .plan_bytes = bytes_of(plan),
+                          .buckets = plan->num_buckets,
+                          .bucket_bytes = plan->bucket_bytes,
+                          .row_gradients = plan->row_gradients};
     for (int d = 0; d < plan->host->devices->count; d++) {
         const mst_program *program = &plan->program[d];
         const int64_t bytes = program->arena_bytes + program->workspace_bytes + program->exchange_bytes;

@@ -117,6 +117,8 @@ static mst_status flatten(mst_lowering *l, const int32_t *bucket, int32_t count,
     if (!src || !out->parts) return MST_NO_MEMORY("for an update");
     for (int32_t k = 0; k < count; k++) elements += mst_shape_count(gradient_spec(l, &l->variables[bucket[k]])->shape);
     const mst_spec spec = {.dtype = gradient_spec(l, &l->variables[bucket[0]])->dtype, .shape = MST_SHAPE(elements)};
+    l->plan->num_buckets++;
+    l->plan->bucket_bytes += elements * (int64_t)mst_dtype_size(spec.dtype);
     for (int32_t s = 0; s < l->window.count; s++) {
         mst_gradient_part *part = &out->parts[out->num_parts++];
         for (int32_t k = 0; k < count; k++) src[k] = l->variables[bucket[k]].gradient[s];
@@ -164,6 +166,8 @@ mst_status mst_lowering_buckets(mst_lowering *l, int32_t set) {
     int32_t *bucket = mst_lowering_alloc(l, (size_t)l->options->num_variables, sizeof *bucket), turn = 0;
     if (!bucket) return MST_NO_MEMORY("for an update");
     if (l->options->num_shards == 1) return MST_OK;
+    for (int32_t v = 0; v < l->options->num_variables; v++)
+        l->plan->row_gradients += l->variables[v].set == set && l->variables[v].kind == MST_GRADIENT_SPARSE;
     for (int32_t last = l->options->num_variables - 1, next; last >= 0; last = next) {
         const int32_t count = fill_bucket(l, set, last, bucket, &next);
         mst_variable_update whole;

@@ -11,10 +11,14 @@
 #include <unistd.h>
 
 #include "base/argument.h"
+#include "base/byte_count.h"
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "base/number.h"
+#include "graph/device_name.h"
 #include "muster/train.h"
+#include "strategy/strategy.h"
+#include "train/trainer.h"
 
 enum { BAR_WIDTH = 30, LEAST_BAR_WIDTH = 10, BAR_FRAME = 3 /* " [" and "]" */, LINE_SIZE = 2048, DEFAULT_EVERY = 100 };
 static const double REDRAW_SECONDS = 0.05; /* faster drawing would cost time and show no more */
@@ -25,7 +29,7 @@ struct mst_progress_state {
     bool terminal;
     int64_t every;
     bool in_epoch; /* the first line of this epoch has been printed */
-    bool has_told_in_place;
+    bool has_told_in_place, has_told_gradients;
     double drawn; /* state->seconds when last drawn */
     double epoch_began;
     double seconds_at_line;
@@ -178,9 +182,27 @@ static void print_plan(const mst_progress_state *p, const mst_train_state *s) {
     fputc('\n', p->file);
 }
 
+/* The strategy of the model, if it is mirrored over devices that compile; else NULL. */
+static const mst_strategy *mirrored_of(const mst_train_state *s) {
+    const mst_trainer *trainer = s->model ? s->model->trainer : NULL;
+    if (!trainer || trainer->strategy.kind != MST_STRATEGY_MIRRORED) return NULL;
+    return mst_strategy_compiles(&trainer->strategy) ? &trainer->strategy : NULL;
+}
+
+/* Prints the devices as TensorFlow does: ('/device:GPU:0', '/device:GPU:1'), and a single one ('/device:GPU:0',). */
+static void print_mirrored(const mst_progress_state *p, const mst_strategy *strategy) {
+    char text[MST_DEVICE_TEXT];
+    fputs("Using MirroredStrategy with devices (", p->file);
+    for (int i = 0; i < strategy->num_devices; i++)
+        fprintf(p->file, "%s'%s'", i ? ", " : "", mst_strategy_device_name(strategy, i, text, sizeof text));
+    fputs(strategy->num_devices == 1 ? ",)\n" : ")\n", p->file);
+}
+
 static mst_status train_begin(void *context, mst_train_state *state) {
     mst_progress_state *p = context;
+    const mst_strategy *mirrored = mirrored_of(state);
     p->step_at_line = state->step;
+    if (mirrored) print_mirrored(p, mirrored);
     if (p->kind != MST_PROGRESS_LINES) print_plan(p, state);
     return MST_OK;
 }
@@ -194,13 +216,37 @@ static mst_status epoch_begin(void *context, mst_train_state *state) {
     return MST_OK;
 }
 
+static void break_line(mst_progress_state *p) {
+    if (p->width_before) fputc('\n', p->file);
+    p->width_before = 0;
+}
+
+/* Says once how a mirrored strategy joins gradients. The plan that says it is there after the first step. */
+static void tell_gradients(mst_progress_state *p, const mst_train_state *s) {
+    char bytes[MST_BYTES_TEXT];
+    if (p->has_told_gradients) return;
+    p->has_told_gradients = true;
+    if (!mirrored_of(s)) return;
+    const mst_plan_info info = mst_session_plan_info(mst_model_session(s->model));
+    if (!info.buckets && !info.row_gradients) return; /* a single shard */
+    break_line(p);
+    fputs("gradients: ", p->file);
+    if (info.buckets)
+        fprintf(p->file, "%" PRId64 " bucket%s with %s%s", info.buckets, info.buckets == 1 ? "" : "s",
+                mst_bytes_print(info.bucket_bytes, bytes, sizeof bytes), info.buckets == 1 ? "" : " in all");
+    if (info.row_gradients)
+        fprintf(p->file, "%srows of %" PRId64 " variable%s", info.buckets ? ", and " : "", info.row_gradients,
+                info.row_gradients == 1 ? "" : "s");
+    fputs(", summed in one order on the devices and copied to all\n", p->file);
+    fflush(p->file);
+}
+
 /* Says once that a failed update can cost the variables. Which plans donate is known after the first step. */
 static void tell_in_place(mst_progress_state *p, const mst_train_state *s) {
     const mst_session *session = mst_model_session(s->model);
     if (p->has_told_in_place || !session || !mst_session_updates_in_place(session)) return;
     p->has_told_in_place = true;
-    if (p->width_before) fputc('\n', p->file);
-    p->width_before = 0;
+    break_line(p);
     fputs(
         "memory: the limit has no room for two copies of the variables, so they are updated in place: "
         "if a device fails in an update, go back to a checkpoint\n",
@@ -211,6 +257,7 @@ static void tell_in_place(mst_progress_state *p, const mst_train_state *s) {
 static mst_status step_end(void *context, mst_train_state *state) {
     mst_progress_state *p = context;
     tell_in_place(p, state);
+    tell_gradients(p, state);
     if (p->kind == MST_PROGRESS_LINES) {
         if (state->step % p->every == 0) print_line(p, state);
     } else if (p->terminal && state->seconds - p->drawn >= REDRAW_SECONDS) {

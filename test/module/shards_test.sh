@@ -58,6 +58,30 @@ for devices in 1 2; do
     check "  in $((2 * devices)) shards" [ "$(cat out-0 out-1 | grep -c "\"shards\":$((2 * devices)),")" -eq 2 ]
 done
 
+# ---- what is said of the mirrored strategy ---------------------------------------------------------------------------
+
+task=/job:localhost/replica:0/task:0
+# joins WHAT: gradients are joined in these parts
+joins() { says "^gradients: $1, summed in one order on the devices and copied to all$"; }
+run train $options 2 --devices lagoon:2
+check "the mirrored strategy names its devices" \
+    says "^Using MirroredStrategy with devices ('$task/device:LAGOON:0', '$task/device:LAGOON:1')$"
+check "  and says how gradients are joined" joins "1 bucket with 4.6 KB"
+run train $options 2 --devices lagoon:1 --strategy mirrored
+check "with one device too" says "^Using MirroredStrategy with devices ('$task/device:LAGOON:0',)$"
+check "  whose single shard joins nothing" says_nothing_of "gradients:"
+run train --data idx:data --hidden-units 2000,2000 --batch-size 4 --steps 2 --devices lagoon:2
+check "large gradients go in several buckets" joins "2 buckets with 15.8 MB in all"
+awk 'BEGIN { print "city,size,label"; for (i = 0; i < 200; i++) printf "c%d,%d,%d\n", i % 30, i % 7, i % 2 }' > table.csv
+run train --data csv:table.csv --hidden-units 8 --embed-above 4 --batch-size 20 --steps 2 --devices lagoon:2
+check "rows of an embedding are in none" joins "1 bucket with 488 bytes, and rows of 1 variable"
+for other in "lagoon:2 --strategy towers" lagoon:1 cpu:2/1 "island:2 --strategy mirrored"; do
+    run train $options 2 --devices $other
+    check "nothing of it is said on $other" says_nothing_of "MirroredStrategy\|gradients:"
+done
+run train $options 2 --devices lagoon:2 --progress none
+check "  nor with --progress none" [ "$status" -eq 0 -a ! -s out ]
+
 # ---- a training that is resumed --------------------------------------------------------------------------------------
 
 # resumes DEVICES OPTION...: from a copy of the checkpoint in `begun`

@@ -175,7 +175,7 @@ compiled=$(awk '$1 == "PJRT_Client_Compile" { print $2 }' "$folder/counts")
 check "$(grep -q '^restored ' "$folder/log" && [ "$weights" = "$two" ] && [ "${compiled:-0}" -eq 0 ] && echo yes)" \
     "what was killed goes on to the same weights, and compiles nothing" "$weights, and $two before; $compiled compiled"
 
-# Two GPUs, which the plugin shim makes of the devices of CPUs: as many shards as GPUs, or those of the checkpoint.
+# Two GPUs, which the plugin shim makes of the devices of CPUs: what TensorFlow's users look for, and the shards.
 on_gpus() { # DEVICES STEPS OPTION...
     devices=$1 steps=$2
     shift 2
@@ -184,8 +184,13 @@ on_gpus() { # DEVICES STEPS OPTION...
     weights=$(sed -n 's/^weights sha256: //p' "$folder/log")
 }
 says() { check "$(grep -qxF -e "$2" "$folder/log" && echo yes)" "$1" "$(cat "$folder/log")"; }
+task=/job:localhost/replica:0/task:0
 on_gpus gpu:2 30
 of_gpus=$weights
+says "GPUs are named as TensorFlow does" \
+    "Using MirroredStrategy with devices ('$task/device:GPU:0', '$task/device:GPU:1')"
+says "it is said how gradients are joined" \
+    "gradients: 1 bucket with 1.5 MB, summed in one order on the devices and copied to all"
 check "$(grep -q ' over gpu:2, batch 200 in 2 shards, ' "$folder/log" && echo yes)" "there are as many shards as GPUs" \
     "$(cat "$folder/log")"
 on_gpus gpu:2 15 --checkpoint-dir "$folder/gpus"
