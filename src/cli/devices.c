@@ -1,4 +1,5 @@
-/** muster devices: the devices of this machine, and how a specification splits them. */
+/** muster devices: the devices of this machine, and how a specification splits them. Accelerators are asked by their
+ *  plugin; where none is configured, nothing is loaded. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,71 @@ static void print_bytes(const char *before, int64_t bytes, const char *after) {
     if (bytes > 0) printf("%s%.4g %s%s", before, value, unit[power], after);
 }
 
-static void print_table(const mst_machine *machine, const mst_device_info *device, int count) {
+/* ---- accelerators ---- */
+
+/* What is known of the accelerators. */
+typedef struct accelerators {
+    const char *type, *title; /* "gpu", "GPUs"; NULL: no plugin is configured, or it cannot be used */
+    mst_device_info first;    /* the first of them */
+    char problem[512];        /* why the plugin cannot be used; "": it can, or none is configured */
+} accelerators;
+
+static const char ADVICE[] =
+    "none configured: pip install jax[cuda13] into a virtual environment (2.5 GB), then export "
+    "MUSTER_PJRT_PLUGIN=ENVIRONMENT; docs/accelerators.md";
+
+/* Finds the accelerators of the plugin that is configured, whatever their type. libtpu is only tried as what it is,
+ * because it waits for TPUs elsewhere. */
+static void find_accelerators(accelerators *out) {
+    static const char *const types[] = {"gpu", "xla", "tpu"}, *const titles[] = {"GPUs", "XLA devices", "TPUs"};
+    enum { NUM_TYPES = sizeof types / sizeof *types };
+    const char *plugin = secure_getenv("MUSTER_PJRT_PLUGIN");
+    mst_status status = MST_NOT_FOUND;
+    *out = (accelerators){0};
+    if (!plugin || !*plugin) return;
+    const int begin = strstr(plugin, "libtpu") ? NUM_TYPES - 1 : 0;
+    for (int i = begin, count; i < NUM_TYPES && status == MST_NOT_FOUND; i++) {
+        status = mst_devices_describe(types[i], NULL, &out->first, 1, &count);
+        if (!status) {
+            out->type = types[i];
+            out->title = titles[i];
+        } else if (status != MST_NOT_FOUND || !*out->problem) {
+            snprintf(out->problem, sizeof out->problem, "%s", mst_error()->message);
+        }
+    }
+    if (!status) *out->problem = '\0';
+}
+
+/* Writes "NVIDIA H200, 140.6 GiB, 976.6 KiB in use" to standard output, as far as it is known. */
+static void print_accelerator(const mst_device_info *device) {
+    printf("%s", *device->kind ? device->kind : device->platform);
+    print_bytes(", ", device->memory, "");
+    print_bytes(", ", device->memory_in_use, " in use");
+}
+
+static void print_accelerators(const accelerators *x) {
+    if (!x->type) {
+        printf("%s: %s\n\n", *x->problem ? "accelerators" : "GPUs", *x->problem ? x->problem : ADVICE);
+        return;
+    }
+    printf("%s: %d x %s\n", x->title, x->first.num_here, *x->first.kind ? x->first.kind : x->first.platform);
+    print_bytes("  memory   ", x->first.memory, " each");
+    print_bytes(x->first.memory > 0 ? ", " : "  memory   ", x->first.memory_in_use, " of the first in use");
+    if (x->first.memory > 0 || x->first.memory_in_use > 0) putchar('\n');
+    printf("  plugin   %s: %s\n", x->first.platform, x->first.versions);
+    printf("  use      --devices %s:%d\n\n", x->type, x->first.num_here);
+}
+
+static bool has_accelerator(const mst_device_info *device, int count) {
+    for (int i = 0; i < count; i++)
+        if (device[i].num_here > 0) return true;
+    return false;
+}
+
+/* ---- the list ---- */
+
+static void print_table(const mst_machine *machine, const accelerators *others, const mst_device_info *device,
+                        int count) {
     char text[64];
     printf("%s\n", machine->cpu);
     printf("  cores    %d physical, %d hardware threads, %d NUMA node%s\n", machine->num_cores,
@@ -52,10 +117,15 @@ static void print_table(const mst_machine *machine, const mst_device_info *devic
     if (machine->l2_cache > 0 || machine->l3_cache > 0) putchar('\n');
     print_bytes("  memory   ", machine->memory, "\n");
     printf("  kernels  %s, %s\n\n", machine->isa, engine(text, sizeof text));
-    printf("%-50s %7s  %s\n", "device", "threads", "cores");
+    print_accelerators(others);
+    printf("%-50s %7s  %s\n", "device", "threads",
+           has_accelerator(device, count) ? "cores, or kind and memory" : "cores");
     for (int i = 0; i < count; i++) {
         printf("%-50s %7d  ", device[i].name, device[i].num_threads);
-        if (device[i].first_core < 0)
+        if (device[i].num_here > 0) {
+            print_accelerator(&device[i]);
+            putchar('\n');
+        } else if (device[i].first_core < 0)
             printf("shared\n");
         else if (device[i].num_threads == 1)
             printf("%d\n", device[i].first_core);
@@ -64,12 +134,35 @@ static void print_table(const mst_machine *machine, const mst_device_info *devic
     }
 }
 
-static mst_status print_json(const mst_machine *machine, const mst_device_info *device, int count) {
+/* Adds what is known of an accelerator to TO; what is not known is null. */
+static void add_accelerator(json_t *to, const mst_device_info *device) {
+    json_object_set_new(to, "kind", *device->kind ? json_text(device->kind) : json_null());
+    json_object_set_new(to, "memory", device->memory > 0 ? json_integer(device->memory) : json_null());
+    json_object_set_new(to, "memory_in_use",
+                        device->memory_in_use > 0 ? json_integer(device->memory_in_use) : json_null());
+}
+
+static json_t *make_accelerators(const accelerators *x) {
+    json_t *out = x->type ? json_object() : json_null();
+    if (!x->type) return out;
+    json_object_set_new(out, "type", json_string(x->type));
+    json_object_set_new(out, "count", json_integer(x->first.num_here));
+    json_object_set_new(out, "platform", json_text(x->first.platform));
+    json_object_set_new(out, "versions", json_text(x->first.versions));
+    add_accelerator(out, &x->first);
+    return out;
+}
+
+static mst_status print_json(const mst_machine *machine, const accelerators *others, const mst_device_info *device,
+                             int count) {
     char text[64];
     json_t *list = json_array();
-    for (int i = 0; i < count; i++)
-        json_array_append_new(list, json_pack("{s:s, s:i, s:i}", "name", device[i].name, "threads",
-                                              device[i].num_threads, "first_core", device[i].first_core));
+    for (int i = 0; i < count; i++) {
+        json_t *one = json_pack("{s:s, s:i, s:i}", "name", device[i].name, "threads", device[i].num_threads,
+                                "first_core", device[i].first_core);
+        if (device[i].num_here > 0) add_accelerator(one, &device[i]);
+        json_array_append_new(list, one);
+    }
     json_t *event = json_event("devices");
     json_add(&event, "", "cpu", json_string(machine->cpu));
     json_add(&event, "", "cores", json_integer(machine->num_cores));
@@ -80,18 +173,22 @@ static mst_status print_json(const mst_machine *machine, const mst_device_info *
     json_add(&event, "", "l3_cache", json_integer(machine->l3_cache));
     json_add(&event, "", "isa", json_string(machine->isa));
     json_add(&event, "", "engine", json_string(engine(text, sizeof text)));
+    json_add(&event, "", "accelerators", make_accelerators(others));
+    if (*others->problem) json_add(&event, "", "accelerators_error", json_text(others->problem));
     json_add(&event, "", "devices", list);
     return json_write(event);
 }
 
 static int show(const devices_options *o, const char *spec, mst_device_info *device, int most) {
     mst_machine machine;
+    accelerators others;
     int count;
     if (mst_devices_describe(spec, o->visible_devices, device, most, &count)) return command_fail_usage("devices");
     mst_machine_read(&machine);
+    find_accelerators(&others);
     if (!o->json)
-        print_table(&machine, device, count);
-    else if (print_json(&machine, device, count))
+        print_table(&machine, &others, device, count);
+    else if (print_json(&machine, &others, device, count))
         return command_fail_library(EXIT_FAILED, NULL);
     return EXIT_DONE;
 }
@@ -112,7 +209,7 @@ static int devices_run(const command_call *call) {
 
 const command command_devices = {
     .name = "devices",
-    .summary = "lists the devices of this machine: cores, caches, memory, kernels",
+    .summary = "lists the devices of this machine: cores, caches, memory, kernels, accelerators",
     .usage = "[options]",
     .sections = sections,
     .options_size = sizeof(devices_options),

@@ -239,12 +239,14 @@ mst_status mst_devices_describe(const char *spec, const char *visible, mst_devic
     *count = 0;
     MST_TRY(mst_devices_create(spec, visible, 0, NULL, &devices));
     *count = mst_devices_num_listed(&devices);
+    mst_status status = MST_OK;
     for (int i = 0; i < *count && i < max; i++) {
         const mst_device *device = &devices.device[mst_devices_listed(&devices, i)];
         out[i] = (mst_device_info){
             .num_threads = device->num_threads, .first_core = device->first_core, .compiles = device->type->compiles};
         memcpy(out[i].name, device->text, sizeof device->text);
+        if (device->type->describe && !status) status = device->type->describe(device->domain, &out[i]);
     }
     mst_devices_free(&devices);
-    return MST_OK;
+    return status;
 }

@@ -22,7 +22,7 @@ struct mst_backend;
 struct mst_backend_services;
 
 /** A type of device. Its backend turns a plan's part into something that runs (run/backend.h). No pointer may be NULL,
- *  except `services` and `identity`. */
+ *  except `services`, `identity` and `describe`. */
 typedef struct mst_device_type {
     uint32_t size;    /**< size of this struct in the header with which the type was compiled */
     const char *name; /**< "CPU" */
@@ -42,6 +42,9 @@ typedef struct mst_device_type {
      *  give other bits. Called when a device was made; valid for ever. NULL: any device of this type is like all
      *  others. */
     const char *(*identity)(void);
+    /** Fills what OUT has of accelerators for the device of DOMAIN, one of this type; all of it is empty before. NULL:
+     *  there is nothing to say. */
+    mst_status (*describe)(const mst_domain *domain, mst_device_info *out);
 } mst_device_type;
 
 typedef struct mst_device {

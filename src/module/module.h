@@ -21,7 +21,7 @@
 #include "device/device.h"
 
 /** Version of the interface between library and modules. It changes whenever one of the tables changes. */
-enum { MST_MODULE_ABI = 9 };
+enum { MST_MODULE_ABI = 10 };
 
 /** The functions that the library gives to a module. No pointer is NULL. */
 typedef struct mst_registrar {

@@ -25,15 +25,14 @@ static mst_status status_of(PJRT_Error_Code code) {
     }
 }
 
-/* Writes the SIZE bytes of TEXT as one line, as far as there is room. */
-static void write_line(const char *text, size_t size, char message[MST_PJRT_MESSAGE]) {
+void mst_pjrt_line(const char *text, size_t size, char *out, size_t room) {
     size_t used = 0;
-    for (size_t i = 0; i < size && used < MST_PJRT_MESSAGE - 1; i++) {
+    for (size_t i = 0; text && i < size && used < room - 1; i++) {
         const char c = (unsigned char)text[i] < ' ' ? ' ' : text[i];
-        if (c != ' ' || (used && message[used - 1] != ' ')) message[used++] = c;
+        if (c != ' ' || (used && out[used - 1] != ' ')) out[used++] = c;
     }
-    while (used && message[used - 1] == ' ') used--;
-    message[used] = '\0';
+    while (used && out[used - 1] == ' ') used--;
+    out[used] = '\0';
 }
 
 void mst_pjrt_error_drop(const PJRT_Api *api, PJRT_Error *error) {
@@ -51,7 +50,7 @@ PJRT_Error_Code mst_pjrt_error_code(const PJRT_Api *api, PJRT_Error *error) {
 mst_status mst_pjrt_error_take(const PJRT_Api *api, PJRT_Error *error, char message[MST_PJRT_MESSAGE]) {
     PJRT_Error_Message_Args text = {.struct_size = PJRT_Error_Message_Args_STRUCT_SIZE, .error = error};
     api->PJRT_Error_Message(&text);
-    write_line(text.message, text.message ? text.message_size : 0, message);
+    mst_pjrt_line(text.message, text.message_size, message, MST_PJRT_MESSAGE);
     const mst_status status = status_of(mst_pjrt_error_code(api, error));
     mst_pjrt_error_drop(api, error);
     return status;

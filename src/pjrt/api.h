@@ -18,6 +18,9 @@ enum {
  *  loaded, is no plugin, is too old or too new, or lacks a function that this module needs. */
 MST_CHECKED mst_status mst_pjrt_api_load(const char *path, const PJRT_Api **out);
 
+/** Writes the SIZE bytes of TEXT (NULL: none) to OUT as one line, as far as its ROOM, at least 1, suffices. */
+void mst_pjrt_line(const char *text, size_t size, char *out, size_t room);
+
 /** The code of ERROR, which is not NULL; PJRT_Error_Code_INTERNAL: the plugin does not say. */
 PJRT_Error_Code mst_pjrt_error_code(const PJRT_Api *api, PJRT_Error *error);
 /** Frees ERROR, which is not NULL, and returns the status that it stands for. Writes its message, one line, to

@@ -67,7 +67,7 @@ static mst_status check_platform(const mst_pjrt_client *x, const char *path) {
     char platforms[MST_PJRT_TEXT];
     list_names(x->kind->platforms, platforms);
     return MST_FAIL(
-        MST_UNAVAILABLE,
+        MST_NOT_FOUND,
         "plugin '%s': is for the platform '%.*s', and '%s' needs one for %s: set MUSTER_PJRT_PLUGIN to such a "
         "plugin",
         path, (int)args.platform_name_size, args.platform_name, x->kind->name, platforms);
@@ -83,10 +83,21 @@ static mst_status find_devices(mst_pjrt_client *x, const char *path) {
     return MST_FAIL(MST_UNAVAILABLE, "plugin '%s': finds no device: see to the driver", path);
 }
 
+/* A client that has not done anything yet. Others would find its devices taken. */
+static void destroy_client(mst_pjrt_client *x) {
+    PJRT_Client_Destroy_Args args = {.struct_size = PJRT_Client_Destroy_Args_STRUCT_SIZE, .client = x->client};
+    if (x->api->PJRT_Client_Destroy) mst_pjrt_error_drop(x->api, x->api->PJRT_Client_Destroy(&args));
+    x->client = NULL;
+}
+
 static mst_status use_plugin(making *m) {
     mst_pjrt_client *x = m->client;
     MST_TRY(create_client(x));
-    MST_TRY(check_platform(x, m->path));
+    const mst_status status = check_platform(x, m->path);
+    if (status) {
+        destroy_client(x);
+        return status;
+    }
     MST_TRY(find_devices(x, m->path));
     return mst_pjrt_identify(x, m->path);
 }

@@ -54,6 +54,7 @@ typedef struct mst_pjrt_client {
     { .kind = (own_kind), .lock = PTHREAD_MUTEX_INITIALIZER }
 
 /** Makes CLIENT, of which only the kind and the lock are set, unless it is there. MST_DEADLINE if it takes minutes.
+ *  MST_NOT_FOUND: what MUSTER_PJRT_PLUGIN names is for other types of devices.
  *  What has failed is tried again by the next call. */
 MST_CHECKED mst_status mst_pjrt_client_need(mst_pjrt_client *client);
 /** Sets OUT to the device of the plugin for device INDEX of CLIENT's type. */

@@ -46,7 +46,7 @@ static bool is_same(const char *a, const char *b) {
 static mst_status choose(const char *type, const char *folder, const glob_t *found, char path[MST_PJRT_PATH]) {
     const char *first = found->gl_pathc ? found->gl_pathv[0] : NULL;
     if (!first)
-        return MST_FAIL(MST_UNAVAILABLE,
+        return MST_FAIL(MST_NOT_FOUND,
                         "MUSTER_PJRT_PLUGIN: the folder '%s' has no plugin for devices of the type '%s': install one "
                         "there, or name its file",
                         folder, type);

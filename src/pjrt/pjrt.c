@@ -5,6 +5,7 @@
 
 #include "pjrt/buffers.h"
 #include "pjrt/client.h"
+#include "pjrt/device_info.h"
 #include "pjrt/loaded_executable.h"
 #include "pjrt/pjrt_backend.h"
 
@@ -75,10 +76,11 @@ static const char *const engines[] = {NULL};
 enum { NUM_TYPES = 3 };
 static mst_backend backends[NUM_TYPES]; /* by type: set when the module is loaded */
 
-#define DEVICE_TYPE(i, own_name, own)                                                                     \
-    {                                                                                                     \
-        .size = sizeof(mst_device_type), .name = (own_name), .compiles = true, .engines = engines,        \
-        .supports = supports, .domain = own##_domain, .backend = &backends[i], .identity = own##_identity \
+#define DEVICE_TYPE(i, own_name, own)                                                                      \
+    {                                                                                                      \
+        .size = sizeof(mst_device_type), .name = (own_name), .compiles = true, .engines = engines,         \
+        .supports = supports, .domain = own##_domain, .backend = &backends[i], .identity = own##_identity, \
+        .describe = mst_pjrt_describe                                                                      \
     }
 
 static const mst_device_type device_types[NUM_TYPES] = {DEVICE_TYPE(0, "XLA", xla), DEVICE_TYPE(1, "GPU", gpu),

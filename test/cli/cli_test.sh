@@ -201,6 +201,17 @@ run train $small --steps 1 --json --devices cpu:4 --visible-devices 3,1
 check training_uses_only_visible_devices grep -q '"devices":\["[^"]*CPU:0","[^"]*CPU:1"\]' out
 run devices --json
 check devices_as_json_is_one_object json_lines out
+configured=${MUSTER_PJRT_PLUGIN:-}
+unset MUSTER_PJRT_PLUGIN
+works devices_says_what_gpus_need "^GPUs: none configured: pip install jax.cuda13. .*docs/accelerators.md$" devices --devices cpu:1
+run devices --json
+check no_accelerators_are_null_in_json grep -q '"accelerators":null' out
+export MUSTER_PJRT_PLUGIN=/nowhere/plugin.so
+works plugin_that_cannot_be_used_is_one_line "^accelerators: .*[pP][jJ][rR][tT]" devices --devices cpu:1
+check cpus_are_listed_all_the_same [ "$(grep -c 'device:CPU:' out)" -eq 1 -a ! -s err ]
+run devices --json
+check plugin_that_cannot_be_used_is_told_in_json grep -q '"accelerators":null,"accelerators_error":"' out
+if [ -n "$configured" ]; then export MUSTER_PJRT_PLUGIN="$configured"; else unset MUSTER_PJRT_PLUGIN; fi
 
 works training_prints_its_result "^done: step 11, loss = .*accuracy = " train $small --epochs 1
 mkdir -p many

@@ -243,7 +243,46 @@ check "$(grep -q '^interrupted after step 0, kept in ' "$folder/log" && echo yes
 train xla:2 --shards 2 --checkpoint-dir "$folder/stopped" --resume
 check "$([ "$weights" = "$two" ] && echo yes)" "the training that goes on has the same weights" "$weights, and $two before"
 
+# The list of devices, as if the plugin were for two GPUs.
+list() { # OPTION...
+    status=0
+    MUSTER_SHIM_PLATFORM=${platform:-cuda} MUSTER_SHIM_DEVICES=2 MUSTER_SHIM_KIND="NVIDIA H200" \
+        MUSTER_SHIM_BYTES_LIMIT=151000000000 MUSTER_SHIM_BYTES_IN_USE=1048576 "$muster" devices "$@" \
+        > "$folder/log" 2> "$folder/errors" || status=$?
+}
+listed() { # NAME PATTERN
+    check "$([ $status -eq 0 ] && [ ! -s "$folder/errors" ] && grep -q "$2" "$folder/log" && echo yes)" "$1" \
+        "$status, $(cat "$folder/log" "$folder/errors")"
+}
+list
+listed "GPUs are listed with their kind" '^GPUs: 2 x NVIDIA H200$'
+listed "with their memory" '^  memory   140.6 GiB each, 1 MiB of the first in use$'
+listed "with the versions of the plugin" '^  plugin   cuda: .*, PJRT API 0\.[0-9]*'
+check "$([ "$(grep -c 'device:CPU:' "$folder/log")" -ge 1 ] && echo yes)" "CPUs are listed too" "$(cat "$folder/log")"
+list --devices gpu:2
+listed "the devices of a list have kind and memory" 'device:GPU:1  *1  NVIDIA H200, 140.6 GiB, 1 MiB in use$'
+list --devices gpu:2 --json
+listed "so do they in JSON" '"devices":\[{"name":"[^"]*GPU:0",[^}]*"kind":"NVIDIA H200","memory":151000000000,"memory_in_use":1048576}'
+listed "as do all accelerators" '"accelerators":{"type":"gpu","count":2,"platform":"cuda"'
+list --devices gpu:3
+check "$([ $status -eq 2 ] && grep -q 'there are 2 gpu here: use gpu:2$' "$folder/errors" && echo yes)" \
+    "a GPU that is not there is refused" "$status, $(cat "$folder/errors")"
+platform=tpu list
+listed "TPUs are listed, whatever the name of the plugin" '^TPUs: 2 x'
+platform=metal list
+listed "a plugin for another platform is one line of the list" "^accelerators: .*is for the platform 'metal'"
+alive=$(awk '$1 == "PJRT_Client" { print $2 }' "$folder/counts")
+check "$([ "$alive" = 0 ] && echo yes)" "its clients are destroyed" "$alive"
+export MUSTER_SHIM_FAULTS="PJRT_Client_Create 1+ fail UNKNOWN no driver"
+list
+unset MUSTER_SHIM_FAULTS
+listed "so is a driver that is not there" '^accelerators: .*no driver'
+MUSTER_SHIM_LEFT_OUT="PJRT_Device_MemoryStats;PJRT_Plugin_Attributes;PJRT_Client_PlatformVersion" list
+listed "a plugin need not say its memory and versions" '^  plugin   cuda: PJRT API'
+
 export MUSTER_PJRT_PLUGIN="$plugin"
+said=$("$muster" devices)
+check "$(printf '%s\n' "$said" | grep -q '^XLA devices: ' && echo yes)" "the plugin for CPUs is listed" "$said"
 
 # What is refused.
 said=$("$muster" train --steps 1 --devices gpu:1 2>&1 || true)

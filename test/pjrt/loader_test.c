@@ -113,7 +113,7 @@ static void install(const char *name) {
 static void folder_is_searched_as_a_python_environment(void **state) {
     (void)state;
     setenv("FAKE_PLUGIN", "older", true);
-    expect_refused(folder_path(""), MST_UNAVAILABLE, "has no plugin for devices of the type 'xla': install one there");
+    expect_refused(folder_path(""), MST_NOT_FOUND, "has no plugin for devices of the type 'xla': install one there");
     install("a_plugin.so");
     expect_refused(folder_path("env[1]"), MST_UNAVAILABLE,
                    "xla_cpu_pjrt/a_plugin.so': has version 0.69 of the PJRT API");

@@ -1,0 +1,10 @@
+/** What is known of a device: its kind and memory, and the versions of its plugin. */
+#ifndef MUSTER_PJRT_DEVICE_INFO_H
+#define MUSTER_PJRT_DEVICE_INFO_H
+
+#include "device/device.h"
+
+/** mst_device_type.describe, for devices of plugins. */
+MST_CHECKED mst_status mst_pjrt_describe(const mst_domain *domain, mst_device_info *out);
+
+#endif
