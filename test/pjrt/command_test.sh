@@ -280,6 +280,16 @@ listed "so is a driver that is not there" '^accelerators: .*no driver'
 MUSTER_SHIM_LEFT_OUT="PJRT_Device_MemoryStats;PJRT_Plugin_Attributes;PJRT_Client_PlatformVersion" list
 listed "a plugin need not say its memory and versions" '^  plugin   cuda: PJRT API'
 
+# The first line of a run on what no test has run on.
+for platform in cuda tpu; do
+    case $platform in cuda) type=gpu ;; *) type=tpu ;; esac
+    MUSTER_SHIM_PLATFORM=$platform train $type:1 --shards 1 --hidden-units 8
+    check "$([ "$(head -n 1 "$folder/log")" = "note: devices of the type $type are untested on hardware: please report what you see" ] &&
+        [ "$(grep -c untested "$folder/log")" -eq 1 ] && echo yes)" "a run says first that $type is untested" "$(cat "$folder/log")"
+done
+train xla:1 --shards 1 --hidden-units 8
+check "$(grep -q untested "$folder/log" || echo yes)" "a run on xla does not" "$(cat "$folder/log")"
+
 export MUSTER_PJRT_PLUGIN="$plugin"
 said=$("$muster" devices)
 check "$(printf '%s\n' "$said" | grep -q '^XLA devices: ' && echo yes)" "the plugin for CPUs is listed" "$said"

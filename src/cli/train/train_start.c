@@ -151,8 +151,20 @@ static void print_kept(const training *t) {
     putchar('\n');
 }
 
+/* The type of devices here that no test has run on, "gpu"; NULL: all have been tested. */
+static const char *untested_type(const training *t) {
+    for (int i = 0; i < t->num_devices; i++) {
+        if (strstr(t->device[i].name, "/device:GPU:")) return "gpu";
+        if (strstr(t->device[i].name, "/device:TPU:")) return "tpu";
+    }
+    return NULL;
+}
+
 static void print_start(const training *t) {
     char examples[NUMBER_TEXT], batch[NUMBER_TEXT], data[PATH_MAX];
+    const char *untested = untested_type(t);
+    if (untested)
+        printf("note: devices of the type %s are untested on hardware: please report what you see\n", untested);
     print_model(t);
     printf(" on %s (%s examples", mst_escape_line(t->data, strlen(t->data), data, sizeof data),
            number_text(mst_dataset_num_rows(t->train), examples));
@@ -214,6 +226,7 @@ static mst_status write_start(const training *t) {
     column_notes_add(mst_dataset_schema(t->train), &event);
     json_add(&event, "", "strategy", json_string(mst_strategy_names[t->strategy.kind]));
     json_add(&event, "", "devices", devices);
+    if (untested_type(t)) json_add(&event, "", "untested_devices", json_string(untested_type(t)));
     if (t->task) json_add(&event, "", "worker", json_integer(mst_task_worker(t->task)));
     if (t->task) json_add(&event, "", "workers", json_integer(mst_task_num_workers(t->task)));
     json_add(&event, "", "idle_cores", json_integer(t->idle_cores));
