@@ -29,13 +29,14 @@ MST_API void mst_machine_read(mst_machine *out);
 /** Physical cores that this process may use (affinity and quota of its container counted), at least 1. */
 MST_API int mst_num_cores(void);
 
-/** A device. What follows `first_core` is of accelerators; a CPU has "" and 0 there. So has an accelerator what its
+/** A device. What follows `physical` is of accelerators; a CPU has "" and 0 there. So has an accelerator what its
  *  plugin does not say. */
 typedef struct mst_device_info {
     char name[192];
     int num_threads;
     int first_core;        /**< among the cores this process may use; -1 if there are more devices than cores */
     bool compiles;         /**< programs are compiled for it, as for GPUs; it has no kernels */
+    int physical;          /**< of a GPU or TPU: the number of its physical device; -1 of others */
     char kind[128];        /**< "NVIDIA H200" */
     char platform[64];     /**< "cuda" */
     char versions[192];    /**< of the platform, of the PJRT API and of StableHLO: "cuda 13000, PJRT API 0.116" */
@@ -43,10 +44,10 @@ typedef struct mst_device_info {
     int64_t memory;        /**< bytes that its plugin takes at most; those of the device may be more */
     int64_t memory_in_use; /**< bytes of these that this process uses now */
 } mst_device_info;
-/** Describes the devices that a specification ("cpu:2") makes. VISIBLE is as in mst_session_options ("1,0"; NULL:
- *  all). Writes up to MAX, and sets *COUNT to the number of devices. The CPU that is added to a list of accelerators is
- *  left out. Accelerators are asked by their plugin, which is loaded for this. MST_NOT_FOUND: the plugin that is
- *  configured (MUSTER_PJRT_PLUGIN) is for another type of accelerator. */
+/** Describes the devices that a specification ("cpu:2") makes. SPEC and VISIBLE ("1,0"; NULL: all) are as in
+ *  mst_session_options. Writes up to MAX, and sets *COUNT to the number of devices. The CPU that is added to a list of
+ *  accelerators is left out. Accelerators are asked by their plugin, which is loaded for this. MST_NOT_FOUND: the
+ *  plugin that is configured (MUSTER_PJRT_PLUGIN) is for another type of accelerator. */
 MST_API MST_CHECKED mst_status mst_devices_describe(const char *spec, const char *visible, mst_device_info *out,
                                                     int max, int *count);
 

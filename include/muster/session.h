@@ -44,8 +44,10 @@ typedef struct mst_feed {
 typedef struct mst_session_options {
     int zero_;
     /** "cpu:2": the CPU as two logical devices; "cpu": one device with all cores. Default "cpu". A count of threads per
-     *  device may follow: "cpu:2/4". To a list of accelerators without a CPU the CPU is added, with all cores and no
-     *  limit of memory, for what they cannot run. It has a name, "/device:CPU:0", but does not count. */
+     *  device may follow: "cpu:2/4". "gpu" is all GPUs of this host, "gpu:2" the first two, and "gpu:2x3" six logical
+     *  devices, three on each of two. `memory_limit` is that of a logical one. To a list of accelerators without a CPU
+     *  the CPU is added, with all cores and no limit of memory, for what they cannot run. It has a name,
+     *  "/device:CPU:0", but does not count. */
     const char *devices;
     /** Indices in that list of the devices that are used, which are then numbered anew from 0: "1,0". Default: all. */
     const char *visible_devices;

@@ -17,7 +17,8 @@ typedef struct devices_options {
 
 static const option options[] = {
     {"devices", OPTION_TEXT, offsetof(devices_options, devices), "SPEC",
-     .help = "the devices that this would make, such as cpu:2 or cpu:2/4 (default: one for each physical core)"},
+     .help =
+         "the devices that this would make, such as cpu:2, cpu:2/4 or gpu:1x2 (default: one for each physical core)"},
     {"visible-devices", OPTION_TEXT, offsetof(devices_options, visible_devices), "N,N,...",
      .help = "places in that list that are used, numbered anew from 0, as training has them"},
     {"json", OPTION_FLAG, offsetof(devices_options, json), .help = "as one line of JSON"},

@@ -41,7 +41,7 @@ static const option session_options[] = {
     {"sessions", OPTION_FLAG, AT(sessions),
      .help = "serves sessions that have its address as their target, as all other tasks of the cluster must too; "
              "--cluster implies it"},
-    {"devices", OPTION_TEXT, AT(devices), "SPEC", .help = "its devices, such as cpu:2 or cpu:2/4 (default cpu)"},
+    {"devices", OPTION_TEXT, AT(devices), "SPEC", .help = "its devices, such as cpu:2, cpu:2/4 or gpu (default cpu)"},
     {"visible-devices", OPTION_TEXT, AT(visible_devices), "N,N,...",
      .help = "places in that list that are used, numbered anew from 0"},
     {"memory-limit", OPTION_BYTES, AT(memory_limit), "BYTES", NULL, 0, 1e18,

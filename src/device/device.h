@@ -1,9 +1,12 @@
 /** Devices of this process: their names, the memory in which they compute, their threads, and the ops that they can
  *  run.
  *
- *  A specification is a list of "TYPE[:COUNT][/THREADS]". "cpu" is the CPU as one device with all cores. "cpu:4" is
- *  four logical devices that share the cores evenly, with one thread each if there are fewer cores. "cpu:2/3" is two
- *  devices of three threads. An unknown type is looked for in a module of its name (module/module.h).
+ *  A specification is a list of "TYPE[:COUNT[xLOGICAL]][/THREADS]". "cpu" is the CPU as one device with all cores.
+ *  "cpu:4" is four logical devices that share the cores evenly, with one thread each if there are fewer cores.
+ *  "cpu:2/3" is two devices of three threads. An unknown type is looked for in a module of its name (module/module.h).
+ *
+ *  A type may have physical devices, whose number it says. Then "gpu" is all of them, "gpu:2" the first two, and
+ *  "gpu:2x3" six logical devices, three on each of the first two.
  *
  *  A device that compiles cannot run everything. A list with such a device and without a CPU therefore gets the CPU as
  *  its last device. This one has a name, but does not count as listed. */
@@ -21,8 +24,14 @@
 struct mst_backend;
 struct mst_backend_services;
 
+/** The physical devices of a type. No pointer may be NULL. */
+typedef struct mst_physical_devices {
+    /** Sets OUT to their number, at least 1. MST_UNAVAILABLE if there is none. */
+    mst_status (*count)(int *out);
+} mst_physical_devices;
+
 /** A type of device. Its backend turns a plan's part into something that runs (run/backend.h). No pointer may be NULL,
- *  except `services`, `identity` and `describe`. */
+ *  except `services`, `identity`, `physical` and `describe`. */
 typedef struct mst_device_type {
     uint32_t size;    /**< size of this struct in the header with which the type was compiled */
     const char *name; /**< "CPU" */
@@ -34,7 +43,8 @@ typedef struct mst_device_type {
     const char *const *engines;
     /** Whether a node of this op can run here; the specs are those of the node's sources. */
     bool (*supports)(const mst_op *op, int num_src, const mst_spec *src);
-    /** The domain of device INDEX of this type. */
+    /** The domain of device INDEX of this type. If it has N physical devices, the device is on that of number INDEX
+     *  modulo N: indices from N on are further logical devices. */
     mst_status (*domain)(int index, mst_domain **out);
     const struct mst_backend *backend;
     const struct mst_backend_services *services; /**< of the CPU: what backends of modules get; of others NULL */
@@ -42,8 +52,10 @@ typedef struct mst_device_type {
      *  give other bits. Called when a device was made; valid for ever. NULL: any device of this type is like all
      *  others. */
     const char *(*identity)(void);
-    /** Fills what OUT has of accelerators for the device of DOMAIN, one of this type; all of it is empty before. NULL:
-     *  there is nothing to say. */
+    /** NULL, or left out by `size`: as many devices of this type can be made as are asked for. */
+    const mst_physical_devices *physical;
+    /** Fills what OUT has of accelerators for the device of DOMAIN, one of this type; all of it is empty before. NULL,
+     *  or left out by `size`: there is nothing to say. */
     mst_status (*describe)(const mst_domain *domain, mst_device_info *out);
 } mst_device_type;
 
@@ -58,6 +70,7 @@ typedef struct mst_device {
     int64_t memory_limit; /**< in bytes; 0: no limit */
     int32_t task;         /**< number of its task among those of mst_devices_join; 0 without them */
     bool added;           /**< not listed by the user: the CPU beside devices that compile */
+    int physical; /**< number of the physical device on which it is; -1: its type has none, or it is elsewhere */
 } mst_device;
 
 /** A list of devices: those of this process, or those of several tasks (mst_devices_join). */
@@ -128,6 +141,8 @@ extern const mst_device_type *const mst_device_type_table[];
 MST_CHECKED mst_status mst_device_type_register(const mst_device_type *type);
 /** The type with this name, in upper or lower case; NULL: there is none. */
 const mst_device_type *mst_device_type_find(const char *name, size_t length);
+/** The physical devices of TYPE; NULL: as many devices as are asked for. */
+const mst_physical_devices *mst_device_type_physical(const mst_device_type *type);
 
 /** Finds the cores and caches of this machine, once. The functions below and mst_num_cores call it if needed. If it
  *  fails, they assume one core and no binding. After MST_OUT_OF_MEMORY the next call tries again. */

@@ -57,7 +57,7 @@ static mst_status describe(const mst_device_description *from, int32_t task, mst
                            mst_device *out) {
     char text[MST_DEVICE_TEXT];
     const bool ended = memchr(from->name, '\0', sizeof from->name) != NULL;
-    *out = (mst_device){.task = task, .num_threads = 1, .first_core = -1, .added = from->added};
+    *out = (mst_device){.task = task, .num_threads = 1, .first_core = -1, .added = from->added, .physical = -1};
     if (!ended || from->domain < 0 || from->domain > most)
         return MST_FAIL(MST_INVALID, "task %d describes a device that cannot be", task);
     MST_TRY(mst_device_name_parse(from->name, &out->name));

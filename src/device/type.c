@@ -1,5 +1,6 @@
 /* The types of devices: the library's own, and those that modules have registered. */
 #include <pthread.h>
+#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 
@@ -29,9 +30,15 @@ const mst_device_type *mst_device_type_find(const char *name, size_t length) {
     return type;
 }
 
+/* A type may have been compiled with a header in which the struct ended before `physical`. */
+enum { LEAST_SIZE = offsetof(mst_device_type, physical), SIZE_WITH_PHYSICAL = LEAST_SIZE + sizeof(void *) };
+
+const mst_physical_devices *mst_device_type_physical(const mst_device_type *type) {
+    return type->size >= SIZE_WITH_PHYSICAL ? type->physical : NULL;
+}
+
 mst_status mst_device_type_register(const mst_device_type *type) {
-    if (type->size < sizeof *type || !type->name || !type->engines || !type->supports || !type->domain ||
-        !type->backend)
+    if (type->size < LEAST_SIZE || !type->name || !type->engines || !type->supports || !type->domain || !type->backend)
         return MST_FAIL(MST_INVALID, "device type %s: its table is not complete: build it for this version",
                         type->name ? type->name : "without a name");
     pthread_mutex_lock(&lock);

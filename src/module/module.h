@@ -20,7 +20,8 @@
 
 #include "device/device.h"
 
-/** Version of the interface between library and modules. It changes whenever one of the tables changes. */
+/** Version of the interface between library and modules. It changes whenever one of the tables changes, except where a
+ *  member is added at the end of mst_device_type, which its `size` may leave out. */
 enum { MST_MODULE_ABI = 10 };
 
 /** The functions that the library gives to a module. No pointer is NULL. */

@@ -292,8 +292,6 @@ static mst_status copy_array(mst_domain *to, const mst_array *dst, mst_domain *f
 /* ---- domains ---- */
 
 static mst_status make_memory(mst_pjrt_client *client, int index, device_memory **out) {
-    PJRT_Device *device;
-    MST_TRY(mst_pjrt_client_device(client, index, &device));
     device_memory *x = calloc(1, sizeof *x);
     if (!x) return MST_NO_MEMORY("for a device");
     if (!client->memory.size)
@@ -304,7 +302,7 @@ static mst_status make_memory(mst_pjrt_client *client, int index, device_memory 
                                            .copy_array = copy_array};
     x->domain = (mst_domain){.type = &client->memory, .index = index};
     x->client = client;
-    x->device = device;
+    x->device = mst_pjrt_client_device(client, index);
     x->names.release = release_value;
     pthread_mutex_init(&x->lock, NULL);
     x->next = memories;

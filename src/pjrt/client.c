@@ -28,6 +28,14 @@ static bool is_of_option(const PJRT_Api *api, PJRT_Error *error) {
     return code == PJRT_Error_Code_INVALID_ARGUMENT || code == PJRT_Error_Code_UNIMPLEMENTED;
 }
 
+/* Takes ERROR, with which the client was not made. */
+static mst_status report_creation(const mst_pjrt_client *x, PJRT_Error *error) {
+    char message[MST_PJRT_MESSAGE];
+    const mst_status status = mst_pjrt_error_take(x->api, error, message);
+    return MST_FAIL(status, "making a client for '%s': the plugin says: %s: %s", x->kind->name, message,
+                    x->kind->advice);
+}
+
 /* Makes the client with its option or, if the plugin does not know that, without. */
 static mst_status create_client(mst_pjrt_client *x) {
     PJRT_Client_Create_Args args = {.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE};
@@ -42,7 +50,7 @@ static mst_status create_client(mst_pjrt_client *x) {
         error = x->api->PJRT_Client_Create(&args);
     }
     x->client = args.client;
-    return mst_pjrt_check(x->api, error, "making a client");
+    return error ? report_creation(x, error) : MST_OK;
 }
 
 /* Whether the SIZE bytes at NAME are one of NAMES. */
@@ -80,7 +88,8 @@ static mst_status find_devices(mst_pjrt_client *x, const char *path) {
     x->device = args.addressable_devices;
     x->num_devices = args.num_addressable_devices < INT32_MAX ? (int)args.num_addressable_devices : INT32_MAX;
     if (x->num_devices) return MST_OK;
-    return MST_FAIL(MST_UNAVAILABLE, "plugin '%s': finds no device: see to the driver", path);
+    return MST_FAIL(MST_UNAVAILABLE, "plugin '%s': finds no device for '%s' here: %s", path, x->kind->name,
+                    x->kind->advice);
 }
 
 /* A client that has not done anything yet. Others would find its devices taken. */
@@ -154,10 +163,12 @@ mst_status mst_pjrt_client_need(mst_pjrt_client *x) {
     return status;
 }
 
-mst_status mst_pjrt_client_device(const mst_pjrt_client *x, int index, PJRT_Device **out) {
-    if (index >= x->num_devices && !x->kind->is_logical)
-        return MST_FAIL(MST_INVALID, "there %s %d %s here: use %s:%d", x->num_devices == 1 ? "is" : "are",
-                        x->num_devices, x->kind->name, x->kind->name, x->num_devices);
-    *out = x->device[index % x->num_devices];
+mst_status mst_pjrt_client_count(mst_pjrt_client *x, int *out) {
+    MST_TRY(mst_pjrt_client_need(x));
+    *out = x->num_devices;
     return MST_OK;
+}
+
+PJRT_Device *mst_pjrt_client_device(const mst_pjrt_client *x, int index) {
+    return x->device[index % x->num_devices];
 }

@@ -27,8 +27,9 @@ typedef struct mst_pjrt_kind {
     const char *const *platforms; /**< of the plugins that fit it: "cuda", "rocm", NULL */
     const char *const *places;    /**< of its plugins (pjrt/find_plugin.h) */
     const PJRT_NamedValue option; /**< for the client; no name: none */
+    const char *advice;           /**< what to do where a plugin finds no device */
     const mst_pjrt_flag *flags;
-    bool is_logical; /**< any number of devices may be asked for: they share those of the client */
+    bool is_processor; /**< the processor of this machine is the device, as many logical ones as are asked for */
 } mst_pjrt_kind;
 
 enum { MST_PJRT_TEXT = 128 };
@@ -57,7 +58,9 @@ typedef struct mst_pjrt_client {
  *  MST_NOT_FOUND: what MUSTER_PJRT_PLUGIN names is for other types of devices.
  *  What has failed is tried again by the next call. */
 MST_CHECKED mst_status mst_pjrt_client_need(mst_pjrt_client *client);
-/** Sets OUT to the device of the plugin for device INDEX of CLIENT's type. */
-MST_CHECKED mst_status mst_pjrt_client_device(const mst_pjrt_client *client, int index, PJRT_Device **out);
+/** Sets OUT to the number of the plugin's devices, at least 1. Makes the client if necessary. */
+MST_CHECKED mst_status mst_pjrt_client_count(mst_pjrt_client *client, int *out);
+/** The device of the plugin for device INDEX of CLIENT's type, which is logical: INDEX modulo their number. */
+PJRT_Device *mst_pjrt_client_device(const mst_pjrt_client *client, int index);
 
 #endif

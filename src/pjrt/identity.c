@@ -113,7 +113,7 @@ mst_status mst_pjrt_identify(mst_pjrt_client *x, const char *path) {
     MST_TRY(hash_file(path, &hash));
     MST_TRY(hash_attributes(x->api, &hash));
     MST_TRY(hash_version(x, &hash));
-    if (x->kind->is_logical) hash = hash_processor(hash);
+    if (x->kind->is_processor) hash = hash_processor(hash);
     snprintf(x->plugin, sizeof x->plugin, "%s %d.%d %016llx", x->kind->name, x->api->pjrt_api_version.major_version,
              x->api->pjrt_api_version.minor_version, (unsigned long long)hash);
     MST_TRY(find_kinds(x, path));

@@ -24,9 +24,10 @@ static const mst_pjrt_kind xla_kind = {
                .type = PJRT_NamedValue_kInt64,
                .int64_value = 2,
                .value_size = 1},
+    .advice = "use cpu",
     /* maximum and minimum keep NaN, as on other devices */
     .flags = (const mst_pjrt_flag[]){{"xla_cpu_enable_fast_min_max", false}, {NULL, false}},
-    .is_logical = true};
+    .is_processor = true};
 
 /* Memory grows. The same program gives the same bits in each run, and f32 -> bf16 -> f32 rounds. */
 static const mst_pjrt_kind gpu_kind = {
@@ -40,12 +41,14 @@ static const mst_pjrt_kind gpu_kind = {
                .type = PJRT_NamedValue_kBool,
                .bool_value = false,
                .value_size = 1},
+    .advice = "see to the driver (nvidia-smi or rocm-smi lists the GPUs that it finds), or use cpu",
     .flags = (const mst_pjrt_flag[]){
         {"xla_gpu_exclude_nondeterministic_ops", true}, {"xla_allow_excess_precision", false}, {NULL, false}}};
 
 static const mst_pjrt_kind tpu_kind = {.name = "tpu",
                                        .platforms = (const char *const[]){"tpu", NULL},
                                        .places = (const char *const[]){"libtpu/libtpu.so", NULL},
+                                       .advice = "run it on a host with TPUs, or use cpu",
                                        .flags = (const mst_pjrt_flag[]){{NULL, false}}};
 
 /* The client of a type of device, and the functions of the type, which have no context. */
@@ -64,6 +67,15 @@ CLIENT(xla)
 CLIENT(gpu)
 CLIENT(tpu)
 
+/* The physical devices of a type. */
+#define PHYSICAL(own)                                     \
+    static mst_status own##_count(int *out) {             \
+        return mst_pjrt_client_count(&own##_client, out); \
+    }                                                     \
+    static const mst_physical_devices own##_physical = {own##_count};
+PHYSICAL(gpu)
+PHYSICAL(tpu)
+
 static bool supports(const mst_op *op, int num_src, const mst_spec *src) {
     const unsigned silent = MST_OP_VARIABLE | MST_OP_PLACEHOLDER | MST_OP_CONSTANT | MST_OP_NO_VALUE;
     for (int i = 0; i < num_src; i++)
@@ -76,15 +88,16 @@ static const char *const engines[] = {NULL};
 enum { NUM_TYPES = 3 };
 static mst_backend backends[NUM_TYPES]; /* by type: set when the module is loaded */
 
-#define DEVICE_TYPE(i, own_name, own)                                                                      \
+#define DEVICE_TYPE(i, own_name, own, own_physical)                                                        \
     {                                                                                                      \
         .size = sizeof(mst_device_type), .name = (own_name), .compiles = true, .engines = engines,         \
         .supports = supports, .domain = own##_domain, .backend = &backends[i], .identity = own##_identity, \
-        .describe = mst_pjrt_describe                                                                      \
+        .physical = (own_physical), .describe = mst_pjrt_describe                                          \
     }
 
-static const mst_device_type device_types[NUM_TYPES] = {DEVICE_TYPE(0, "XLA", xla), DEVICE_TYPE(1, "GPU", gpu),
-                                                        DEVICE_TYPE(2, "TPU", tpu)};
+static const mst_device_type device_types[NUM_TYPES] = {DEVICE_TYPE(0, "XLA", xla, NULL),
+                                                        DEVICE_TYPE(1, "GPU", gpu, &gpu_physical),
+                                                        DEVICE_TYPE(2, "TPU", tpu, &tpu_physical)};
 
 static mst_status (*const compile_for[NUM_TYPES])(const mst_executable_source *source, void **data, size_t *size) = {
     xla_compile, gpu_compile, tpu_compile};

@@ -243,6 +243,40 @@ check "$(grep -q '^interrupted after step 0, kept in ' "$folder/log" && echo yes
 train xla:2 --shards 2 --checkpoint-dir "$folder/stopped" --resume
 check "$([ "$weights" = "$two" ] && echo yes)" "the training that goes on has the same weights" "$weights, and $two before"
 
+# Two GPUs, for which the shim stands in: all, some, and logical ones.
+export MUSTER_SHIM_PLATFORM=cuda MUSTER_SHIM_KIND="NVIDIA H200" MUSTER_SHIM_DEVICES=2
+for devices in gpu gpu:2 gpu:1x2; do
+    train $devices --shards 2
+    check "$([ "$weights" = "$two" ] && echo yes)" "$devices gives the weights of two devices" "$weights, and $two on xla:2"
+    said=$(sed -n '3s/^\(.* Physical GPU.*\)$/\1/p' "$folder/log")
+    case $devices in
+        *x*) wanted="1 Physical GPU, 2 Logical GPUs" ;;
+        *) wanted= ;;
+    esac
+    check "$([ "$said" = "$wanted" ] && [ "$(grep -c Physical "$folder/log")" -eq "$([ -n "$wanted" ] && echo 1 || echo 0)" ] &&
+        echo yes)" "$devices: logical devices are counted, and no others" "$(head -n 4 "$folder/log")"
+done
+count=$("$muster" devices --devices gpu --json | tr ',' '\n' | grep -c 'device:GPU:' || true)
+check "$([ "$count" -eq 2 ] && echo yes)" "gpu is all GPUs" "$count"
+
+# expect_error DEVICES TEXT: one line of error, with TEXT in it.
+expect_error() {
+    said=$("$muster" train --steps 1 --devices "$1" 2>&1 || true)
+    case $said in
+        "error: "*"$2"*) found=yes ;;
+        *) found=no ;;
+    esac
+    check "$([ $found = yes ] && [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] && echo yes)" "$1 is refused in one line" "$said"
+}
+expect_error gpu:3 "there are 2 GPUs here, not 3: use gpu:2"
+expect_error gpu:0 "gpu:1 is one GPU; /gpu:0 is a device's name"
+expect_error gpu:1x0 "a count must be a number from 1 to 4096, as in gpu:1x2"
+expect_error grpc://10.0.0.2:8470 "Muster drives the TPUs of its own host only: run it on that host with tpu:8"
+expect_error tpu:grpc://10.0.0.2:8470 "Muster drives the TPUs of its own host only: run it on that host with tpu:8"
+MUSTER_SHIM_DEVICES=0 expect_error gpu "finds no device for 'gpu' here: see to the driver"
+MUSTER_SHIM_FAULTS="PJRT_Client_Create 1 fail INTERNAL no GPU" expect_error gpu "no GPU: see to the driver"
+unset MUSTER_SHIM_PLATFORM MUSTER_SHIM_KIND MUSTER_SHIM_DEVICES
+
 # The list of devices, as if the plugin were for two GPUs.
 list() { # OPTION...
     status=0
@@ -265,7 +299,7 @@ list --devices gpu:2 --json
 listed "so do they in JSON" '"devices":\[{"name":"[^"]*GPU:0",[^}]*"kind":"NVIDIA H200","memory":151000000000,"memory_in_use":1048576}'
 listed "as do all accelerators" '"accelerators":{"type":"gpu","count":2,"platform":"cuda"'
 list --devices gpu:3
-check "$([ $status -eq 2 ] && grep -q 'there are 2 gpu here: use gpu:2$' "$folder/errors" && echo yes)" \
+check "$([ $status -eq 2 ] && grep -q 'there are 2 GPUs here, not 3: use gpu:2$' "$folder/errors" && echo yes)" \
     "a GPU that is not there is refused" "$status, $(cat "$folder/errors")"
 platform=tpu list
 listed "TPUs are listed, whatever the name of the plugin" '^TPUs: 2 x'

@@ -82,7 +82,8 @@ static mst_status ask_for_devices(const char *faults, int64_t calls) {
 static void client_is_asked_for_again_only_if_its_option_may_be_unknown(void **state) {
     (void)state;
     EXPECT_ERROR(ask_for_devices("PJRT_Client_Create 1 fail NOT_FOUND no driver; PJRT_Client_Create 2 fail", 1),
-                 MST_INTERNAL, "making a client: the plugin says: shim: PJRT_Client_Create: no driver");
+                 MST_INTERNAL,
+                 "making a client for 'xla': the plugin says: shim: PJRT_Client_Create: no driver: use cpu");
     EXPECT_OK(ask_for_devices("PJRT_Client_Create 1 fail INVALID_ARGUMENT no such option", 2));
 }
 

@@ -81,6 +81,10 @@ int compiling_register(void **state) {
     return mst_device_type_register(&accel) ? -1 : 0;
 }
 
+mst_device_type compiling_type(void) {
+    return accel;
+}
+
 /* ---- placing ---- */
 
 /* Writes a line for each variable of which the devices will have copies. */

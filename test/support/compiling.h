@@ -3,10 +3,13 @@
 #ifndef MUSTER_TEST_SUPPORT_COMPILING_H
 #define MUSTER_TEST_SUPPORT_COMPILING_H
 
+#include "device/device.h"
 #include "muster/muster.h"
 
 /** Registers the type; a set-up function of a group of tests. */
 int compiling_register(void **state);
+/** The table of the type, for tests that register others like it. */
+mst_device_type compiling_type(void);
 /** Sets *LOG to the placement log of FETCH on DEVICES ("accel:2") with FEED (NULL: none); the caller frees it. Lines
  *  "NAME is on DEVICES" follow for mirrored variables. Only the passes up to `place` run. If they fail, *LOG is
  *  NULL. */

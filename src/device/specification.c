@@ -1,0 +1,201 @@
+/* Reads a specification of devices, "cpu:2/3,gpu:1x2", into a list of devices. Visible devices are chosen from the
+ * whole list. The cores of a device are a range of the cores that this process may use. If the specification gives a
+ * count of devices, each gets an equal share of the cores. If there are more devices than cores, no device is bound to
+ * cores. */
+#include "device/specification.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "module/module.h"
+
+enum { MOST_DEVICES = 4096, MOST_THREADS = 4096 }; /* more devices or threads than that are a typing error */
+
+/* One entry of a list: "gpu:2x3" is COUNT 2 and LOGICAL 3. Numbers that are not given are 0. */
+typedef struct entry {
+    const mst_device_type *type;
+    const char *name; /* of the type, as it is written; NAME_LENGTH bytes */
+    int name_length, count, logical, threads;
+    int64_t memory_limit;
+} entry;
+
+/* ---- adding ---- */
+
+/* Adds COUNT devices of E. Of a type with THERE physical devices (0: any number), these begin at FIRST and have LOGICAL
+ * devices each. */
+static mst_status add_devices(const entry *e, int count, int logical, int first, int there, mst_devices *out) {
+    const int cores = mst_num_cores();
+    if (count > MOST_DEVICES - out->count) return MST_FAIL(MST_INVALID, "devices: more than %d", MOST_DEVICES);
+    mst_device *grown = realloc(out->device, (size_t)(out->count + count) * sizeof *grown);
+    if (!grown) return MST_NO_MEMORY("for %d devices", count);
+    out->device = grown;
+    const bool shares = !e->type->compiles; /* what compiles needs one thread, on any core, that starts its programs */
+    const int share = shares && cores / count > 0 ? cores / count : 1;
+    for (int i = 0; i < count; i++) {
+        mst_device *device = &out->device[out->count];
+        const int physical = first + i / logical, index = there ? physical + i % logical * there : first + i;
+        *device = (mst_device){.type = e->type,
+                               .num_threads = e->threads ? e->threads : share,
+                               .first_core = shares && count <= cores ? i * share : -1,
+                               .memory_limit = e->memory_limit,
+                               .physical = there ? physical : -1};
+        memcpy(device->name.type, e->type->name, strnlen(e->type->name, sizeof device->name.type - 1));
+        MST_TRY(e->type->domain(index, &device->domain));
+        out->count++;
+    }
+    return MST_OK;
+}
+
+/* The number of devices of E's type in the list or, if it has a number of physical ones, of these. */
+static int count_before(const entry *e, bool is_physical, const mst_devices *list) {
+    int before = 0;
+    for (int i = 0; i < list->count; i++)
+        if (list->device[i].type == e->type) before = is_physical ? list->device[i].physical + 1 : before + 1;
+    return before;
+}
+
+mst_status mst_devices_add(const mst_device_type *type, mst_devices *out) {
+    const entry e = {.type = type};
+    return add_devices(&e, 1, 1, count_before(&e, false, out), 0, out);
+}
+
+/* Adds the devices of E, whose type has a number of physical ones. */
+static mst_status add_physical(const char *spec, const entry *e, const mst_physical_devices *physical,
+                               mst_devices *out) {
+    const int before = count_before(e, true, out), logical = e->logical ? e->logical : 1;
+    int there;
+    MST_TRY(physical->count(&there));
+    const int count = e->count ? e->count : there;
+    if (count > there - before)
+        return MST_FAIL(MST_INVALID, "devices '%s': there %s %d %s%s here, not %d: use %.*s:%d", spec,
+                        there == 1 ? "is" : "are", there, e->type->name, there == 1 ? "" : "s", before + count,
+                        e->name_length, e->name, there);
+    return add_devices(e, count * logical, logical, before, there, out);
+}
+
+/* ---- reading ---- */
+
+static mst_status read_count(const char *spec, const char **rest, int most, const char *example, int *out) {
+    const char *text = *rest;
+    const long value = isdigit((unsigned char)*text) ? strtol(text, (char **)rest, 10) : 0;
+    if (value < 1 || value > most)
+        return MST_FAIL(MST_INVALID, "devices '%s': a count must be a number from 1 to %d, as in %s", spec, most,
+                        example);
+    *out = (int)value;
+    return MST_OK;
+}
+
+static mst_status read_type(const char *spec, const char **rest, entry *e) {
+    e->name = *rest;
+    e->name_length = (int)strcspn(*rest, ":/,");
+    *rest += e->name_length;
+    e->type = mst_device_type_find(e->name, (size_t)e->name_length);
+    if (e->type) return MST_OK;
+    if (!e->name_length && *e->name == '/')
+        return MST_FAIL(
+            MST_INVALID,
+            "devices '%s': names of devices begin with '/'; this is a list of types and counts, as in cpu:2", spec);
+    const mst_status status = mst_module_for_device_type(e->name, (size_t)e->name_length, &e->type);
+    if (status == MST_NOT_FOUND)
+        return MST_FAIL(MST_INVALID,
+                        "devices '%s': no device type '%.*s' here; there is CPU: use cpu or cpu:2, or put its "
+                        "module into a folder of MUSTER_MODULE_PATH",
+                        spec, e->name_length, e->name);
+    return status ? mst_error_prefix("devices '%s'", spec) : MST_OK;
+}
+
+/* Whether TEXT is the number 0, as in the name of a device. */
+static bool is_zero(const char *text) {
+    const size_t zeros = strspn(text, "0");
+    return zeros && (!text[zeros] || strchr(",/", text[zeros]));
+}
+
+/* Reads "2" or "2x3". */
+static mst_status read_counts(const char *spec, const char **rest, entry *e) {
+    if (is_zero(*rest))
+        return MST_FAIL(MST_INVALID, "devices '%s': counts begin at 1: %.*s:1 is one %s; /%.*s:0 is a device's name",
+                        spec, e->name_length, e->name, e->type->name, e->name_length, e->name);
+    MST_TRY(read_count(spec, rest, MOST_DEVICES, "cpu:2", &e->count));
+    if (**rest != 'x' || !mst_device_type_physical(e->type)) return MST_OK;
+    ++*rest;
+    MST_TRY(read_count(spec, rest, MOST_DEVICES, "gpu:1x2", &e->logical));
+    if (e->logical <= MOST_DEVICES / e->count) return MST_OK;
+    return MST_FAIL(MST_INVALID, "devices '%s': these are more than %d", spec, MOST_DEVICES);
+}
+
+static mst_status read_entry(const char *spec, const char **rest, entry *e) {
+    MST_TRY(read_type(spec, rest, e));
+    if (**rest == ':') {
+        ++*rest;
+        MST_TRY(read_counts(spec, rest, e));
+    }
+    if (**rest == '/') {
+        ++*rest;
+        MST_TRY(read_count(spec, rest, MOST_THREADS, "cpu:2/4", &e->threads));
+    }
+    if (!**rest || **rest == ',') return MST_OK;
+    if (**rest == 'x' && !mst_device_type_physical(e->type))
+        return MST_FAIL(MST_INVALID, "devices '%s': 'x' is for logical devices of a GPU: write %.*s:2 or %.*s:2/4",
+                        spec, e->name_length, e->name, e->name_length, e->name);
+    return MST_FAIL(MST_INVALID, "devices '%s': '%s' is not understood: write cpu:2 or cpu:2/4", spec, *rest);
+}
+
+static mst_status add_entry(const char *spec, const entry *e, mst_devices *out) {
+    const mst_physical_devices *physical = mst_device_type_physical(e->type);
+    if (physical) return add_physical(spec, e, physical, out);
+    return add_devices(e, e->count ? e->count : 1, 1, count_before(e, false, out), 0, out);
+}
+
+/* ---- visible devices ---- */
+
+/* Keeps only the devices at the places that VISIBLE names, in its order. */
+static mst_status keep_visible(mst_devices *devices, const char *visible, bool *taken) {
+    mst_device *kept = calloc((size_t)devices->count + 1, sizeof *kept);
+    if (!kept) return MST_NO_MEMORY("for %d devices", devices->count);
+    int count = 0;
+    const char *text = visible;
+    for (char *end; *text; text = *end == ',' ? end + 1 : end) {
+        const long place = strtol(text, &end, 10);
+        const bool good = end != text && (*end == ',' || !*end) && place >= 0 && place < devices->count;
+        if (!good || taken[place]) {
+            free(kept);
+            return MST_FAIL(MST_INVALID, "visible devices '%s': name places from 0 to %d, each once, as in 0,2",
+                            visible, devices->count - 1);
+        }
+        taken[place] = true;
+        kept[count++] = devices->device[place];
+    }
+    memcpy(devices->device, kept, (size_t)count * sizeof *kept);
+    free(kept);
+    devices->count = count;
+    return MST_OK;
+}
+
+static mst_status select_visible(mst_devices *devices, const char *visible) {
+    if (!visible || !*visible) return MST_OK;
+    bool *taken = calloc((size_t)devices->count + 1, sizeof *taken);
+    if (!taken) return MST_NO_MEMORY("for %d devices", devices->count);
+    mst_status status = keep_visible(devices, visible, taken);
+    free(taken);
+    return status;
+}
+
+/* ---- lists ---- */
+
+mst_status mst_devices_read(const char *spec, const char *visible, int64_t memory_limit, mst_devices *out) {
+    if (!spec || !*spec) spec = "cpu";
+    if (strstr(spec, "://"))
+        return MST_FAIL(MST_INVALID,
+                        "devices '%s': this is an address, as of a TPU, and Muster drives the TPUs of its own host "
+                        "only: run it on that host with tpu:8",
+                        spec);
+    const char *rest = spec;
+    do {
+        entry e = {.memory_limit = memory_limit};
+        MST_TRY(read_entry(spec, &rest, &e));
+        MST_TRY(add_entry(spec, &e, out));
+    } while (*rest++ == ',');
+    return select_visible(out, visible);
+}

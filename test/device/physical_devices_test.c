@@ -1,0 +1,146 @@
+/* Lists of devices of a type that has physical ones: how many there are without a count, logical devices on them, and
+ * what is refused. */
+#include <stddef.h>
+
+#include "support/test.h"
+
+#include "device/device.h"
+#include "support/compiling.h"
+
+enum { PHYSICAL = 2, MOST = 8 };
+
+static bool is_here; /* there are devices at all */
+
+static mst_status count_devices(int *out) {
+    if (!is_here) return MST_FAIL(MST_UNAVAILABLE, "CHIP: no device: see to the driver");
+    *out = PHYSICAL;
+    return MST_OK;
+}
+
+static mst_status find_domain(int index, mst_domain **out) {
+    static mst_domain domains[MOST];
+    mst_domain *like;
+    assert_in_range(index, 0, MOST - 1);
+    EXPECT_OK(compiling_type().domain(0, &like));
+    domains[index] = (mst_domain){.type = like->type, .index = index};
+    *out = &domains[index];
+    return MST_OK;
+}
+
+static int register_types(void **state) {
+    (void)state;
+    static const mst_physical_devices physical = {.count = count_devices};
+    static mst_device_type chip, older;
+    chip = older = compiling_type();
+    chip.name = "CHIP";
+    chip.physical = &physical;
+    chip.domain = find_domain;
+    older.name = "OLDER"; /* the memory behind its end is not read */
+    older.size = offsetof(mst_device_type, physical);
+    older.physical = &physical;
+    return mst_device_type_register(&chip) || mst_device_type_register(&older) ? -1 : 0;
+}
+
+static int make_devices(void **state) {
+    (void)state;
+    is_here = true;
+    return 0;
+}
+
+/* SPEC makes devices of the domains and physical devices in WANTED, "0 on 0, 2 on 0". */
+static void expect_list(const char *spec, const char *visible, const char *wanted) {
+    mst_devices devices;
+    char text[256] = "";
+    EXPECT_OK(mst_devices_create(spec, visible, 7, NULL, &devices));
+    for (int k = 0, used = 0; k < mst_devices_num_listed(&devices); k++) {
+        const mst_device *device = &devices.device[mst_devices_listed(&devices, k)];
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s%d on %d", k ? ", " : "", device->domain->index,
+                         device->physical);
+        assert_int_equal(device->name.index, k);
+        assert_int_equal(device->memory_limit, 7);
+    }
+    assert_string_equal(text, wanted);
+    mst_devices_free(&devices);
+}
+
+static void list_without_a_count_has_all_devices(void **state) {
+    (void)state;
+    expect_list("chip", NULL, "0 on 0, 1 on 1");
+    expect_list("CHIP/1", NULL, "0 on 0, 1 on 1");
+    expect_list("chip:1", NULL, "0 on 0");
+    expect_list("chip:2", NULL, "0 on 0, 1 on 1");
+    expect_list("chip:1,chip:1", NULL, "0 on 0, 1 on 1");
+    expect_list("chip", "1", "1 on 1");
+}
+
+static void logical_devices_share_a_physical_one(void **state) {
+    (void)state;
+    expect_list("chip:1x1", NULL, "0 on 0");
+    expect_list("chip:1x3", NULL, "0 on 0, 2 on 0, 4 on 0");
+    expect_list("chip:2x2/1", NULL, "0 on 0, 2 on 0, 1 on 1, 3 on 1");
+    expect_list("chip:1x2,chip:1", NULL, "0 on 0, 2 on 0, 1 on 1");
+    expect_list("chip:2x2", "3,0", "3 on 1, 0 on 0");
+}
+
+static void physical_devices_are_described_for_showing(void **state) {
+    (void)state;
+    mst_device_info info[2];
+    int count;
+    EXPECT_OK(mst_devices_describe("chip:2x2", "3,0", info, 2, &count));
+    assert_int_equal(count, 2);
+    assert_int_equal(info[0].physical, 1);
+    assert_int_equal(info[1].physical, 0);
+    EXPECT_OK(mst_devices_describe("cpu:1", NULL, info, 2, &count));
+    assert_int_equal(info[0].physical, -1);
+}
+
+static void type_without_a_number_has_one_device_unless_asked(void **state) {
+    (void)state;
+    expect_list("older", NULL, "0 on -1");
+    expect_list("older:3", NULL, "0 on -1, 1 on -1, 2 on -1");
+}
+
+static void what_is_not_there_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec, *error;
+    } bad[] = {{"chip:3", "devices 'chip:3': there are 2 CHIPs here, not 3: use chip:2"},
+               {"chip:1,chip:2", "devices 'chip:1,chip:2': there are 2 CHIPs here, not 3: use chip:2"},
+               {"chip,chip", "there are 2 CHIPs here, not 4: use chip:2"},
+               {"chip:3x2", "there are 2 CHIPs here, not 3: use chip:2"},
+               {"chip:0", "devices 'chip:0': counts begin at 1: chip:1 is one CHIP; /chip:0 is a device's name"},
+               {"chip:0x2", "'chip:0x2': a count must be a number from 1 to 4096, as in cpu:2"},
+               {"chip:1x0", "'chip:1x0': a count must be a number from 1 to 4096, as in gpu:1x2"},
+               {"chip:1x", "a count must be a number from 1 to 4096, as in gpu:1x2"},
+               {"chip:1x2x2", "'x2' is not understood"},
+               {"chip:64x65", "'chip:64x65': these are more than 4096"},
+               {"older:2x2", "'older:2x2': 'x' is for logical devices of a GPU: write older:2 or older:2/4"},
+               {"/chip:0", "'/chip:0': names of devices begin with '/'; this is a list of types and counts"},
+               {"grpc://10.0.0.2:8470", "'grpc://10.0.0.2:8470': this is an address, as of a TPU, and Muster drives"},
+               {"chip:grpc://10.0.0.2:8470", "TPUs of its own host only: run it on that host with tpu:8"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        mst_devices devices;
+        EXPECT_ERROR(mst_devices_create(bad[i].spec, NULL, 0, NULL, &devices), MST_INVALID, bad[i].error);
+        assert_null(devices.device);
+    }
+}
+
+static void type_without_devices_is_refused(void **state) {
+    (void)state;
+    mst_devices devices;
+    is_here = false;
+    EXPECT_ERROR(mst_devices_create("chip", NULL, 0, NULL, &devices), MST_UNAVAILABLE, "no device: see to the driver");
+    assert_null(devices.device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(list_without_a_count_has_all_devices, make_devices),
+        cmocka_unit_test_setup(logical_devices_share_a_physical_one, make_devices),
+        cmocka_unit_test_setup(physical_devices_are_described_for_showing, make_devices),
+        cmocka_unit_test_setup(type_without_a_number_has_one_device_unless_asked, make_devices),
+        cmocka_unit_test_setup(what_is_not_there_is_refused, make_devices),
+        cmocka_unit_test_setup(type_without_devices_is_refused, make_devices),
+    };
+    return cmocka_run_group_tests(tests, register_types, NULL);
+}
