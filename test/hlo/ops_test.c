@@ -169,7 +169,7 @@ static void expect_own(const mst_op *op, size_t offset, mst_precision precision,
     char *options = calloc(1, op->options_size);
     assert_non_null(options);
     if (example.options) memcpy(options, example.options, op->options_size);
-    memcpy(options + offset, &(int32_t){precision}, sizeof(int32_t));
+    memcpy(options + offset, &(int32_t){(int32_t)precision}, sizeof(int32_t));
     example.options = options;
     op_case c;
     hlo_case h = {.precision = other};
