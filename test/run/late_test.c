@@ -88,10 +88,14 @@ typedef struct machine {
     mst_value v, next, write, across, host;
 } machine;
 
+/* Without STORE its arrays have another size each time: the texts are then others than those of machines before it,
+ * which a device may still have for a moment. */
 static machine make_machine(double timeout, int num_frames, mst_store *store) {
+    static int made;
+    const int64_t count = store ? COUNT : COUNT + ++made;
     machine m = {.graph = engine_graph()};
     mst_with_device (m.graph, "/device:LAGOON:1") {
-        m.v = mst_variable(m.graph, "v", mst_fill(m.graph, MST_F32, MST_SHAPE(COUNT), 2));
+        m.v = mst_variable(m.graph, "v", mst_fill(m.graph, MST_F32, MST_SHAPE(count), 2));
         m.next = mst_rename(mst_square(m.v), "next");
     }
     m.write = mst_assign(m.v, m.next);
