@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/no_memory.h"
 #include "bench/bench.h"
 #include "bench/folder.h"
 #include "bench/mlp.h"
+#include "bench/network_process.h"
 #include "bench/peers.h"
 #include "bench/pjrt/recorder.h"
 #include "bench/table.h"
@@ -98,21 +98,15 @@ typedef struct job {
     mst_tensor *tensor[2];
 } job;
 
-static mst_status make_tensors(job *j) {
-    unsigned noise = 1;
-    MST_TRY(mst_tensor_create(MST_F32, MST_SHAPE(BATCH, INPUTS), &j->tensor[0]));
-    MST_TRY(mst_tensor_create(MST_I32, MST_SHAPE(BATCH), &j->tensor[1]));
-    for (int i = 0; i < BATCH * INPUTS; i++) {
-        noise = noise * 1664525U + 1013904223U;
-        mst_tensor_set(j->tensor[0], i, (double)(noise >> 8) / (1 << 24));
-    }
-    for (int i = 0; i < BATCH; i++) mst_tensor_set(j->tensor[1], i, i % CLASSES);
-    return MST_OK;
+/* ROWS of zeros with the label 0. */
+static mst_status make_tensors(mst_shape rows, mst_tensor *out[2]) {
+    MST_TRY(mst_tensor_create(MST_F32, rows, &out[0]));
+    return mst_tensor_create(MST_I32, MST_SHAPE(rows.dim[0]), &out[1]);
 }
 
 static mst_status begin_job(job *j) {
     *j = (job){.graph = NULL};
-    MST_TRY(make_tensors(j));
+    MST_TRY(make_tensors(MST_SHAPE(BATCH, INPUTS), j->tensor));
     MST_TRY(mst_graph_create(&j->graph));
     mst_value x = mst_placeholder(j->graph, MST_F32, MST_SHAPE(BATCH, INPUTS), "x"),
               y = mst_placeholder(j->graph, MST_I32, MST_SHAPE(BATCH), "y");
@@ -160,16 +154,6 @@ static mst_status time_window(job *j, mst_status (*make)(job *j), double *out) {
     return MST_OK;
 }
 
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *value, int count) {
-    qsort(value, (size_t)count, sizeof *value, by_value);
-    return value[count / 2];
-}
-
 /* Windows of both in turns, who is first too; medians of them, and of the differences of neighbours. */
 static mst_status measure_steps(job *j, double seconds) {
     static double window[3][MOST_WINDOWS];
@@ -181,7 +165,7 @@ static mst_status measure_steps(job *j, double seconds) {
         if (count % 2 == 0) MST_TRY(time_window(j, step_bare, bare));
         window[2][count] = *own - *bare;
     }
-    for (int i = 0; i < 3; i++) bench_add(&rows[STEP + i], median(window[i], count));
+    for (int i = 0; i < 3; i++) bench_add(&rows[STEP + i], bench_median_of(window[i], count));
     return MST_OK;
 }
 
@@ -246,8 +230,7 @@ static mst_status fit_in_turns(turns *t) {
                 .ema_decay = 0.99, .ema_num_updates = true);
     mst_tensor *tensor[2] = {NULL, NULL};
     mst_model *model = NULL;
-    mst_status status = mst_tensor_create(MST_F32, MST_SHAPE(ROWS, INPUTS), &tensor[0]);
-    if (!status) status = mst_tensor_create(MST_I32, MST_SHAPE(ROWS), &tensor[1]);
+    mst_status status = make_tensors(MST_SHAPE(ROWS, INPUTS), tensor);
     if (!status) status = mst_model_create(&model);
     if (!status) {
         mst_dataset *data =
@@ -271,7 +254,7 @@ static mst_status measure_fit(double seconds) {
     t.seconds = seconds;
     bench_progress("steps of a training");
     MST_TRY(fit_in_turns(&t));
-    for (int i = 0; i < 3; i++) bench_add(&rows[FIT + i], median(t.us[i], t.count));
+    for (int i = 0; i < 3; i++) bench_add(&rows[FIT + i], bench_median_of(t.us[i], t.count));
     bench_add(&rows[FIT_TO_BARE], bench_median(&rows[FIT_BARE]) / bench_median(&rows[FIT]));
     return MST_OK;
 }
@@ -297,8 +280,7 @@ static mst_status fit_once(void) {
     mst_model *model = NULL;
     mst_tensor *tensor[2] = {NULL, NULL};
     mst_status status = mst_compile_cache_set(getenv("MUSTER_BENCH_CACHE"), 0, stderr);
-    if (!status) status = mst_tensor_create(MST_F32, MST_SHAPE(PICTURES, PICTURE, PICTURE, 3), &tensor[0]);
-    if (!status) status = mst_tensor_create(MST_I32, MST_SHAPE(PICTURES), &tensor[1]);
+    if (!status) status = make_tensors(MST_SHAPE(PICTURES, PICTURE, PICTURE, 3), tensor);
     if (!status) status = mst_model_create(&model);
     if (!status) {
         mst_dataset *data = mst_data_repeat(mst_data_batch(mst_data_from_tensors(tensor, 2), PICTURES, true), -1);
@@ -318,14 +300,7 @@ static mst_status measure_start(const char *times, bench_row *row) {
     FILE *file = NULL;
     if (remove(times) && access(times, F_OK) == 0) return MST_FAIL(MST_IO, "'%s' cannot be removed", times);
     began = bench_now();
-    const pid_t pid = fork();
-    if (pid == 0) {
-        if (freopen("/dev/null", "w", stdout))
-            execl("/proc/self/exe", "muster-bench", "compiled", "--first-step", NULL);
-        _exit(127);
-    }
-    int status = -1;
-    if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0 || !(file = fopen(times, "r")))
+    if (bench_first_step_seconds("compiled") < 0 || !(file = fopen(times, "r")))
         return MST_FAIL(MST_INTERNAL, "a process of one step failed");
     const bool good = fscanf(file, "%lf %lf %lf", &load, &made, &first) == 3;
     fclose(file);
@@ -373,6 +348,8 @@ static int run(const command_call *call) {
     mst_status status = use_recorder();
     if (!status && o->first_step) {
         status = fit_once();
+        if (!status) puts("first step");
+        fflush(stdout);
         return status ? command_fail(EXIT_FAILED, "compiled: %s", mst_error()->message) : EXIT_DONE;
     }
     mst_machine_read(&machine);

@@ -21,11 +21,15 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+double bench_median_of(double *value, int count) {
+    qsort(value, (size_t)count, sizeof *value, compare);
+    return count ? value[count / 2] : 0;
+}
+
 double bench_median(const bench_row *row) {
     double sorted[BENCH_ROUNDS];
     memcpy(sorted, row->value, sizeof sorted);
-    qsort(sorted, (size_t)row->count, sizeof *sorted, compare);
-    return row->count ? sorted[row->count / 2] : 0;
+    return bench_median_of(sorted, row->count);
 }
 
 void bench_add(bench_row *row, double value) {

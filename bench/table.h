@@ -25,6 +25,8 @@ typedef struct bench_row {
 /** Adds a measurement; more than BENCH_ROUNDS are left out. */
 void bench_add(bench_row *row, double value);
 double bench_median(const bench_row *row);
+/** The median of COUNT values, which it sorts; 0 without any. */
+double bench_median_of(double *value, int count);
 /** Prints those of COUNT rows that were measured and not printed yet, a line or a JSON object each. Called whenever a
  *  part of the benchmark has ended, so that its figures are there before the next part begins. */
 void bench_print(bench_row *row, int count, bool json);

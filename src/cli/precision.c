@@ -11,9 +11,7 @@ const char *precision_name(int i) {
 
 const char *precision_help(int i) {
     if (MST_FLOAT32 + i == MST_TENSORFLOAT32)
-        return "on GPUs factors may be rounded to TF32, 10 bits of mantissa, on TPUs to bf16; on CPUs it is the same "
-               "as "
-               "float32";
+        return "on GPUs factors may be rounded to TF32, 10 bits of mantissa, on TPUs to bf16; on CPUs it is as float32";
     return MST_FLOAT32 + i == MST_MIXED_BFLOAT16
                ? "factors are rounded to bf16, sums stay f32, as do weights and all else; f32 where the processor has "
                  "no instructions for bf16"

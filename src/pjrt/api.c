@@ -132,21 +132,37 @@ static mst_status check_version(const char *path, const PJRT_Api *theirs) {
         PJRT_API_MAJOR);
 }
 
-/* What programs are written in: StableHLO 1.0 or later. Plugins need not say what they have. */
-static mst_status check_stablehlo(const char *path, const PJRT_Api *api) {
-    static const char name[] = "stablehlo_current_version";
+mst_status mst_pjrt_attributes(const PJRT_Api *api, const PJRT_NamedValue **out, size_t *count) {
     PJRT_Plugin_Attributes_Args args = {.struct_size = PJRT_Plugin_Attributes_Args_STRUCT_SIZE};
+    *out = NULL;
+    *count = 0;
     if (!api->PJRT_Plugin_Attributes) return MST_OK;
     MST_TRY(mst_pjrt_check(api, api->PJRT_Plugin_Attributes(&args), "asking for versions"));
-    for (size_t i = 0; i < args.num_attributes; i++) {
-        const PJRT_NamedValue *a = &args.attributes[i];
-        if (a->name_size != sizeof name - 1 || memcmp(a->name, name, sizeof name - 1) != 0) continue;
-        if (a->type != PJRT_NamedValue_kInt64List || !a->value_size || a->int64_array_value[0] >= 1) continue;
-        return MST_FAIL(MST_UNAVAILABLE,
-                        "plugin '%s': knows StableHLO %lld only: use a plugin with StableHLO 1.0 or later", path,
-                        (long long)a->int64_array_value[0]);
-    }
+    *out = args.attributes;
+    *count = args.num_attributes;
     return MST_OK;
+}
+
+mst_status mst_pjrt_stablehlo_version(const PJRT_Api *api, const PJRT_NamedValue **out) {
+    static const char name[] = "stablehlo_current_version";
+    const PJRT_NamedValue *attribute;
+    size_t count;
+    *out = NULL;
+    MST_TRY(mst_pjrt_attributes(api, &attribute, &count));
+    for (const PJRT_NamedValue *a = attribute; a < attribute + count; a++)
+        if (a->name_size == sizeof name - 1 && memcmp(a->name, name, sizeof name - 1) == 0 &&
+            a->type == PJRT_NamedValue_kInt64List && a->value_size)
+            *out = a;
+    return MST_OK;
+}
+
+/* What programs are written in: StableHLO 1.0 or later. Plugins need not say what they have. */
+static mst_status check_stablehlo(const char *path, const PJRT_Api *api) {
+    const PJRT_NamedValue *version;
+    MST_TRY(mst_pjrt_stablehlo_version(api, &version));
+    if (!version || version->int64_array_value[0] >= 1) return MST_OK;
+    return MST_FAIL(MST_UNAVAILABLE, "plugin '%s': knows StableHLO %lld only: use a plugin with StableHLO 1.0 or later",
+                    path, (long long)version->int64_array_value[0]);
 }
 
 static mst_status initialize(const char *path, const PJRT_Api *api) {

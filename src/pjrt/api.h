@@ -18,6 +18,11 @@ enum {
  *  loaded, is no plugin, is too old or too new, or lacks a function that this module needs. */
 MST_CHECKED mst_status mst_pjrt_api_load(const char *path, const PJRT_Api **out);
 
+/** Sets OUT to the COUNT attributes of the plugin, which are valid for ever; NULL and 0: it does not say any. */
+MST_CHECKED mst_status mst_pjrt_attributes(const PJRT_Api *api, const PJRT_NamedValue **out, size_t *count);
+/** Sets OUT to the version of StableHLO that the plugin knows, a list of at least one number; NULL: it does not say. */
+MST_CHECKED mst_status mst_pjrt_stablehlo_version(const PJRT_Api *api, const PJRT_NamedValue **out);
+
 /** Writes the SIZE bytes of TEXT (NULL: none) to OUT as one line, as far as its ROOM, at least 1, suffices. */
 void mst_pjrt_line(const char *text, size_t size, char *out, size_t room);
 

@@ -39,19 +39,13 @@ static void add_api_version(const PJRT_Api *api, mst_device_info *out) {
 }
 
 static mst_status add_stablehlo_version(const PJRT_Api *api, mst_device_info *out) {
-    static const char name[] = "stablehlo_current_version";
-    char version[96];
-    PJRT_Plugin_Attributes_Args args = {.struct_size = PJRT_Plugin_Attributes_Args_STRUCT_SIZE};
-    if (!api->PJRT_Plugin_Attributes) return MST_OK;
-    MST_TRY(mst_pjrt_check(api, api->PJRT_Plugin_Attributes(&args), "asking for versions"));
-    for (size_t i = 0; i < args.num_attributes; i++) {
-        const PJRT_NamedValue *a = &args.attributes[i];
-        if (a->name_size != sizeof name - 1 || memcmp(a->name, name, sizeof name - 1) != 0) continue;
-        if (a->type != PJRT_NamedValue_kInt64List || a->value_size != 3) continue;
-        snprintf(version, sizeof version, "%lld.%lld.%lld", (long long)a->int64_array_value[0],
-                 (long long)a->int64_array_value[1], (long long)a->int64_array_value[2]);
-        add_version(out, "StableHLO ", version);
-    }
+    char text[96];
+    const PJRT_NamedValue *version;
+    MST_TRY(mst_pjrt_stablehlo_version(api, &version));
+    if (!version || version->value_size != 3) return MST_OK;
+    const int64_t *number = version->int64_array_value;
+    snprintf(text, sizeof text, "%lld.%lld.%lld", (long long)number[0], (long long)number[1], (long long)number[2]);
+    add_version(out, "StableHLO ", text);
     return MST_OK;
 }
 

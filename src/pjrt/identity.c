@@ -50,11 +50,10 @@ static uint64_t hash_processor(uint64_t hash) {
 }
 
 static mst_status hash_attributes(const PJRT_Api *api, uint64_t *hash) {
-    PJRT_Plugin_Attributes_Args args = {.struct_size = PJRT_Plugin_Attributes_Args_STRUCT_SIZE};
-    if (!api->PJRT_Plugin_Attributes) return MST_OK;
-    MST_TRY(mst_pjrt_check(api, api->PJRT_Plugin_Attributes(&args), "asking for versions"));
-    for (size_t i = 0; i < args.num_attributes; i++) {
-        const PJRT_NamedValue *a = &args.attributes[i];
+    const PJRT_NamedValue *attribute;
+    size_t count;
+    MST_TRY(mst_pjrt_attributes(api, &attribute, &count));
+    for (const PJRT_NamedValue *a = attribute; a < attribute + count; a++) {
         *hash = hash_bytes(*hash, a->name, a->name_size);
         switch (a->type) {
             case PJRT_NamedValue_kString: *hash = hash_bytes(*hash, a->string_value, a->value_size); break;
