@@ -201,7 +201,7 @@ static mst_status check_size(const char *path) {
                     size, least);
 }
 
-mst_status mst_pjrt_api_load(const char *path, const PJRT_Api **out) {
+mst_status mst_pjrt_api_load(const char *path, PJRT_Api **out) {
     const PJRT_Api *(*get)(void);
     MST_TRY(check_size(path));
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* never closed: plugins have threads */

@@ -14,9 +14,9 @@ enum {
     MST_PJRT_MESSAGE = 512      /**< room for the message of a plugin */
 };
 
-/** Loads the plugin at PATH and sets OUT to its functions, which are valid for ever. MST_UNAVAILABLE: it cannot be
+/** Loads the plugin at PATH and sets OUT to its functions. The plugin is never unloaded. MST_UNAVAILABLE: it cannot be
  *  loaded, is no plugin, is too old or too new, or lacks a function that this module needs. */
-MST_CHECKED mst_status mst_pjrt_api_load(const char *path, const PJRT_Api **out);
+MST_CHECKED mst_status mst_pjrt_api_load(const char *path, PJRT_Api **out);
 
 /** Sets OUT to the COUNT attributes of the plugin, which are valid for ever; NULL and 0: it does not say any. */
 MST_CHECKED mst_status mst_pjrt_attributes(const PJRT_Api *api, const PJRT_NamedValue **out, size_t *count);

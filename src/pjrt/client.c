@@ -92,21 +92,21 @@ static mst_status find_devices(mst_pjrt_client *x, const char *path) {
                     x->kind->advice);
 }
 
-/* A client that has not done anything yet. Others would find its devices taken. */
-static void destroy_client(mst_pjrt_client *x) {
+/* Takes back what there is of a client that has not done anything yet: others would find its devices taken. */
+static void drop_client(mst_pjrt_client *x) {
     PJRT_Client_Destroy_Args args = {.struct_size = PJRT_Client_Destroy_Args_STRUCT_SIZE, .client = x->client};
-    if (x->api->PJRT_Client_Destroy) mst_pjrt_error_drop(x->api, x->api->PJRT_Client_Destroy(&args));
+    if (x->client && x->api->PJRT_Client_Destroy) mst_pjrt_error_drop(x->api, x->api->PJRT_Client_Destroy(&args));
     x->client = NULL;
+    x->device = NULL;
+    x->num_devices = 0;
+    free(x->api);
+    x->api = NULL;
 }
 
 static mst_status use_plugin(making *m) {
     mst_pjrt_client *x = m->client;
     MST_TRY(create_client(x));
-    const mst_status status = check_platform(x, m->path);
-    if (status) {
-        destroy_client(x);
-        return status;
-    }
+    MST_TRY(check_platform(x, m->path));
     MST_TRY(find_devices(x, m->path));
     return mst_pjrt_identify(x, m->path);
 }
@@ -117,6 +117,7 @@ static mst_status make_client(void *context) {
     mst_pjrt_guard_exit();
     mst_pjrt_work_begin();
     const mst_status status = use_plugin(m);
+    if (status) drop_client(m->client);
     mst_pjrt_guard_exit();
     mst_pjrt_work_end();
     return status;
@@ -125,7 +126,7 @@ static mst_status make_client(void *context) {
 /* ---- the others ---- */
 
 static mst_status start_making(mst_pjrt_client *x) {
-    static const mst_errand_type type = {make_client, free}; /* what of a client there is stays */
+    static const mst_errand_type type = {make_client, free};
     making *m = calloc(1, sizeof *m);
     if (!m) return MST_NO_MEMORY("for a client");
     m->client = x;

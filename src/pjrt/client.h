@@ -37,7 +37,7 @@ enum { MST_PJRT_TEXT = 128 };
 typedef struct mst_pjrt_client {
     const mst_pjrt_kind *kind;
     /* written by the errand, and by nobody once the client is made */
-    const PJRT_Api *api;
+    PJRT_Api *api;
     PJRT_Client *client;
     PJRT_Device *const *device;
     int num_devices;                                        /**< at least 1 */

@@ -84,6 +84,8 @@ static void client_is_asked_for_again_only_if_its_option_may_be_unknown(void **s
     EXPECT_ERROR(ask_for_devices("PJRT_Client_Create 1 fail NOT_FOUND no driver; PJRT_Client_Create 2 fail", 1),
                  MST_INTERNAL,
                  "making a client for 'xla': the plugin says: shim: PJRT_Client_Create: no driver: use cpu");
+    EXPECT_ERROR(ask_for_devices("PJRT_Client_AddressableDevices 1 fail", 1), MST_INTERNAL, "asking for the devices");
+    assert_int_equal(bare_count("PJRT_Client_Destroy"), 1);
     EXPECT_OK(ask_for_devices("PJRT_Client_Create 1 fail INVALID_ARGUMENT no such option", 2));
 }
 
@@ -159,6 +161,7 @@ static void event_that_cannot_be_waited_for_fails_one_step(void **state) {
     for (int i = 0; i < 2; i++) {
         mst_tensor *sum;
         EXPECT_ERROR(run_job(&j, &sum), MST_INTERNAL, "the plugin says: shim: PJRT_Event_OnReady: ");
+        mst_tensor_release(sum);
     }
     bare_faults("");
     expect_step(&j, v++);
