@@ -49,7 +49,9 @@ typedef struct mst_session_options {
      *  the CPU is added, with all cores and no limit of memory, for what they cannot run. It has a name,
      *  "/device:CPU:0", but does not count. */
     const char *devices;
-    /** Indices in that list of the devices that are used, which are then numbered anew from 0: "1,0". Default: all. */
+    /** Indices in that list of the devices that are used, which are then numbered anew from 0: "1,0". Default: all.
+     *  If that list is "gpu" or "gpu:4", the process does not touch the other GPUs. The first such choice of a process
+     *  decides: later lists have no other GPUs. */
     const char *visible_devices;
     /** A node that cannot run on its device runs on another device of the same task. That is the first one with the
      *  host's memory that can run it. */

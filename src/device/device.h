@@ -24,10 +24,15 @@
 struct mst_backend;
 struct mst_backend_services;
 
-/** The physical devices of a type. No pointer may be NULL. */
+/** The physical devices of a type. No pointer may be NULL, except `see`. */
 typedef struct mst_physical_devices {
     /** Sets OUT to their number, at least 1. MST_UNAVAILABLE if there is none. */
     mst_status (*count)(int *out);
+    /** Asks that this process sees only the COUNT devices at PLACE (each once, from 0) of all that are on this host,
+     *  and leaves the others alone. Sets *SEEN to true if so it is: then these are all there are, in the order of their
+     *  places. Else *SEEN stays false, and it sees all. MST_INVALID if it sees others for good. NULL: it always sees
+     *  all. */
+    mst_status (*see)(const int *place, int count, bool *seen);
 } mst_physical_devices;
 
 /** A type of device. Its backend turns a plan's part into something that runs (run/backend.h). No pointer may be NULL,

@@ -150,23 +150,40 @@ static mst_status add_entry(const char *spec, const entry *e, mst_devices *out) 
 
 /* ---- visible devices ---- */
 
-/* Keeps only the devices at the places that VISIBLE names, in its order. */
-static mst_status keep_visible(mst_devices *devices, const char *visible, bool *taken) {
-    mst_device *kept = calloc((size_t)devices->count + 1, sizeof *kept);
-    if (!kept) return MST_NO_MEMORY("for %d devices", devices->count);
-    int count = 0;
+/* Reads the places in VISIBLE, each below MOST, into PLACE, which has room for MOST. TAKEN has MOST zeros. */
+static mst_status read_places(const char *visible, int most, bool *taken, int *place, int *count) {
     const char *text = visible;
+    *count = 0;
     for (char *end; *text; text = *end == ',' ? end + 1 : end) {
-        const long place = strtol(text, &end, 10);
-        const bool good = end != text && (*end == ',' || !*end) && place >= 0 && place < devices->count;
-        if (!good || taken[place]) {
-            free(kept);
+        const long read = strtol(text, &end, 10);
+        const bool good = end != text && (*end == ',' || !*end) && read >= 0 && read < most;
+        if (!good || taken[read])
             return MST_FAIL(MST_INVALID, "visible devices '%s': name places from 0 to %d, each once, as in 0,2",
-                            visible, devices->count - 1);
-        }
-        taken[place] = true;
-        kept[count++] = devices->device[place];
+                            visible, most - 1);
+        taken[read] = true;
+        place[(*count)++] = (int)read;
     }
+    return MST_OK;
+}
+
+/* Sets *PLACE to the places in VISIBLE, each below MOST, which the caller frees. */
+static mst_status find_places(const char *visible, int most, int **place, int *count) {
+    bool *taken = calloc((size_t)most + 1, sizeof *taken);
+    *place = calloc((size_t)most + 1, sizeof **place);
+    mst_status status = taken && *place ? MST_OK : MST_NO_MEMORY("for %d devices", most);
+    if (!status) status = read_places(visible, most, taken, *place, count);
+    free(taken);
+    if (!status) return MST_OK;
+    free(*place);
+    *place = NULL;
+    return status;
+}
+
+/* Keeps only the COUNT devices at PLACE, in this order. */
+static mst_status keep_places(mst_devices *devices, const int *place, int count) {
+    mst_device *kept = calloc((size_t)count + 1, sizeof *kept);
+    if (!kept) return MST_NO_MEMORY("for %d devices", count);
+    for (int i = 0; i < count; i++) kept[i] = devices->device[place[i]];
     memcpy(devices->device, kept, (size_t)count * sizeof *kept);
     free(kept);
     devices->count = count;
@@ -174,11 +191,41 @@ static mst_status keep_visible(mst_devices *devices, const char *visible, bool *
 }
 
 static mst_status select_visible(mst_devices *devices, const char *visible) {
-    if (!visible || !*visible) return MST_OK;
-    bool *taken = calloc((size_t)devices->count + 1, sizeof *taken);
-    if (!taken) return MST_NO_MEMORY("for %d devices", devices->count);
-    mst_status status = keep_visible(devices, visible, taken);
-    free(taken);
+    int *place, count;
+    MST_TRY(find_places(visible, devices->count, &place, &count));
+    const mst_status status = keep_places(devices, place, count);
+    free(place);
+    return status;
+}
+
+/* Replaces each place by the number of those that are smaller. */
+static mst_status rank(int *place, int count) {
+    int *rank = calloc((size_t)count + 1, sizeof *rank);
+    if (!rank) return MST_NO_MEMORY("for %d devices", count);
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < count; k++) rank[i] += place[k] < place[i];
+    memcpy(place, rank, (size_t)count * sizeof *rank);
+    free(rank);
+    return MST_OK;
+}
+
+/* Adds the devices at PLACE, which are all of E's type that this process sees. */
+static mst_status add_seen(const entry *e, int *place, int count, mst_devices *out) {
+    MST_TRY(add_devices(e, count, 1, 0, count, out));
+    MST_TRY(rank(place, count));
+    return keep_places(out, place, count);
+}
+
+/* If E's type can leave the devices alone that VISIBLE does not name, adds the others, and sets *SEEN. */
+static mst_status see_visible(const entry *e, const char *visible, mst_devices *out, bool *seen) {
+    const mst_physical_devices *physical = mst_device_type_physical(e->type);
+    int *place, count;
+    if (!physical || !physical->see || e->logical) return MST_OK;
+    MST_TRY(find_places(visible, e->count ? e->count : MOST_DEVICES, &place, &count));
+    mst_status status = count ? physical->see(place, count, seen) : MST_OK;
+    if (status) status = mst_error_prefix("visible devices '%s'", visible);
+    if (!status && *seen) status = add_seen(e, place, count, out);
+    free(place);
     return status;
 }
 
@@ -192,10 +239,14 @@ mst_status mst_devices_read(const char *spec, const char *visible, int64_t memor
                         "only: run it on that host with tpu:8",
                         spec);
     const char *rest = spec;
+    const bool has_visible = visible && *visible;
     do {
         entry e = {.memory_limit = memory_limit};
+        bool seen = false;
         MST_TRY(read_entry(spec, &rest, &e));
+        if (has_visible && e.name == spec && !*rest) MST_TRY(see_visible(&e, visible, out, &seen));
+        if (seen) return MST_OK;
         MST_TRY(add_entry(spec, &e, out));
     } while (*rest++ == ',');
-    return select_visible(out, visible);
+    return has_visible ? select_visible(out, visible) : MST_OK;
 }

@@ -36,17 +36,24 @@ static mst_status report_creation(const mst_pjrt_client *x, PJRT_Error *error) {
                     x->kind->advice);
 }
 
-/* Makes the client with its option or, if the plugin does not know that, without. */
+/* Makes the client with its option or, if the plugin does not know that, without. What names its devices stays. */
 static mst_status create_client(mst_pjrt_client *x) {
-    PJRT_Client_Create_Args args = {.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE};
-    if (x->kind->option.name) {
-        args.create_options = &x->kind->option;
-        args.num_options = 1;
-    }
+    enum { MOST_OPTIONS = 2 };
+    PJRT_NamedValue option[MOST_OPTIONS];
+    PJRT_Client_Create_Args args = {.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE, .create_options = option};
+    if (x->num_visible)
+        option[args.num_options++] = (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
+                                                       .name = x->kind->visible_option,
+                                                       .name_size = strlen(x->kind->visible_option),
+                                                       .type = PJRT_NamedValue_kInt64List,
+                                                       .int64_array_value = x->visible,
+                                                       .value_size = (size_t)x->num_visible};
+    if (x->kind->option.name) option[args.num_options++] = x->kind->option;
     PJRT_Error *error = x->api->PJRT_Client_Create(&args);
-    if (error && args.num_options && is_of_option(x->api, error)) {
+    if (error && x->kind->option.name && is_of_option(x->api, error)) {
         mst_pjrt_error_drop(x->api, error);
-        args = (PJRT_Client_Create_Args){.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE};
+        args.num_options--;
+        args.client = NULL;
         error = x->api->PJRT_Client_Create(&args);
     }
     x->client = args.client;
@@ -147,11 +154,16 @@ static mst_status need_client(mst_pjrt_client *x) {
             "the first, or start a program of its own",
             x->kind->name);
     if (x->is_made) return MST_OK;
-    if (!x->errand) MST_TRY(start_making(x));
+    if (!x->errand) {
+        const mst_status status = start_making(x);
+        if (status) x->num_visible = 0;
+        MST_TRY(status);
+    }
     x->process = getpid();
     const mst_status status = services->errand_wait(x->errand, services->clock_now() + patience, "loading the plugin");
     if (status == MST_DEADLINE) return status; /* the next call waits for the same */
     x->is_made = !status;
+    if (status) x->num_visible = 0;
     services->errand_leave(x->errand);
     x->errand = NULL;
     return status;
@@ -168,6 +180,41 @@ mst_status mst_pjrt_client_count(mst_pjrt_client *x, int *out) {
     MST_TRY(mst_pjrt_client_need(x));
     *out = x->num_devices;
     return MST_OK;
+}
+
+static int compare_places(const void *a, const void *b) {
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static mst_status see(mst_pjrt_client *x, const int64_t *visible, int count, bool *seen) {
+    const size_t bytes = (size_t)count * sizeof *visible;
+    if (!x->is_made && !x->errand) {
+        memcpy(x->visible, visible, bytes);
+        x->num_visible = count;
+    }
+    if (!x->num_visible) return MST_OK;
+    if (x->num_visible != count || memcmp(x->visible, visible, bytes) != 0)
+        return MST_FAIL(MST_INVALID,
+                        "this process has chosen others of type '%s' before, and keeps these: choose the same, or all "
+                        "that it needs in its first list of devices",
+                        x->kind->name);
+    MST_TRY(need_client(x));
+    *seen = x->num_devices == count;
+    if (!*seen) x->num_visible = 0; /* the plugin does not know the option */
+    return MST_OK;
+}
+
+mst_status mst_pjrt_client_see(mst_pjrt_client *x, const int *place, int count, bool *seen) {
+    int64_t visible[MST_PJRT_MOST_VISIBLE];
+    if (count > MST_PJRT_MOST_VISIBLE)
+        return MST_FAIL(MST_INVALID, "these are more than %d: name fewer", (int)MST_PJRT_MOST_VISIBLE);
+    for (int i = 0; i < count; i++) visible[i] = place[i];
+    qsort(visible, (size_t)count, sizeof *visible, compare_places);
+    pthread_mutex_lock(&x->lock);
+    const mst_status status = see(x, visible, count, seen);
+    pthread_mutex_unlock(&x->lock);
+    return status;
 }
 
 PJRT_Device *mst_pjrt_client_device(const mst_pjrt_client *x, int index) {

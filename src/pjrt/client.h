@@ -27,12 +27,13 @@ typedef struct mst_pjrt_kind {
     const char *const *platforms; /**< of the plugins that fit it: "cuda", "rocm", NULL */
     const char *const *places;    /**< of its plugins (pjrt/find_plugin.h) */
     const PJRT_NamedValue option; /**< for the client; no name: none */
+    const char *visible_option;   /**< for the client: the list of devices that it has; NULL: there is none */
     const char *advice;           /**< what to do where a plugin finds no device */
     const mst_pjrt_flag *flags;
     bool is_processor; /**< the processor of this machine is the device, as many logical ones as are asked for */
 } mst_pjrt_kind;
 
-enum { MST_PJRT_TEXT = 128 };
+enum { MST_PJRT_TEXT = 128, MST_PJRT_MOST_VISIBLE = 64 };
 
 typedef struct mst_pjrt_client {
     const mst_pjrt_kind *kind;
@@ -44,11 +45,13 @@ typedef struct mst_pjrt_client {
     char plugin[MST_PJRT_TEXT], device_kind[MST_PJRT_TEXT]; /**< what an executable was compiled by, and for */
     char identity[2 * MST_PJRT_TEXT];                       /**< both: "NVIDIA H200, gpu 0.116 89abcdef01234567" */
 
-    mst_domain_type memory;    /**< of all its devices; set with the first (pjrt/buffers.h) */
-    bool is_made;              /**< the errand has succeeded */
-    pid_t process;             /**< that began to make the client; 0: none */
-    struct mst_errand *errand; /**< that is making the client; NULL: none */
-    pthread_mutex_t lock;      /**< of the last three */
+    mst_domain_type memory;                 /**< of all its devices; set with the first (pjrt/buffers.h) */
+    bool is_made;                           /**< the errand has succeeded */
+    int64_t visible[MST_PJRT_MOST_VISIBLE]; /**< the devices that it is to have, in order of their numbers */
+    int num_visible;                        /**< 0: all */
+    pid_t process;                          /**< that began to make the client; 0: none */
+    struct mst_errand *errand;              /**< that is making the client; NULL: none */
+    pthread_mutex_t lock;                   /**< of the last five */
 } mst_pjrt_client;
 
 #define MST_PJRT_CLIENT(own_kind) \
@@ -60,6 +63,9 @@ typedef struct mst_pjrt_client {
 MST_CHECKED mst_status mst_pjrt_client_need(mst_pjrt_client *client);
 /** Sets OUT to the number of the plugin's devices, at least 1. Makes the client if necessary. */
 MST_CHECKED mst_status mst_pjrt_client_count(mst_pjrt_client *client, int *out);
+/** Asks for a client that has only the COUNT devices at PLACE, and makes it if necessary (`see` of
+ *  mst_physical_devices). */
+MST_CHECKED mst_status mst_pjrt_client_see(mst_pjrt_client *client, const int *place, int count, bool *seen);
 /** The device of the plugin for device INDEX of CLIENT's type, which is logical: INDEX modulo their number. */
 PJRT_Device *mst_pjrt_client_device(const mst_pjrt_client *client, int index);
 

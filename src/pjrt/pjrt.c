@@ -41,6 +41,7 @@ static const mst_pjrt_kind gpu_kind = {
                .type = PJRT_NamedValue_kBool,
                .bool_value = false,
                .value_size = 1},
+    .visible_option = "visible_devices",
     .advice = "see to the driver (nvidia-smi or rocm-smi lists the GPUs that it finds), or use cpu",
     .flags = (const mst_pjrt_flag[]){
         {"xla_gpu_exclude_nondeterministic_ops", true}, {"xla_allow_excess_precision", false}, {NULL, false}}};
@@ -67,14 +68,18 @@ CLIENT(xla)
 CLIENT(gpu)
 CLIENT(tpu)
 
+static mst_status gpu_see(const int *place, int count, bool *seen) {
+    return mst_pjrt_client_see(&gpu_client, place, count, seen);
+}
+
 /* The physical devices of a type. */
-#define PHYSICAL(own)                                     \
+#define PHYSICAL(own, own_see)                            \
     static mst_status own##_count(int *out) {             \
         return mst_pjrt_client_count(&own##_client, out); \
     }                                                     \
-    static const mst_physical_devices own##_physical = {own##_count};
-PHYSICAL(gpu)
-PHYSICAL(tpu)
+    static const mst_physical_devices own##_physical = {own##_count, own_see};
+PHYSICAL(gpu, gpu_see)
+PHYSICAL(tpu, NULL)
 
 static bool supports(const mst_op *op, int num_src, const mst_spec *src) {
     const unsigned silent = MST_OP_VARIABLE | MST_OP_PLACEHOLDER | MST_OP_CONSTANT | MST_OP_NO_VALUE;

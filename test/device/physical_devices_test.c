@@ -1,5 +1,5 @@
-/* Lists of devices of a type that has physical ones: how many there are without a count, logical devices on them, and
- * what is refused. */
+/* Lists of devices of a type that has physical ones: how many there are without a count, logical devices on them, those
+ * that are left alone, and what is refused. */
 #include <stddef.h>
 
 #include "support/test.h"
@@ -27,23 +27,42 @@ static mst_status find_domain(int index, mst_domain **out) {
     return MST_OK;
 }
 
+/* What a type was asked to see last, "2 0", and whether it can. */
+static char asked[64];
+static bool can_see;
+
+static mst_status see(const int *place, int count, bool *seen) {
+    *asked = '\0';
+    for (int i = 0, used = 0; i < count; i++)
+        used += snprintf(asked + used, sizeof asked - (size_t)used, "%s%d", i ? " " : "", place[i]);
+    if (place[0] == MOST) return MST_FAIL(MST_INVALID, "others were chosen before");
+    *seen = can_see;
+    return MST_OK;
+}
+
 static int register_types(void **state) {
     (void)state;
     static const mst_physical_devices physical = {.count = count_devices};
-    static mst_device_type chip, older;
-    chip = older = compiling_type();
+    static const mst_physical_devices hiding = {.count = count_devices, .see = see};
+    static mst_device_type chip, older, eye;
+    chip = older = eye = compiling_type();
     chip.name = "CHIP";
     chip.physical = &physical;
     chip.domain = find_domain;
     older.name = "OLDER"; /* the memory behind its end is not read */
     older.size = offsetof(mst_device_type, physical);
     older.physical = &physical;
-    return mst_device_type_register(&chip) || mst_device_type_register(&older) ? -1 : 0;
+    eye.name = "EYE";
+    eye.physical = &hiding;
+    eye.domain = find_domain;
+    return mst_device_type_register(&chip) || mst_device_type_register(&older) || mst_device_type_register(&eye) ? -1
+                                                                                                                 : 0;
 }
 
 static int make_devices(void **state) {
     (void)state;
-    is_here = true;
+    is_here = can_see = true;
+    *asked = '\0';
     return 0;
 }
 
@@ -100,6 +119,39 @@ static void type_without_a_number_has_one_device_unless_asked(void **state) {
     expect_list("older:3", NULL, "0 on -1, 1 on -1, 2 on -1");
 }
 
+static void type_sees_only_what_is_visible(void **state) {
+    (void)state;
+    expect_list("eye:8", "6,1,7", "1 on 1, 0 on 0, 2 on 2"); /* those that it sees are numbered by their places */
+    assert_string_equal(asked, "6 1 7");
+    expect_list("eye", "1", "0 on 0");
+    assert_string_equal(asked, "1");
+    can_see = false;
+    expect_list("eye:2", "1", "1 on 1");
+    assert_string_equal(asked, "1");
+}
+
+static void other_lists_see_all(void **state) {
+    (void)state;
+    expect_list("eye:1x2", "1", "2 on 0");
+    expect_list("eye:1,eye:1", "1", "1 on 1");
+    expect_list("eye", "", "0 on 0, 1 on 1");
+    expect_list("chip", "1", "1 on 1");
+    assert_string_equal(asked, "");
+}
+
+static void what_cannot_be_visible_is_refused(void **state) {
+    (void)state;
+    static const char *const bad[] = {"2", "x", "0,0", "-1", "0 1"};
+    mst_devices devices;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        EXPECT_ERROR(mst_devices_create("eye:2", bad[i], 0, NULL, &devices), MST_INVALID, "places from 0 to 1, each");
+        assert_string_equal(asked, "");
+    }
+    EXPECT_ERROR(mst_devices_create("eye", "8", 0, NULL, &devices), MST_INVALID,
+                 "visible devices '8': others were chosen before");
+    assert_null(devices.device);
+}
+
 static void what_is_not_there_is_refused(void **state) {
     (void)state;
     static const struct {
@@ -139,6 +191,9 @@ int main(void) {
         cmocka_unit_test_setup(logical_devices_share_a_physical_one, make_devices),
         cmocka_unit_test_setup(physical_devices_are_described_for_showing, make_devices),
         cmocka_unit_test_setup(type_without_a_number_has_one_device_unless_asked, make_devices),
+        cmocka_unit_test_setup(type_sees_only_what_is_visible, make_devices),
+        cmocka_unit_test_setup(other_lists_see_all, make_devices),
+        cmocka_unit_test_setup(what_cannot_be_visible_is_refused, make_devices),
         cmocka_unit_test_setup(what_is_not_there_is_refused, make_devices),
         cmocka_unit_test_setup(type_without_devices_is_refused, make_devices),
     };

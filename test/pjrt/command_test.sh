@@ -259,6 +259,31 @@ done
 count=$("$muster" devices --devices gpu --json | tr ',' '\n' | grep -c 'device:GPU:' || true)
 check "$([ "$count" -eq 2 ] && echo yes)" "gpu is all GPUs" "$count"
 
+# visible DEVICES PLACES: the devices that there are, and the lists that the plugin was given.
+visible() {
+    rm -f "$folder/options"
+    count=$(MUSTER_SHIM_OPTIONS="$folder/options" "$muster" devices --devices "$1" --visible-devices "$2" --json |
+        tr ',' '\n' | grep -c 'device:GPU:' || true)
+    lists=$(sed -n 's/^visible_devices //p' "$folder/options")
+}
+for there in 1 2; do # a plugin that takes the option, and one that does not
+    MUSTER_SHIM_DEVICES=$there visible gpu:2 1
+    check "$([ "$count/$lists" = 1/1 ] && echo yes)" "the plugin is told which GPUs are visible: it has $there" "$count/$lists"
+done
+visible gpu 5,3
+check "$([ "$count/$lists" = 2/3,5 ] && echo yes)" "all places are told" "$count/$lists"
+visible gpu:1x2 1
+check "$([ "$count/$lists" = 1/ ] && echo yes)" "logical GPUs need their physical one" "$count/$lists"
+MUSTER_SHIM_DEVICES=1 train gpu:2 --visible-devices 1 --shards 2
+check "$([ "$weights" = "$two" ] && echo yes)" "a GPU that is chosen so trains" "$weights, and $two on xla:2"
+said=$(MUSTER_SHIM_OPTIONS="$folder/refused" MUSTER_SHIM_FAULTS="PJRT_Client_Create 1+ fail INVALID_ARGUMENT no such GPU" \
+    "$muster" devices --devices gpu --visible-devices 7 2>&1 || true)
+case $said in
+    "error: devices: visible devices '7': "*"no such GPU: see to the driver"*) found=yes ;;
+    *) found=no ;;
+esac
+check $found "a GPU that is not there is refused" "$said"
+
 # expect_error DEVICES TEXT: one line of error, with TEXT in it.
 expect_error() {
     said=$("$muster" train --steps 1 --devices "$1" 2>&1 || true)
