@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/accelerators.h"
 #include "cli/command.h"
 #include "cli/json_events.h"
 #include "muster/device.h"
@@ -46,38 +47,9 @@ static void print_bytes(const char *before, int64_t bytes, const char *after) {
 
 /* ---- accelerators ---- */
 
-/* What is known of the accelerators. */
-typedef struct accelerators {
-    const char *type, *title; /* "gpu", "GPUs"; NULL: no plugin is configured, or it cannot be used */
-    mst_device_info first;    /* the first of them */
-    char problem[512];        /* why the plugin cannot be used; "": it can, or none is configured */
-} accelerators;
-
 static const char ADVICE[] =
     "none configured: pip install jax[cuda13] into a virtual environment (2.5 GB), then export "
     "MUSTER_PJRT_PLUGIN=ENVIRONMENT; docs/accelerators.md";
-
-/* Finds the accelerators of the plugin that is configured, whatever their type. libtpu is only tried as what it is,
- * because it waits for TPUs elsewhere. */
-static void find_accelerators(accelerators *out) {
-    static const char *const types[] = {"gpu", "xla", "tpu"}, *const titles[] = {"GPUs", "XLA devices", "TPUs"};
-    enum { NUM_TYPES = sizeof types / sizeof *types };
-    const char *plugin = secure_getenv("MUSTER_PJRT_PLUGIN");
-    mst_status status = MST_NOT_FOUND;
-    *out = (accelerators){0};
-    if (!plugin || !*plugin) return;
-    const int begin = strstr(plugin, "libtpu") ? NUM_TYPES - 1 : 0;
-    for (int i = begin, count; i < NUM_TYPES && status == MST_NOT_FOUND; i++) {
-        status = mst_devices_describe(types[i], NULL, &out->first, 1, &count);
-        if (!status) {
-            out->type = types[i];
-            out->title = titles[i];
-        } else if (status != MST_NOT_FOUND || !*out->problem) {
-            snprintf(out->problem, sizeof out->problem, "%s", mst_error()->message);
-        }
-    }
-    if (!status) *out->problem = '\0';
-}
 
 /* Writes "NVIDIA H200, 140.6 GiB, 976.6 KiB in use" to standard output, as far as it is known. */
 static void print_accelerator(const mst_device_info *device) {
@@ -186,7 +158,7 @@ static int show(const devices_options *o, const char *spec, mst_device_info *dev
     int count;
     if (mst_devices_describe(spec, o->visible_devices, device, most, &count)) return command_fail_usage("devices");
     mst_machine_read(&machine);
-    find_accelerators(&others);
+    accelerators_find(ACCELERATORS_ALL, NULL, &others);
     if (!o->json)
         print_table(&machine, &others, device, count);
     else if (print_json(&machine, &others, device, count))

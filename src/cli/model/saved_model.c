@@ -5,6 +5,7 @@
  * the classes are those that the user gives, else those of the note. Then the model is built, and its weights are
  * restored by name. If the file has other names, --name-map tells them. */
 #include "cli/model/saved_model.h"
+#include "cli/accelerators.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -82,7 +83,8 @@ const option saved_model_options[] = {
      .help = "u8 inputs stay 0 to 255; else they are divided by 255, unless the network begins with a Rescaling "
              "(default: as in training)"},
     {"batch-size", OPTION_INTEGER, AT(batch_size), "N", "1000", 1, 1e9, .help = "examples of a step"},
-    {"devices", OPTION_TEXT, AT(devices), "SPEC", "cpu", .help = "as of muster train"},
+    {"devices", OPTION_TEXT, AT(devices), "SPEC",
+     .help = "as of muster train (default: gpu:1 or tpu:1 if MUSTER_PJRT_PLUGIN names such a plugin, else cpu)"},
     {"precision", OPTION_TEXT, AT(precision), "NAME", .choice = precision_name,
      .help = "of products, as of muster train (default: as in training)"},
     {"json", OPTION_FLAG, AT(json), .help = "one JSON object a line on standard output, and nothing else"},
@@ -491,7 +493,10 @@ static mst_status open_weights(const saved_options *o, const option_list *list, 
 
 static mst_status compile_model(const saved_options *o, saved_model *out) {
     const char *positive = o->positive ? o->positive : noted(&out->note, "positive");
-    mst_compile_options compile = {.precision = out->precision, .session = {.devices = o->devices}};
+    char found[32];
+    if (!o->devices) accelerators_default(found);
+    mst_compile_options compile = {.precision = out->precision,
+                                   .session = {.devices = o->devices ? o->devices : found}};
     MST_TRY(positive_class_choose(o->predicts ? NULL : positive, out->objective, out->num_objectives));
     objective_compile(out->objective, out->num_objectives, &compile);
     return mst_compile_with(out->model, &compile);

@@ -418,6 +418,7 @@ static int train_run(const command_call *call) {
     name_map_free(&t.variables);
     free(t.device);
     free(t.devices);
+    free(t.accelerators_problem);
     free(t.checkpoint);
     mst_snapshot_release(t.trained);
     free(data);

@@ -6,6 +6,7 @@
 
 #include "base/busy_cores.h"
 #include "base/shard_rows.h"
+#include "cli/accelerators.h"
 #include "cli/command.h"
 #include "cli/train/train_checkpoint.h"
 #include "cli/train/train_cluster.h"
@@ -79,6 +80,32 @@ static int default_shards(const training *t, int devices, int workers) {
     return DEFAULT_SHARDS % devices ? devices : DEFAULT_SHARDS;
 }
 
+/* As many devices of one core each as there are cores, and as divide SHARDS, in SPEC. */
+static void choose_cores(training *t, int shards, char spec[SPEC_SIZE]) {
+    const int cores = train_cluster_cores(t, mst_num_cores());
+    const int count = devices_for(train_shards_here(t, shards), cores);
+    snprintf(spec, SPEC_SIZE, "cpu:%d/1", count);
+    t->idle_cores = cores - count;
+    if (count > 1 && !t->cluster) t->others = others_on_all_cores();
+}
+
+/* Sets SPEC to all accelerators of this host, or to as many as divide SHARDS, if these are chosen (else 0). Returns
+ * false if there are none. */
+static bool choose_accelerators(training *t, int shards, char spec[SPEC_SIZE]) {
+    accelerators found;
+    accelerators_find(ACCELERATORS_FASTER, t->o->visible_devices, &found);
+    if (*found.problem && !found.is_other) t->accelerators_problem = strdup(found.problem);
+    if (!found.type) return false;
+    const bool is_one = t->o->strategy == MST_STRATEGY_ONE;
+    if (t->o->visible_devices || (!shards && !is_one && found.count > 1)) {
+        snprintf(spec, SPEC_SIZE, "%s", found.type);
+    } else {
+        const int count = is_one ? 1 : shards ? devices_for(train_shards_here(t, shards), found.count) : found.count;
+        snprintf(spec, SPEC_SIZE, "%s:%d", found.type, count);
+    }
+    return true;
+}
+
 int train_choose_devices(training *t) {
     const train_options *o = t->o;
     const bool one = o->strategy == MST_STRATEGY_ONE;
@@ -88,14 +115,9 @@ int train_choose_devices(training *t) {
     if (o->shards && o->shards < workers)
         return command_fail(EXIT_USAGE, "train: --shards %d are too few for %d workers: give at least as many",
                             o->shards, workers);
-    if (!o->devices && !one) {
+    if (!o->devices && !choose_accelerators(t, o->shards ? o->shards : kept, chosen) && !one) {
         const int most = workers > DEFAULT_SHARDS ? workers : DEFAULT_SHARDS;
-        const int shards = o->shards ? o->shards : kept ? kept : most;
-        const int cores = train_cluster_cores(t, mst_num_cores());
-        const int count = devices_for(train_shards_here(t, shards), cores);
-        snprintf(chosen, sizeof chosen, "cpu:%d/1", count);
-        t->idle_cores = cores - count;
-        if (count > 1 && !t->cluster) t->others = others_on_all_cores();
+        choose_cores(t, o->shards ? o->shards : kept ? kept : most, chosen);
     }
     t->devices = strdup(o->devices ? o->devices : chosen);
     if (!t->devices) return out_of_memory();

@@ -168,9 +168,10 @@ static const option strategy_options[] = {
     {"devices", OPTION_TEXT, AT(devices), "SPEC",
      .help =
          "cpu:2 is the CPU as two devices, cpu:2/4 with 4 threads each, cpu all cores as one; gpu is all GPUs, gpu:2 "
-         "two of them, gpu:1x2 two logical devices on one; tpu:8 eight TPUs (default: as many devices of one core "
-         "as there are cores and as divide the shards; with --strategy one: cpu); where other programs keep the "
-         "cores busy, cpu can be faster, with the same weights"},
+         "two of them, gpu:1x2 two logical devices on one; tpu:8 eight TPUs (default: all GPUs or TPUs if "
+         "MUSTER_PJRT_PLUGIN names such a plugin; else as many devices of one core as there are cores and as divide "
+         "the shards; with --strategy one: one GPU or TPU, else cpu); where other programs keep the cores busy, cpu "
+         "can be faster, with the same weights"},
     {"visible-devices", OPTION_TEXT, AT(visible_devices), "N,N,...",
      .help = "places in the list of devices that are used, numbered anew from 0, such as 1,0 (default: all)"},
     {"shards", OPTION_INT, AT(shards), "N", NULL, 1, 2048,

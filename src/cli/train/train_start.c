@@ -199,6 +199,7 @@ static void print_start(const training *t) {
     const char *untested = untested_type(t);
     if (untested)
         printf("note: devices of the type %s are untested on hardware: please report what you see\n", untested);
+    if (t->accelerators_problem) printf("note: %s; the training is on CPUs\n", t->accelerators_problem);
     print_model(t);
     printf(" on %s (%s examples", mst_escape_line(t->data, strlen(t->data), data, sizeof data),
            number_text(mst_dataset_num_rows(t->train), examples));
@@ -264,6 +265,7 @@ static mst_status write_start(const training *t) {
     if (untested_type(t)) json_add(&event, "", "untested_devices", json_string(untested_type(t)));
     if (t->task) json_add(&event, "", "worker", json_integer(mst_task_worker(t->task)));
     if (t->task) json_add(&event, "", "workers", json_integer(mst_task_num_workers(t->task)));
+    if (t->accelerators_problem) json_add(&event, "", "accelerators_error", json_text(t->accelerators_problem));
     json_add(&event, "", "idle_cores", json_integer(t->idle_cores));
     json_add(&event, "", "others_on_all_cores", json_integer(t->others));
     json_add(&event, "", "shards", json_integer(t->strategy.num_shards));

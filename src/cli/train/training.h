@@ -28,6 +28,7 @@ typedef struct training {
     int default_shards;          /**< of a training that begins here without --shards */
     int others;                  /**< number of running threads of other programs, if these keep all cores busy; else 0.
                                   *   Only set if idle_cores is */
+    char *accelerators_problem;  /**< why the plugin that is configured is not used; owned; NULL: it is, or none is */
     mst_cluster *cluster;        /**< NULL: none */
     bool is_alone;               /**< the cluster has only this worker, which needs no task */
     mst_task *task;              /**< NULL: none */

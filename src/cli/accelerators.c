@@ -1,0 +1,39 @@
+#include "cli/accelerators.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* libtpu is only tried as what it is, because it waits for TPUs elsewhere. */
+void accelerators_find(accelerators_scope scope, const char *visible, accelerators *out) {
+    static const struct {
+        const char *type, *title;
+        accelerators_scope scope;
+    } kind[] = {{"gpu", "GPUs", ACCELERATORS_FASTER},
+                {"xla", "XLA devices", ACCELERATORS_ALL},
+                {"tpu", "TPUs", ACCELERATORS_FASTER}};
+    enum { NUM_KINDS = sizeof kind / sizeof *kind };
+    const char *plugin = secure_getenv("MUSTER_PJRT_PLUGIN");
+    mst_status status = MST_NOT_FOUND;
+    *out = (accelerators){0};
+    if (!plugin || !*plugin) return;
+    for (int i = strstr(plugin, "libtpu") ? NUM_KINDS - 1 : 0; i < NUM_KINDS && status == MST_NOT_FOUND; i++) {
+        if (kind[i].scope > scope) continue;
+        status = mst_devices_describe(kind[i].type, visible, &out->first, 1, &out->count);
+        if (!status) {
+            out->type = kind[i].type;
+            out->title = kind[i].title;
+        } else if (status != MST_NOT_FOUND || !*out->problem) {
+            snprintf(out->problem, sizeof out->problem, "%s", mst_error()->message);
+        }
+    }
+    out->is_other = status == MST_NOT_FOUND;
+    if (!status) *out->problem = '\0';
+}
+
+void accelerators_default(char spec[32]) {
+    accelerators found;
+    accelerators_find(ACCELERATORS_FASTER, NULL, &found);
+    if (*found.problem && !found.is_other) fprintf(stderr, "note: %s; the CPU is used\n", found.problem);
+    snprintf(spec, 32, "%s%s", found.type ? found.type : "cpu", found.type ? ":1" : "");
+}
