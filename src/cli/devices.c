@@ -122,17 +122,36 @@ static json_t *make_accelerators(const accelerators *x) {
     json_object_set_new(out, "count", json_integer(x->first.num_here));
     json_object_set_new(out, "platform", json_text(x->first.platform));
     json_object_set_new(out, "versions", json_text(x->first.versions));
+    json_object_set_new(out, "use", json_sprintf("%s:%d", x->type, x->first.num_here));
     add_accelerator(out, &x->first);
     return out;
+}
+
+/* The number of devices in the list that are on physical ones, and of these: 2 and 1 of "gpu:1x2". */
+static int count_logical(const mst_device_info *device, int count, int *num_physical) {
+    int logical = 0;
+    *num_physical = 0;
+    for (int i = 0; i < count; i++) {
+        bool is_first = device[i].physical >= 0;
+        for (int before = 0; before < i && is_first; before++)
+            is_first = device[before].physical != device[i].physical ||
+                       strcmp(device[before].platform, device[i].platform) != 0;
+        logical += device[i].physical >= 0;
+        *num_physical += is_first;
+    }
+    return logical;
 }
 
 static mst_status print_json(const mst_machine *machine, const accelerators *others, const mst_device_info *device,
                              int count) {
     char text[64];
+    int physical;
+    const int logical = count_logical(device, count, &physical);
     json_t *list = json_array();
     for (int i = 0; i < count; i++) {
         json_t *one = json_pack("{s:s, s:i, s:i}", "name", device[i].name, "threads", device[i].num_threads,
                                 "first_core", device[i].first_core);
+        json_object_set_new(one, "physical", device[i].physical >= 0 ? json_integer(device[i].physical) : json_null());
         if (device[i].num_here > 0) add_accelerator(one, &device[i]);
         json_array_append_new(list, one);
     }
@@ -147,7 +166,12 @@ static mst_status print_json(const mst_machine *machine, const accelerators *oth
     json_add(&event, "", "isa", json_string(machine->isa));
     json_add(&event, "", "engine", json_string(engine(text, sizeof text)));
     json_add(&event, "", "accelerators", make_accelerators(others));
-    if (*others->problem) json_add(&event, "", "accelerators_error", json_text(others->problem));
+    if (*others->problem)
+        json_add(&event, "", "accelerators_error", json_text(others->problem));
+    else if (!others->type)
+        json_add(&event, "", "accelerators_advice", json_string(ADVICE));
+    json_add(&event, "", "physical_devices", json_integer(physical));
+    json_add(&event, "", "logical_devices", json_integer(logical));
     json_add(&event, "", "devices", list);
     return json_write(event);
 }

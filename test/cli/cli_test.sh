@@ -205,7 +205,7 @@ configured=${MUSTER_PJRT_PLUGIN:-}
 unset MUSTER_PJRT_PLUGIN
 works devices_says_what_gpus_need "^GPUs: none configured: pip install jax.cuda13. .*docs/accelerators.md$" devices --devices cpu:1
 run devices --json
-check no_accelerators_are_null_in_json grep -q '"accelerators":null' out
+check no_accelerators_are_null_in_json grep -q '"accelerators":null,"accelerators_advice":"none configured: pip install' out
 export MUSTER_PJRT_PLUGIN=/nowhere/plugin.so
 works plugin_that_cannot_be_used_is_one_line "^accelerators: .*[pP][jJ][rR][tT]" devices --devices cpu:1
 check cpus_are_listed_all_the_same [ "$(grep -c 'device:CPU:' out)" -eq 1 -a ! -s err ]

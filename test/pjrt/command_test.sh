@@ -322,7 +322,12 @@ list --devices gpu:2
 listed "the devices of a list have kind and memory" 'device:GPU:1  *1  NVIDIA H200, 140.6 GiB, 1 MiB in use$'
 list --devices gpu:2 --json
 listed "so do they in JSON" '"devices":\[{"name":"[^"]*GPU:0",[^}]*"kind":"NVIDIA H200","memory":151000000000,"memory_in_use":1048576}'
-listed "as do all accelerators" '"accelerators":{"type":"gpu","count":2,"platform":"cuda"'
+listed "as do all accelerators" '"accelerators":{"type":"gpu","count":2,"platform":"cuda",.*PJRT API.*"use":"gpu:2"'
+listed "JSON has the physical devices" '"physical_devices":2,"logical_devices":2,.*GPU:1",[^}]*"physical":1,'
+list --devices gpu:1x2 --json
+listed "and those of logical ones" '"physical_devices":1,"logical_devices":2,.*GPU:1",[^}]*"physical":0,'
+list --json
+listed "CPUs are on none" '"physical_devices":0,"logical_devices":0,.*CPU:0",[^}]*"physical":null}'
 list --devices gpu:3
 check "$([ $status -eq 2 ] && grep -q 'there are 2 GPUs here, not 3: use gpu:2$' "$folder/errors" && echo yes)" \
     "a GPU that is not there is refused" "$status, $(cat "$folder/errors")"
