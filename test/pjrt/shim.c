@@ -45,6 +45,8 @@
  *   event_stuck               never
  *   event_fail SECONDS [CODE [MESSAGE]]
  *                             so much later, and then they fail, with INTERNAL
+ *   flip BIT                  of PJRT_Buffer_ToHostBuffer: nothing is late, but this bit of what is copied, counted
+ *                             from 0, is wrong
  *
  * The memory behind the end of PJRT_Api cannot be read, whatever its size. Errors in the variables are printed, and
  * GetPjrtApi returns NULL. Calls of extensions are not seen. Functions for tests in the same process are in shim.h. */
@@ -327,7 +329,7 @@ static PJRT_Error *make_call(int place, void *args, call *to) {
     atomic_fetch_add(&calls[place], 1);
     if (!shim_fault_next(place, num_devices, device, &fault))
         return hand_on(place, args, to, shim_call_source_outcome(place, args, &fault) ? &fault : NULL);
-    if (fault.effect == SHIM_EVENT) return hand_on(place, args, to, &fault);
+    if (fault.effect == SHIM_EVENT || fault.effect == SHIM_FLIP) return hand_on(place, args, to, &fault);
     shim_wait(&fault.until);
     if (fault.effect == SHIM_WAIT)
         return hand_on(place, args, to, shim_call_source_outcome(place, args, &fault) ? &fault : NULL);

@@ -262,5 +262,6 @@ shim_abilities shim_abilities_of(int place) {
         .fails = place != SHIM_Error_Destroy && place != SHIM_Error_Message,
         .gives_events = gives_events[place],
         .is_of_device = works_on_device[place],
+        .copies_out = place == SHIM_Buffer_ToHostBuffer,
     };
 }

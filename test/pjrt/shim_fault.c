@@ -61,7 +61,7 @@ enum { NUM_CODES = sizeof codes / sizeof *codes };
 
 /* ---- the notation ---- */
 
-typedef enum action_argument { NOTHING, SECONDS, FILE_NAME, DEVICE } action_argument;
+typedef enum action_argument { NOTHING, SECONDS, FILE_NAME, DEVICE, BIT } action_argument;
 
 typedef struct action {
     const char *name;
@@ -83,6 +83,7 @@ static const action actions[] = {
     {"event_delay", SHIM_EVENT, SHIM_AT, SECONDS, PJRT_Error_Code_OK, NULL},
     {"event_hold", SHIM_EVENT, SHIM_WITHOUT_FILE, FILE_NAME, PJRT_Error_Code_OK, NULL},
     {"event_stuck", SHIM_EVENT, SHIM_WITH_OTHER_FAULTS, NOTHING, PJRT_Error_Code_OK, NULL},
+    {"flip", SHIM_FLIP, SHIM_NOW, BIT, PJRT_Error_Code_OK, NULL},
 };
 enum { NUM_ACTIONS = sizeof actions / sizeof *actions };
 
@@ -93,6 +94,7 @@ typedef struct fault {
     const action *action;
     double seconds;
     int device; /* DEVICE: the identity of the one that is lost */
+    size_t bit; /* BIT: the one that is wrong */
     PJRT_Error_Code code;
     char file[SHIM_MOST_TEXT], message[SHIM_MOST_TEXT];
     int64_t calls; /* that were made so far */
@@ -133,6 +135,7 @@ static bool read_action(fault *x, const char *text) {
     if ((effect == SHIM_FAIL || effect == SHIM_REFUSE) && !can.fails)
         return WRONG("%s cannot fail", shim_function_name(x->place));
     if (effect == SHIM_EVENT && !can.gives_events) return WRONG("%s gives no event", shim_function_name(x->place));
+    if (effect == SHIM_FLIP && !can.copies_out) return WRONG("%s copies nothing out", shim_function_name(x->place));
     if (x->action->argument == DEVICE && !can.is_of_device)
         return WRONG("%s is not of a device", shim_function_name(x->place));
     return true;
@@ -147,8 +150,12 @@ static bool read_argument(fault *x, char **rest) {
         strcpy(x->file, text);
         return true;
     }
-    if (!read_number(x->action->argument == SECONDS ? "seconds" : "the device", text, "", &x->seconds)) return false;
-    x->device = (int)x->seconds;
+    static const char *const what[] = {[SECONDS] = "seconds", [DEVICE] = "the device", [BIT] = "the bit"};
+    double number;
+    if (!read_number(what[x->action->argument], text, "", &number)) return false;
+    if (x->action->argument == SECONDS) x->seconds = number;
+    x->device = (int)number;
+    x->bit = (size_t)number;
     return true;
 }
 
@@ -229,7 +236,7 @@ bool shim_fault_next(int place, int num_devices, const int *device, shim_fault *
         fault *x = &faults[i];
         if (!meets(x, place, num_devices, device) || is_met) continue;
         is_met = true;
-        *out = (shim_fault){.effect = x->action->effect, .code = x->code};
+        *out = (shim_fault){.effect = x->action->effect, .bit = x->bit, .code = x->code};
         out->until = (shim_until){x->action->until, now() + x->seconds, atomic_load(&generation), ""};
         strcpy(out->until.file, x->file);
         strcpy(out->message, x->message);

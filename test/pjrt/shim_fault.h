@@ -33,19 +33,21 @@ typedef enum shim_effect {
     SHIM_FAIL,   /* the call fails with the code and message */
     SHIM_REFUSE, /* it fails so, and lines like those of a compiler's log are printed before */
     SHIM_EVENT,  /* the call is handed on; what it started is ready when it is due, and fails then if there is a code */
+    SHIM_FLIP    /* the call is handed on; one bit of what it copies is wrong */
 } shim_effect;
 
 /** What happens to a call. */
 typedef struct shim_fault {
     shim_effect effect;
     shim_until until;
+    size_t bit;           /* SHIM_FLIP: which one */
     PJRT_Error_Code code; /* PJRT_Error_Code_OK: it does not fail */
     char message[SHIM_MOST_TEXT];
 } shim_fault;
 
 /** What may be asked of a function. */
 typedef struct shim_abilities {
-    bool fails, gives_events, is_of_device;
+    bool fails, gives_events, is_of_device, copies_out;
 } shim_abilities;
 
 /** The abilities of the function at PLACE, defined by shim.c. */

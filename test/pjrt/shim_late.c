@@ -183,6 +183,8 @@ PJRT_Error *shim_late_to_host(PJRT_Buffer_ToHostBuffer_Args *args, const shim_fa
     if (!error) { /* the bytes must be there before the event can be destroyed, and they with it */
         PJRT_Event_Await_Args a = {.struct_size = PJRT_Event_Await_Args_STRUCT_SIZE, .event = args->event};
         destroy_error(real->PJRT_Event_Await(&a)); /* the event keeps it */
+        if (fault->effect == SHIM_FLIP && fault->bit / 8 < late.size)
+            ((unsigned char *)late.bytes)[fault->bit / 8] ^= (unsigned char)(1u << fault->bit % 8);
         put(args->event, fault, &late);
     } else {
         free(late.bytes);

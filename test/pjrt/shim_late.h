@@ -21,7 +21,8 @@ bool shim_outcome_get(const void *object, shim_fault *out);
 /** Before OBJECT is destroyed. */
 void shim_outcome_drop(const void *object);
 
-/** PJRT_Buffer_ToHostBuffer whose event has the outcome of FAULT: the bytes come only when it is ready. */
+/** PJRT_Buffer_ToHostBuffer whose event has the outcome of FAULT: the bytes come only when it is ready, and a bit of
+ *  them may be wrong. */
 PJRT_Error *shim_late_to_host(PJRT_Buffer_ToHostBuffer_Args *args, const shim_fault *fault);
 
 PJRT_Error *shim_late_Error_Destroy(void *args); /* returns NULL, as the next does */

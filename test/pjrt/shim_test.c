@@ -269,6 +269,21 @@ static void a_copy_to_the_host_brings_its_bytes_late(void **state) {
     bare_expect_good(&p);
 }
 
+static void a_bit_of_a_copy_to_the_host_is_wrong(void **state) {
+    bare_job *j = *state;
+    bare_problem p = {0};
+    float got[BARE_COUNT] = {0}, wanted[BARE_COUNT];
+    start(j, "PJRT_Buffer_ToHostBuffer 1 flip 31");
+    assert_true(bare_to_host(j->result, got, &p));
+    memcpy(wanted, bare_sum, sizeof wanted);
+    wanted[0] = -wanted[0];
+    assert_memory_equal(got, wanted, sizeof wanted);
+    assert_true(bare_to_host(j->result, got, &p));
+    assert_memory_equal(got, bare_sum, sizeof bare_sum);
+    bare_end_run(j, &p);
+    bare_expect_good(&p);
+}
+
 static void stuck(bare_job *j, const char *wanted, void (*release)(void)) {
     bare_problem p = {0};
     bare_called x = {0};
@@ -343,6 +358,8 @@ static void faults_that_cannot_be_are_refused(void **state) {
         {"PJRT_Client_Compile 1 event_stuck", "gives no event"},
         {"PJRT_Client_Compile 1 lost 0", "is not of a device"},
         {"PJRT_Error_Message 1 fail", "cannot fail"},
+        {"PJRT_Client_Compile 1 flip 3", "copies nothing out"},
+        {"PJRT_Buffer_ToHostBuffer 1 flip", "the bit is missing"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *reason = bare_set_faults(cases[i].faults);
@@ -368,6 +385,7 @@ int main(void) {
         IN_JOB(a_call_waits_for_a_time_a_file_or_other_faults),
         IN_JOB(a_run_fails_late_and_so_does_what_is_made_of_its_results),
         IN_JOB(a_copy_to_the_host_brings_its_bytes_late),
+        IN_JOB(a_bit_of_a_copy_to_the_host_is_wrong),
         IN_JOB(an_event_waits_for_a_file_or_other_faults),
         IN_JOB(all_calls_of_a_lost_device_fail_and_no_others),
         cmocka_unit_test(faults_that_cannot_be_are_refused),
