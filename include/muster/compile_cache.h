@@ -5,6 +5,7 @@
 #ifndef MUSTER_COMPILE_CACHE_H
 #define MUSTER_COMPILE_CACHE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -25,6 +26,18 @@ extern "C" {
  *
  *  MST_INVALID if LIMIT is negative; MST_IO if FOLDER is relative and the current folder is not known. */
 MST_API MST_CHECKED mst_status mst_compile_cache_set(const char *folder, int64_t limit, FILE *log);
+
+/** The folder that this process uses. */
+typedef struct mst_compile_cache_info {
+    char folder[4096];    /**< its path; "": every process compiles anew ("off") */
+    bool is_made;         /**< false: it is made when a program is first kept */
+    int64_t num_programs; /**< that are in it */
+    int64_t bytes, limit; /**< of these programs; the most that they may have */
+} mst_compile_cache_info;
+
+/** Looks at the folder as a device that compiles does: whether it belongs to this user alone, and can be written, or
+ *  made if it is not there. A file is written to it, and removed. MST_IO or MST_INVALID if it cannot be used. */
+MST_API MST_CHECKED mst_status mst_compile_cache_describe(mst_compile_cache_info *out);
 
 #ifdef __cplusplus
 }

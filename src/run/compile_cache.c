@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/argument.h"
 #include "base/no_memory.h"
 #include "run/executable_cache.h"
 
@@ -57,6 +58,16 @@ static chosen_cache *use_chosen(void) {
     if (x) x->uses++;
     pthread_mutex_unlock(&lock);
     return x;
+}
+
+mst_status mst_compile_cache_describe(mst_compile_cache_info *out) {
+    if (MST_IS_NULL(out)) return MST_INVALID;
+    chosen_cache *x = use_chosen();
+    *out = (mst_compile_cache_info){.is_made = false};
+    const mst_status status =
+        x ? mst_executable_cache_describe(x->cache, out) : MST_NO_MEMORY("for the cache of executables");
+    leave_chosen(x);
+    return status;
 }
 
 bool mst_executable_find(const mst_executable_key *key, void **data, size_t *size) {

@@ -169,6 +169,11 @@ void mst_executable_cache_close(mst_executable_cache *cache) {
 
 /* ---- the folder ---- */
 
+static mst_status no_home_error(void) {
+    return MST_FAIL(MST_IO,
+                    "there is no folder for compiled programs: set XDG_CACHE_HOME to one, or give --compile-cache");
+}
+
 static mst_status folder_error(const char *verb, const char *path, int error) {
     return MST_FAIL(MST_IO, "the folder '%s' cannot be %s: %s", path, verb, strerror(error));
 }
@@ -199,9 +204,10 @@ static mst_status open_own(const mst_executable_cache *cache, char *path, bool m
 /* Opens the folder of CACHE, and makes it if MAKE; else MST_NOT_FOUND if it is not there. Every other error is said. */
 static mst_status open_cache_folder(mst_executable_cache *cache, bool make, mst_folder *out) {
     *out = (mst_folder){.path = NULL};
-    mst_status status = MST_FAIL(
-        MST_IO, "there is no folder for compiled programs: set XDG_CACHE_HOME to one, or give --compile-cache");
-    if (!cache->no_home) {
+    mst_status status = MST_OK;
+    if (cache->no_home) {
+        status = no_home_error();
+    } else {
         char *path = strdup(cache->folder);
         status = path ? open_own(cache, path, make, out) : MST_NO_MEMORY("for a path");
         free(path);
@@ -491,4 +497,56 @@ void mst_executable_cache_keep(mst_executable_cache *cache, const mst_executable
     if (keep_in(cache, &folder, key, data, size))
         say_trouble(cache, WRITE_TROUBLE, "compiled programs are not kept for the next process");
     mst_folder_close(&folder);
+}
+
+/* ---- a look at the folder ---- */
+
+/* The folder at PATH, which is not there, can be made: those that are missing go into one that can be written. PATH is
+ * changed. */
+static mst_status check_can_be_made(const char *folder, char *path) {
+    int error = ENOENT;
+    for (char *slash; error == ENOENT && (slash = strrchr(path, '/'));) {
+        *slash = '\0';
+        error = faccessat(AT_FDCWD, *path ? path : "/", W_OK | X_OK, AT_EACCESS) ? errno : 0;
+    }
+    return error ? folder_error("made", folder, error) : MST_OK;
+}
+
+static mst_status try_to_write(const mst_folder *folder) {
+    mst_file file;
+    MST_TRY(mst_file_create_private_in(folder, "trial", &file));
+    const mst_status status = mst_file_append(&file, magic, MAGIC);
+    mst_file_abandon(&file);
+    return status;
+}
+
+static mst_status describe_folder(const mst_folder *folder, mst_compile_cache_info *out) {
+    cached_list list = {.count = 0};
+    mst_status status = list_cached(folder, "", &list);
+    out->is_made = true;
+    out->num_programs = list.count;
+    for (int64_t i = 0; i < list.count; i++) out->bytes += list.item[i].size;
+    free(list.item);
+    if (!status) status = try_to_write(folder);
+    return status;
+}
+
+mst_status mst_executable_cache_describe(const mst_executable_cache *cache, mst_compile_cache_info *out) {
+    mst_folder folder;
+    *out = (mst_compile_cache_info){.limit = cache->limit};
+    if (cache->no_home) return no_home_error();
+    if (!cache->folder) return MST_OK;
+    snprintf(out->folder, sizeof out->folder, "%s", cache->folder);
+    char *path = strdup(cache->folder);
+    if (!path) return MST_NO_MEMORY("for a path");
+    mst_status status = open_own(cache, path, false, &folder);
+    if (!status) {
+        status = describe_folder(&folder, out);
+        mst_folder_close(&folder);
+    } else if (status == MST_NOT_FOUND) {
+        strcpy(path, cache->folder);
+        status = check_can_be_made(cache->folder, path);
+    }
+    free(path);
+    return status;
 }

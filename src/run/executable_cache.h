@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "muster/compile_cache.h"
 #include "muster/status.h"
 
 enum { MST_EXECUTABLE_KEY = 32, MST_EXECUTABLE_KEY_TEXT = 2 * MST_EXECUTABLE_KEY + 1 };
@@ -69,6 +70,9 @@ void mst_executable_cache_keep(mst_executable_cache *cache, const mst_executable
 /** Says that what was found with this key cannot be used, because of the calling thread's error. The caller compiles
  *  the program anew, and keeps that. */
 void mst_executable_cache_refuse(mst_executable_cache *cache, const mst_executable_key *key);
+
+/** Describes the folder of CACHE: see mst_compile_cache_describe. */
+MST_CHECKED mst_status mst_executable_cache_describe(const mst_executable_cache *cache, mst_compile_cache_info *out);
 
 /** The same with the cache of this process (muster/compile_cache.h). */
 bool mst_executable_find(const mst_executable_key *key, void **data, size_t *size);

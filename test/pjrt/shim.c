@@ -4,6 +4,7 @@
  *
  *   MUSTER_SHIM_PLUGIN=FILE            the real plugin
  *   MUSTER_SHIM_FAULTS=FAULT[;...]     which calls fail, wait or never end: see below
+ *   MUSTER_SHIM_SPARED=FILE            there are no faults in the first of several processes, which makes this file
  *   MUSTER_SHIM_PLATFORM=NAME          the platform's name, such as cuda
  *   MUSTER_SHIM_PLATFORM_VERSION=TEXT  its version
  *   MUSTER_SHIM_API=MAJOR.MINOR        the version of the API
@@ -32,6 +33,7 @@
  *   delay SECONDS             the call is handed on so much later
  *   hold FILE                 it is handed on once there is no file of that name
  *   stuck                     it never ends
+ *   die                       the process ends, as by an error in the plugin
  *   lost DEVICE [CODE [MESSAGE]]
  *                             CALL counts calls of FUNCTION for the device with that identity. From this call on, all
  *                             calls that work with the device or its buffers fail, with UNAVAILABLE
@@ -53,6 +55,7 @@
 #include "pjrt/shim.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -135,6 +138,14 @@ static bool read_kinds(void) {
     return true;
 }
 
+/* Whether this process has no faults. */
+static bool is_spared(void) {
+    const char *path = find_text("MUSTER_SHIM_SPARED");
+    const int file = path ? open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) : -1;
+    if (file >= 0) close(file);
+    return file >= 0;
+}
+
 static bool read_settings(void) {
     settings.platform = find_text("MUSTER_SHIM_PLATFORM");
     settings.platform_version = find_text("MUSTER_SHIM_PLATFORM_VERSION");
@@ -147,7 +158,7 @@ static bool read_settings(void) {
         !find_number("MUSTER_SHIM_BYTES_IN_USE", &settings.bytes_in_use) ||
         !find_number("MUSTER_SHIM_STRUCT_SIZE", &settings.struct_size) || !read_versions() || !read_kinds())
         return false;
-    const char *error = faults ? shim_faults_set(faults) : NULL;
+    const char *error = faults && !is_spared() ? shim_faults_set(faults) : NULL;
     return error ? wrong("MUSTER_SHIM_FAULTS", error) : true;
 }
 
@@ -330,6 +341,7 @@ static PJRT_Error *make_call(int place, void *args, call *to) {
     if (!shim_fault_next(place, num_devices, device, &fault))
         return hand_on(place, args, to, shim_call_source_outcome(place, args, &fault) ? &fault : NULL);
     if (fault.effect == SHIM_EVENT || fault.effect == SHIM_FLIP) return hand_on(place, args, to, &fault);
+    if (fault.effect == SHIM_DIE) abort();
     shim_wait(&fault.until);
     if (fault.effect == SHIM_WAIT)
         return hand_on(place, args, to, shim_call_source_outcome(place, args, &fault) ? &fault : NULL);

@@ -78,6 +78,7 @@ static const action actions[] = {
     {"delay", SHIM_WAIT, SHIM_AT, SECONDS, PJRT_Error_Code_OK, NULL},
     {"hold", SHIM_WAIT, SHIM_WITHOUT_FILE, FILE_NAME, PJRT_Error_Code_OK, NULL},
     {"stuck", SHIM_WAIT, SHIM_WITH_OTHER_FAULTS, NOTHING, PJRT_Error_Code_OK, NULL},
+    {"die", SHIM_DIE, SHIM_NOW, NOTHING, PJRT_Error_Code_OK, NULL},
     {"lost", SHIM_FAIL, SHIM_NOW, DEVICE, PJRT_Error_Code_UNAVAILABLE, "the device is lost"},
     {"event_fail", SHIM_EVENT, SHIM_AT, SECONDS, PJRT_Error_Code_INTERNAL, "what this call started was to fail"},
     {"event_delay", SHIM_EVENT, SHIM_AT, SECONDS, PJRT_Error_Code_OK, NULL},

@@ -33,6 +33,7 @@ typedef enum shim_effect {
     SHIM_FAIL,   /* the call fails with the code and message */
     SHIM_REFUSE, /* it fails so, and lines like those of a compiler's log are printed before */
     SHIM_EVENT,  /* the call is handed on; what it started is ready when it is due, and fails then if there is a code */
+    SHIM_DIE,    /* the process ends */
     SHIM_FLIP    /* the call is handed on; one bit of what it copies is wrong */
 } shim_effect;
 

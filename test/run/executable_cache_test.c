@@ -412,6 +412,36 @@ static void cache_of_the_process_can_be_changed_while_it_is_used(void **state) {
     assert_false(mst_executable_find(&key, &data, &size));
 }
 
+static void folder_is_described_and_nothing_is_left_in_it(void **state) {
+    (void)state;
+    mst_compile_cache_info info;
+    mst_executable_key key;
+    FILE *file;
+    EXPECT_OK(mst_compile_cache_set("off", 0, NULL));
+    EXPECT_OK(mst_compile_cache_describe(&info));
+    assert_string_equal(info.folder, "");
+    EXPECT_OK(mst_compile_cache_set(folder_path("d/e"), 1 << 20, NULL));
+    EXPECT_OK(mst_compile_cache_describe(&info));
+    assert_string_equal(info.folder, folder_path("d/e"));
+    assert_false(info.is_made);
+    assert_int_equal(access(folder_path("d"), F_OK), -1);
+    mst_executable_key_make(&(mst_executable_source){"text", "", 0, "plugin", "kind"}, &key);
+    mst_executable_keep(&key, "1234567", 7);
+    EXPECT_OK(mst_compile_cache_describe(&info));
+    assert_true(info.is_made);
+    assert_int_equal(info.num_programs, 1);
+    assert_in_range(info.bytes, 7, 200);
+    assert_int_equal(info.limit, 1 << 20);
+    assert_int_equal(kept_count(folder_path("d/e"), NULL), 1);
+    assert_int_equal(chmod(folder_path("d/e"), 0755), 0);
+    EXPECT_ERROR(mst_compile_cache_describe(&info), MST_INVALID, "can be used by others: run 'chmod 700");
+    assert_non_null(file = fopen(folder_path("file"), "w"));
+    fclose(file);
+    EXPECT_OK(mst_compile_cache_set(folder_path("file/d"), 0, NULL));
+    assert_int_not_equal(mst_compile_cache_describe(&info), MST_OK);
+    EXPECT_OK(mst_compile_cache_set("off", 0, NULL));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(key_depends_on_each_part_and_on_where_it_ends),
@@ -426,6 +456,7 @@ int main(void) {
         TEST_IN_FOLDER(file_in_place_of_a_folder_is_named),
         TEST_IN_FOLDER(folder_that_is_removed_is_made_again),
         TEST_IN_FOLDER(cache_of_the_process_can_be_changed_while_it_is_used),
+        TEST_IN_FOLDER(folder_is_described_and_nothing_is_left_in_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

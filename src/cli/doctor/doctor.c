@@ -6,6 +6,7 @@
 #include "cli/cluster_options.h"
 #include "cli/command.h"
 #include "cli/doctor/doctor_checks.h"
+#include "cli/doctor/doctor_trial.h"
 #include "cli/json_events.h"
 #include "cli/model/application_layers.h"
 #include "cli/signals.h"
@@ -27,6 +28,13 @@ static const option cluster_options[] = {
 static const option other_options[] = {
     {"data", OPTION_FORM, AT(data), "SPEC", .choice = mst_dataset_form, .choice_help = mst_dataset_form_help,
      .help = "data that every worker must see alike: the number of rows, their shapes, and the first 256 rows"},
+    {"devices", OPTION_TEXT, AT(devices), "SPEC",
+     .help = "accelerators that are looked at, as for muster train: gpu, gpu:2, tpu:8; a small program is compiled and "
+             "run on each (default: CPUs alone)"},
+    {"device-timeout", OPTION_NUMBER, AT(device_timeout), "SECONDS", "120", 1, 1e6,
+     .help = "with --devices: how long a plugin may take for one thing, such as to begin or to compile"},
+    {"compile-cache", OPTION_TEXT, AT(compile_cache), "DIR",
+     .help = "with --devices: the folder of compiled programs, as for muster train"},
     {"checkpoint-dir", OPTION_FILE, AT(checkpoint_dir), "DIR",
      .help = "the folder in which the chief will write checkpoints"},
     {"model", OPTION_FORM, AT(model), "NAME", "mlp", .choice = application_form, .choice_help = application_help,
@@ -80,6 +88,8 @@ typedef struct doctor {
     char name[DOCTOR_NAME];
     doctor_report report;
     mst_checkup *checkup;
+    doctor_trial *trial; /* NULL: no accelerators are looked at */
+    char accelerator[400];
 } doctor;
 
 static void check_port(doctor *d) {
@@ -116,6 +126,11 @@ static void check_alone(doctor *d, char *data, size_t size) {
         doctor_check_names(&d->report, d->cluster, d->name);
     }
     doctor_check_machine(&d->report, d->name);
+    if (d->trial) {
+        doctor_check_accelerators(&d->report, d->trial, d->o, d->name, was_stopped, d->accelerator,
+                                  sizeof d->accelerator);
+        doctor_check_programs(&d->report, d->o, d->name);
+    }
     if (d->o->checkpoint_dir && mst_cluster_is_chief(d->cluster))
         doctor_check_folder(&d->report, d->o->checkpoint_dir, d->name);
     if (!d->o->data || strcmp(info.job, "ps") == 0) return;
@@ -124,7 +139,7 @@ static void check_alone(doctor *d, char *data, size_t size) {
 }
 
 static mst_status check_together(doctor *d, const char *data) {
-    char *facts = doctor_facts(&d->report, d->cluster, data);
+    char *facts = doctor_facts(&d->report, d->cluster, data, d->accelerator);
     if (!facts) return MST_FAIL(MST_OUT_OF_MEMORY, "no memory for what this task tells the others");
     const mst_status status = mst_checkup_gather(d->checkup, facts);
     if (!status) doctor_compare(&d->report, d->o, d->cluster, d->checkup, facts);
@@ -181,12 +196,11 @@ static int examine(doctor *d) {
     return status ? command_fail_library(EXIT_FAILED, NULL) : end_status(d);
 }
 
-static int doctor_run(const command_call *call) {
-    const doctor_options *o = call->options;
+static int look_over(const doctor_options *o, doctor_trial *trial) {
     mst_cluster *cluster;
     if (signals_end_at_once()) return command_fail_library(EXIT_FAILED, NULL);
     if (find_cluster(o, &cluster)) return command_fail_usage("doctor");
-    doctor d = {.o = o, .cluster = cluster, .is_alone = mst_cluster_num_training_tasks(cluster) < 2};
+    doctor d = {.o = o, .cluster = cluster, .is_alone = mst_cluster_num_training_tasks(cluster) < 2, .trial = trial};
     int status = check_doctor_cluster(cluster);
     if (!status) {
         if (d.is_alone)
@@ -201,16 +215,27 @@ static int doctor_run(const command_call *call) {
     return status;
 }
 
+static int doctor_run(const command_call *call) {
+    const doctor_options *o = call->options;
+    doctor_trial *trial = NULL;
+    if (o->devices && doctor_trial_create(o, &trial)) return command_fail_library(EXIT_FAILED, "devices");
+    const int status = look_over(o, trial);
+    doctor_trial_free(trial);
+    return status;
+}
+
 const command command_doctor = {
     .name = "doctor",
-    .summary = "looks over a cluster before it trains: names, ports, keys, versions, processors, links, data",
+    .summary =
+        "looks over a cluster before it trains: names, ports, keys, versions, processors, accelerators, links, data",
     .usage = "[options]",
     .notes =
         "Start it as each task of the cluster, with one command:\n"
         "    muster launch --workers 2 -- muster doctor\n"
         "The chief prints a row for each check, the others what they have found. A finding has one line that says "
         "what\n"
-        "to do, and makes the exit status 1. Without a cluster it looks over this machine alone.",
+        "to do, and makes the exit status 1. Without a cluster it looks over this machine alone:\n"
+        "    muster doctor --devices gpu",
     .sections = sections,
     .options_size = sizeof(doctor_options),
     .run = doctor_run,

@@ -9,12 +9,14 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "base/byte_count.h"
 #include "base/file.h"
 #include "cli/model/network_file.h"
 #include "cli/model/network_objectives.h"
 #include "cli/number_text.h"
 #include "data/row_hash.h"
 #include "model_file/model_file.h"
+#include "muster/compile_cache.h"
 #include "muster/dataset.h"
 #include "muster/device.h"
 
@@ -121,6 +123,25 @@ void doctor_check_folder(doctor_report *report, const char *path, const char *se
                    made ? "will be made, and can be written" : "can be written", free_bytes / (1 << 30));
     }
     free(there);
+}
+
+/* ---- compiled programs ---- */
+
+void doctor_check_programs(doctor_report *report, const doctor_options *options, const char *self) {
+    static const char fix[] = "name another folder with --compile-cache, here and in training";
+    mst_compile_cache_info info;
+    char bytes[MST_BYTES_TEXT], limit[MST_BYTES_TEXT], count[NUMBER_TEXT];
+    if (mst_compile_cache_set(options->compile_cache, 0, NULL) || mst_compile_cache_describe(&info))
+        doctor_add(report, DOCTOR_FINDING, "programs", self, fix, "%s", mst_error()->message);
+    else if (!*info.folder)
+        doctor_add(report, DOCTOR_NOTE, "programs", self, NULL, "none are kept: each process compiles anew");
+    else if (!info.is_made)
+        doctor_add(report, DOCTOR_OK, "programs", self, NULL, "%.400s will be made", info.folder);
+    else
+        doctor_add(report, DOCTOR_OK, "programs", self, NULL,
+                   "%.400s is this user's alone: %s compiled programs, %s of at most %s", info.folder,
+                   number_text(info.num_programs, count), mst_bytes_print(info.bytes, bytes, sizeof bytes),
+                   mst_bytes_print(info.limit, limit, sizeof limit));
 }
 
 /* ---- data ---- */

@@ -13,6 +13,8 @@ typedef struct doctor_options {
     bool insecure, json;
     double wait;
     const char *data, *checkpoint_dir, *optimizer, *model;
+    const char *devices, *compile_cache; /**< devices: accelerators; NULL: none are looked at */
+    double device_timeout;
     integer_list hidden_units; /**< as for muster train */
     int64_t batch_size, memory_limit, image_size;
 } doctor_options;
@@ -29,6 +31,8 @@ void doctor_check_names(doctor_report *report, const mst_cluster *cluster, const
 void doctor_check_machine(doctor_report *report, const char *self);
 /** Checks that the folder of --checkpoint-dir, PATH, can be written. */
 void doctor_check_folder(doctor_report *report, const char *path, const char *self);
+/** Checks that the folder of compiled programs, that of --compile-cache, can be used. */
+void doctor_check_programs(doctor_report *report, const doctor_options *options, const char *self);
 /** Opens the train part of --data in the form that the network of --model takes. DATA gets a text that must be the same
  *  on all tasks, or "" after a finding. */
 void doctor_check_data(doctor_report *report, const doctor_options *options, const char *self, char *data, size_t size);
@@ -40,8 +44,8 @@ void doctor_check_model(doctor_report *report, const doctor_options *options, in
 /* Checks that need all tasks. */
 
 /** The facts that this task sends to the others: JSON, to be freed; NULL if memory is out. OWN is its report so far.
- *  DATA is the text of doctor_check_data, or "" without data. */
-char *doctor_facts(const doctor_report *own, const mst_cluster *cluster, const char *data);
+ *  DATA is the text of doctor_check_data, or "" without data; ACCELERATOR that of doctor_check_accelerators. */
+char *doctor_facts(const doctor_report *own, const mst_cluster *cluster, const char *data, const char *accelerator);
 /** Compares the facts of the others with the FACTS of this task: who is there, versions, processors, data, clocks,
  *  links. If this task is the chief, the rows that the others have found are added to REPORT. */
 void doctor_compare(doctor_report *report, const doctor_options *options, const mst_cluster *cluster,

@@ -1,7 +1,8 @@
 /* Checks that need all tasks: who is there, and whether all are alike. The facts of a task are JSON:
  *
  *      {"version": "0.1.0", "cluster": "1f0c...", "processor": "AMD EPYC, AVX2 kernels", "machine": "...",
- *       "data": "...", "rows": [{"check": "names", "state": "ok", "text": "..."}, ...]}
+ *       "data": "...", "accelerator": "NVIDIA H200, cuda: ...",
+ *       "rows": [{"check": "names", "state": "ok", "text": "..."}, ...]}
  *
  * The facts of other tasks may not have this form: a member that is missing is not compared. */
 #include <inttypes.h>
@@ -28,7 +29,7 @@ static void read_machine_id(char id[64]) {
     fclose(file);
 }
 
-char *doctor_facts(const doctor_report *own, const mst_cluster *cluster, const char *data) {
+char *doctor_facts(const doctor_report *own, const mst_cluster *cluster, const char *data, const char *accelerator) {
     char hash[32], id[64], processor[200];
     mst_machine machine;
     mst_machine_read(&machine);
@@ -42,6 +43,7 @@ char *doctor_facts(const doctor_report *own, const mst_cluster *cluster, const c
     json_add(&facts, "", "processor", json_text(processor));
     json_add(&facts, "", "machine", json_text(id));
     json_add(&facts, "", "data", json_text(data));
+    json_add(&facts, "", "accelerator", json_text(accelerator));
     json_add(&facts, "", "rows", doctor_report_pack(own));
     char *text = facts ? json_dumps(facts, JSON_COMPACT) : NULL;
     json_decref(facts);
@@ -234,6 +236,8 @@ static void compare_all(const gathered *g) {
                      "install one version on all machines");
         compare_fact(g, "processor", "processor", "", "the processor",
                      "take machines of one type: else training goes on, with other bits than one process gets");
+        compare_fact(g, "accelerator", "accelerator", "", "the kind of device or its plugin",
+                     "take one kind of device, and install one version of the plugin on all machines");
         compare_fact(g, "data", "data", "", "the data", "copy the same data to all machines, under the same name");
     }
     check_clocks(g, link, count);

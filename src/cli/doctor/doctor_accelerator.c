@@ -1,0 +1,349 @@
+/* What a process of the trial (doctor_trial.h) does: it loads the plugin, runs a program on each device and on a CPU,
+ * and copies to each device and back. What fails ends it, since the next thing needs it.
+ *
+ * The program is y = tanh(x w) w, x and w of 64 x 64 elements from -1 to 1. The elements of y are sums of 64 products,
+ * so rounding errors of f32 are below 1e-6 of the largest element. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json_text.h"
+#include "cli/doctor/doctor_trial.h"
+#include "cli/json_events.h"
+#include "muster/compile_cache.h"
+#include "muster/device.h"
+#include "muster/ops.h"
+#include "muster/session.h"
+
+enum { WIDTH = 64, COPIED = 1 << 18 };
+static const double TOLERANCE = 2e-5; /* of the largest element: TF32 and bf16 have errors above 1e-4 */
+
+typedef struct work {
+    const doctor_options *o;
+    FILE *out;
+    mst_device_info *device; /* [count] */
+    int count;
+    mst_tensor *x, *w;
+} work;
+
+/* ---- lines ---- */
+
+static void write_line(const work *t, json_t *value) {
+    char *text = mst_json_line(value, JSON_COMPACT);
+    json_decref(value);
+    if (text) fprintf(t->out, "%s\n", text);
+    fflush(t->out);
+    free(text);
+}
+
+static void write_text(const work *t, const char *key, const char *text) {
+    json_t *object = json_object();
+    json_add(&object, "", key, json_text(text));
+    write_line(t, object);
+}
+
+#define WRITE_ROW(t, state, check, fix, ...)                         \
+    do {                                                             \
+        doctor_report one_ = {.row = NULL};                          \
+        doctor_add(&one_, (state), (check), "", (fix), __VA_ARGS__); \
+        write_line((t), doctor_report_pack(&one_));                  \
+        doctor_report_free(&one_);                                   \
+    } while (0)
+
+/* ---- the devices ---- */
+
+static const char *type_of(const mst_device_info *device) {
+    return strrchr(device->name, '/') ? strrchr(device->name, '/') + strlen("/device:") : device->name;
+}
+
+static mst_status find_devices(work *t) {
+    int count;
+    MST_TRY(mst_devices_describe(t->o->devices, NULL, NULL, 0, &count));
+    t->device = calloc((size_t)count + 1, sizeof *t->device);
+    if (!t->device) return MST_FAIL(MST_OUT_OF_MEMORY, "no memory for %d devices", count);
+    MST_TRY(mst_devices_describe(t->o->devices, NULL, t->device, count, &t->count));
+    for (int i = 0; i < t->count; i++)
+        if (!t->device[i].compiles)
+            return MST_FAIL(MST_INVALID, "devices '%s': %s is no accelerator: CPUs are looked at in any case",
+                            t->o->devices, type_of(&t->device[i]));
+    return MST_OK;
+}
+
+static void tell_memory(const work *t) {
+    static const double MIB = 1 << 20, GIB = 1 << 30;
+    const mst_device_info *first = &t->device[0];
+    const double memory = (double)first->memory / GIB, wanted = (double)t->o->memory_limit / GIB;
+    if (first->memory <= 0)
+        WRITE_ROW(t, DOCTOR_NOTE, "accelerator", NULL, "the plugin does not say how much memory there is");
+    else if (t->o->memory_limit > first->memory)
+        WRITE_ROW(t, DOCTOR_FINDING, "accelerator", "give a smaller --memory-limit",
+                  "--memory-limit is %.1f GiB, and the plugin takes at most %.1f GiB of each device", wanted, memory);
+    else
+        WRITE_ROW(t, DOCTOR_OK, "accelerator", NULL, "memory: %.1f GiB each, %.1f MiB of the first in use", memory,
+                  (double)first->memory_in_use / MIB);
+}
+
+/* The number of physical devices among those of the list; 0: the plugin does not number them. */
+static int count_physical(const work *t) {
+    int physical = 0;
+    for (int i = 0; i < t->count; i++) {
+        bool is_first = t->device[i].physical >= 0;
+        for (int before = 0; before < i && is_first; before++)
+            is_first = t->device[before].physical != t->device[i].physical;
+        physical += is_first;
+    }
+    return physical;
+}
+
+static void tell_devices(const work *t) {
+    const mst_device_info *first = &t->device[0];
+    const char *kind = *first->kind ? first->kind : first->platform;
+    const int physical = count_physical(t);
+    char text[400];
+    WRITE_ROW(t, DOCTOR_OK, "plugin", NULL, "%s: %s", first->platform, first->versions);
+    if (physical && physical < t->count)
+        WRITE_ROW(t, DOCTOR_OK, "accelerator", NULL, "%s: %d logical devices on %d of %d x %s", t->o->devices, t->count,
+                  physical, first->num_here, kind);
+    else
+        WRITE_ROW(t, DOCTOR_OK, "accelerator", NULL, "%s: %d of %d x %s", t->o->devices, t->count, first->num_here,
+                  kind);
+    tell_memory(t);
+    snprintf(text, sizeof text, "%s, %s: %s", kind, first->platform, first->versions);
+    write_text(t, "accelerator", text);
+}
+
+/* ---- inputs ---- */
+
+/* Writes numbers to VALUES that differ in all bits, from START on. */
+static void fill_random(mst_tensor *values, uint32_t start) {
+    uint32_t *at = mst_tensor_data(values), state = start;
+    for (size_t i = 0; i < mst_tensor_bytes(values) / sizeof *at; i++) {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        at[i] = state;
+    }
+}
+
+static mst_status make_matrix(uint32_t start, mst_tensor **out) {
+    MST_TRY(mst_tensor_create(MST_F32, MST_SHAPE(WIDTH, WIDTH), out));
+    fill_random(*out, start);
+    float *to = mst_tensor_data(*out);
+    const uint32_t *from = mst_tensor_data(*out);
+    for (int i = 0; i < WIDTH * WIDTH; i++) to[i] = (float)from[i] * 0x1p-31f - 1;
+    return MST_OK;
+}
+
+/* ---- runs ---- */
+
+/* What is run on COUNT devices: a graph that makes y of the values that are fed, once for each of them. */
+typedef struct trial_graph {
+    mst_graph *graph;
+    mst_session *session;
+    int count;
+    mst_value *y;
+    mst_tensor **result;
+} trial_graph;
+
+static void free_graph(trial_graph *x) {
+    mst_session_destroy(x->session);
+    mst_graph_destroy(x->graph);
+    for (int i = 0; x->result && i < x->count; i++) mst_tensor_release(x->result[i]);
+    free(x->y);
+    free(x->result);
+    *x = (trial_graph){.graph = NULL};
+}
+
+static mst_status make_graph(int count, trial_graph *x) {
+    *x = (trial_graph){.count = count};
+    x->y = calloc((size_t)count + 1, sizeof *x->y);
+    x->result = calloc((size_t)count + 1, sizeof(mst_tensor *));
+    if (!x->y || !x->result) return MST_FAIL(MST_OUT_OF_MEMORY, "no memory for %d values", count);
+    return mst_graph_create(&x->graph);
+}
+
+static mst_status open_session(const work *t, bool on_cpu, trial_graph *x) {
+    const mst_session_options options = {.devices = on_cpu ? "cpu:1" : t->o->devices, .timeout = t->o->device_timeout};
+    return mst_session_create(x->graph, &options, &x->session);
+}
+
+static mst_status run_graph(trial_graph *x, const mst_feed *feeds, int num_feeds, double *seconds) {
+    const double began = mst_clock_seconds();
+    MST_TRY(mst_session_run(x->session, feeds, num_feeds, x->y, x->count, x->result));
+    *seconds = mst_clock_seconds() - began;
+    return MST_OK;
+}
+
+/* ---- the program ---- */
+
+/* How long runs took, in seconds: the first one, which compiles, and the quickest of the others. */
+typedef struct times {
+    double first, again;
+} times;
+
+/* Checks that all results have the bits of the first, which BEFORE gets. */
+static mst_status check_bits(const work *t, const trial_graph *x, mst_tensor **before) {
+    if (!*before) MST_TRY(mst_tensor_copy(MST_F32, MST_SHAPE(WIDTH, WIDTH), mst_tensor_data(x->result[0]), before));
+    for (int i = 0; i < x->count; i++)
+        if (memcmp(mst_tensor_data(*before), mst_tensor_data(x->result[i]), mst_tensor_bytes(*before)) != 0)
+            return MST_FAIL(MST_NUMERICS, "%s: a program gave other bits than in its first run, on %s",
+                            type_of(&t->device[i]), type_of(&t->device[0]));
+    return MST_OK;
+}
+
+/* Runs it NUM_RUNS times, on the devices of the trial or on one CPU. */
+static mst_status run_program(const work *t, bool on_cpu, int num_runs, trial_graph *x, times *took) {
+    mst_tensor *before = NULL;
+    MST_TRY(make_graph(on_cpu ? 1 : t->count, x));
+    const mst_feed feeds[] = {
+        {.value = mst_placeholder(x->graph, MST_F32, MST_SHAPE(WIDTH, WIDTH), .name = "x"), .tensor = t->x},
+        {.value = mst_placeholder(x->graph, MST_F32, MST_SHAPE(WIDTH, WIDTH), .name = "w"), .tensor = t->w}};
+    for (int i = 0; i < x->count; i++)
+        mst_with_device (x->graph, on_cpu ? "/device:CPU:0" : t->device[i].name)
+            x->y[i] = mst_matmul(mst_tanh(mst_matmul(feeds[0].value, feeds[1].value)), feeds[1].value);
+    mst_status status = open_session(t, on_cpu, x);
+    for (int i = 0; i < num_runs && !status; i++) {
+        double seconds = 0;
+        status = run_graph(x, feeds, 2, &seconds);
+        if (i == 0) took->first = seconds;
+        if (i == 1 || seconds < took->again) took->again = seconds;
+        if (!status) status = check_bits(t, x, &before);
+    }
+    mst_tensor_release(before);
+    return status;
+}
+
+/* The largest difference of A and B in parts of the largest element of B; infinite if one of them has a NaN. */
+static double find_difference(const mst_tensor *a, const mst_tensor *b) {
+    double most = 0, largest = 0;
+    for (int64_t i = 0; i < mst_tensor_count(b); i++) {
+        const double one = mst_tensor_get(a, i), other = mst_tensor_get(b, i);
+        if (!isfinite(one - other)) return INFINITY;
+        if (fabs(one - other) > most) most = fabs(one - other);
+        if (fabs(other) > largest) largest = fabs(other);
+    }
+    return most / largest;
+}
+
+/* Compares the results of the devices with that of the CPU. */
+static mst_status compare_results(const work *t, mst_tensor *const *result, const mst_tensor *wanted, double *most) {
+    for (int i = 0; i < t->count; i++) {
+        const double difference = find_difference(result[i], wanted);
+        if (!isfinite(difference))
+            return MST_FAIL(MST_NUMERICS, "%s: a product has Inf or NaN, where CPUs give numbers",
+                            type_of(&t->device[i]));
+        if (difference > TOLERANCE)
+            return MST_FAIL(MST_NUMERICS, "%s: a product has other values than on CPUs, by %.2g of the largest",
+                            type_of(&t->device[i]), difference);
+        if (difference > *most) *most = difference;
+    }
+    return MST_OK;
+}
+
+/* FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv) */
+static void write_hash(const work *t, const mst_tensor *value) {
+    const unsigned char *byte = mst_tensor_data(value);
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    char text[32];
+    for (size_t i = 0; i < mst_tensor_bytes(value); i++) hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+    snprintf(text, sizeof text, "%016" PRIx64, hash);
+    write_text(t, "hash", text);
+}
+
+/* Runs the program. Of the SECOND process only the bits count. */
+static mst_status try_program(work *t, bool second) {
+    enum { RUNS = 6 };
+    times took = {0}, of_cpu;
+    trial_graph x = {.graph = NULL}, on_cpu = {.graph = NULL};
+    double difference = 0;
+    MST_TRY(make_matrix(5, &t->x));
+    MST_TRY(make_matrix(7, &t->w));
+    mst_status status = run_program(t, false, second ? 1 : RUNS, &x, &took);
+    if (!status && !second) status = run_program(t, true, 1, &on_cpu, &of_cpu);
+    if (!status && !second) status = compare_results(t, x.result, on_cpu.result[0], &difference);
+    if (!status && !second)
+        WRITE_ROW(t, DOCTOR_OK, "program", NULL,
+                  "compiled and run in %.2f s, then run in %.2g ms; its values are within %.0e of those of CPUs",
+                  took.first, 1e3 * took.again, difference);
+    if (!status) write_hash(t, x.result[0]);
+    free_graph(&x);
+    free_graph(&on_cpu);
+    return status;
+}
+
+/* ---- copies ---- */
+
+/* Whether B has the numbers of A, each plus 1. */
+static bool is_one_more(const mst_tensor *a, const mst_tensor *b) {
+    const uint32_t *one = mst_tensor_data(a), *more = mst_tensor_data(b);
+    for (int i = 0; i < COPIED; i++)
+        if (more[i] != one[i] + 1) return false;
+    return true;
+}
+
+/* Whether each device has added 1 to NUMBERS. */
+static mst_status check_copies(const work *t, const trial_graph *x, const mst_tensor *numbers) {
+    for (int i = 0; i < x->count; i++)
+        if (!is_one_more(numbers, x->result[i]))
+            return MST_FAIL(MST_CORRUPT, "%s: 1 MiB was copied there and back, and is not the same",
+                            type_of(&t->device[i]));
+    return MST_OK;
+}
+
+/* Copies whole numbers to each device, adds 1 there, and copies them back, twice: the first run compiles. */
+static mst_status run_copies(const work *t, trial_graph *x, mst_tensor *numbers, double *seconds) {
+    MST_TRY(make_graph(t->count, x));
+    const mst_feed feed = {.value = mst_placeholder(x->graph, MST_I32, MST_SHAPE(COPIED)), .tensor = numbers};
+    for (int i = 0; i < x->count; i++)
+        mst_with_device (x->graph, t->device[i].name)
+            x->y[i] = mst_add(feed.value, mst_fill(x->graph, MST_I32, MST_SHAPE(1), 1));
+    MST_TRY(open_session(t, false, x));
+    for (int run = 0; run < 2; run++) {
+        MST_TRY(run_graph(x, &feed, 1, seconds));
+        MST_TRY(check_copies(t, x, numbers));
+    }
+    return MST_OK;
+}
+
+static mst_status try_copies(const work *t) {
+    trial_graph x = {.graph = NULL};
+    mst_tensor *numbers;
+    double seconds = 0;
+    MST_TRY(mst_tensor_create(MST_I32, MST_SHAPE(COPIED), &numbers));
+    fill_random(numbers, 9);
+    const mst_status status = run_copies(t, &x, numbers, &seconds);
+    free_graph(&x);
+    mst_tensor_release(numbers);
+    if (status) return status;
+    WRITE_ROW(t, DOCTOR_OK, "copies", NULL, "1 MiB to %s and back is the same; %.2g ms",
+              t->count > 1 ? "each device" : "the device", 1e3 * seconds);
+    return MST_OK;
+}
+
+/* ---- all of it ---- */
+
+static bool has_failed(const work *t, mst_status status, const char *check, const char *fix) {
+    if (status) WRITE_ROW(t, DOCTOR_FINDING, check, fix, "%s", mst_error()->message);
+    return status != MST_OK;
+}
+
+void doctor_trial_run(const doctor_options *o, bool second, FILE *out) {
+    static const char install[] =
+        "install a plugin, for NVIDIA's GPUs: pip install jax[cuda13] into a virtual environment "
+        "(2.5 GB), then export MUSTER_PJRT_PLUGIN=ENVIRONMENT; docs/accelerators.md",
+                      do_it[] = "do what the row says; docs/accelerators.md has a table of errors",
+                      leave[] = "do not train on this device: see to its driver, or try another version of the plugin";
+    const char *plugin = secure_getenv("MUSTER_PJRT_PLUGIN");
+    work t = {.o = o, .out = out};
+    write_text(&t, "stage", "loading the plugin");
+    mst_status status = mst_compile_cache_set("off", 0, NULL);
+    if (!status) status = find_devices(&t);
+    if (has_failed(&t, status, "plugin", plugin && *plugin ? do_it : install)) return;
+    if (!second) tell_devices(&t);
+    write_text(&t, "stage", "compiling and running a program");
+    if (has_failed(&t, try_program(&t, second), "program", leave) || second) return;
+    write_text(&t, "stage", "copying");
+    has_failed(&t, try_copies(&t), "copies", leave);
+}
