@@ -30,8 +30,8 @@ MST_API void mst_session_trace(mst_session *session, mst_trace *trace);
 /** Number of runs in the trace. */
 MST_API int64_t mst_trace_num_runs(const mst_trace *trace);
 /** Writes a Chrome trace (JSON) to PATH, for chrome://tracing and ui.perfetto.dev. It shows a lane per device with its
- *  kernels, feeds and copies, and arrows where one device waited for another. A counter shows the memory of each
- *  device's values. */
+ *  kernels, feeds and copies, and arrows where one device waited for another. A device that compiles has a second lane:
+ *  its programs. A counter shows the memory of each device's values. */
 MST_API MST_CHECKED mst_status mst_trace_write(const mst_trace *trace, const char *path);
 
 #ifdef __cplusplus

@@ -127,6 +127,15 @@ static void keep_error(mst_pjrt_job *job, PJRT_Error *error) {
     job->message = strdup(message);
 }
 
+/* JOB has succeeded. It has not run before those had ended whose results it uses. */
+static void note_times(mst_pjrt_job *job) {
+    for (int i = 0; i < job->num_causes; i++) {
+        const mst_pjrt_job *cause = job->cause[i];
+        if (atomic_load(&cause->state) == MST_PJRT_SUCCEEDED && cause->ended > job->began) job->began = cause->ended;
+    }
+    job->ended = mst_pjrt_host->services->clock_now();
+}
+
 /* What JOB has been waiting for is there, without an error if that is NULL. */
 static void advance_job(mst_pjrt_job *job, PJRT_Error *error) {
     mst_pjrt_jobs *x = job->jobs;
@@ -137,6 +146,7 @@ static void advance_job(mst_pjrt_job *job, PJRT_Error *error) {
         return;
     }
     const bool has_failed = job->status || job->word;
+    if (!has_failed && job->began) note_times(job);
     if (!has_failed) release_causes(job);
     atomic_store(&job->state, has_failed ? MST_PJRT_FAILED : MST_PJRT_SUCCEEDED);
     if (atomic_fetch_sub(&x->running, 1) == 1) pthread_cond_broadcast(&x->ended);
@@ -246,4 +256,13 @@ mst_pjrt_job *mst_pjrt_jobs_first(mst_pjrt_jobs *x, mst_pjrt_job_state state) {
         if (x->job[i] && atomic_load(&x->job[i]->state) == state) found = mst_pjrt_job_retain(x->job[i]);
     pthread_mutex_unlock(&x->lock);
     return found;
+}
+
+bool mst_pjrt_jobs_times(mst_pjrt_jobs *x, int64_t i, int64_t *began, int64_t *ended) {
+    pthread_mutex_lock(&x->lock);
+    const mst_pjrt_job *job = x->job[i];
+    *began = job ? job->began : 0;
+    *ended = job ? job->ended : 0;
+    pthread_mutex_unlock(&x->lock);
+    return *ended != 0;
 }

@@ -25,6 +25,8 @@ typedef struct mst_pjrt_job {
     _Atomic int references;
     _Atomic mst_pjrt_job_state state;
     int32_t node;      /**< of the plan; -1: a copy */
+    int64_t began;     /**< for a trace: when it was started, and after its end when it could run; 0: no trace asks */
+    int64_t ended;     /**< when it had succeeded; 0: not asked, or not yet */
     int32_t word;      /**< where the word of faults arrives; other than 0: the job has failed */
     mst_status status; /**< MST_OK with a word */
     char *message;     /**< of STATUS; NULL: there was no memory for it */
@@ -70,6 +72,9 @@ MST_CHECKED mst_status mst_pjrt_job_report(const mst_pjrt_job *job, const char *
  *  most. */
 const mst_pjrt_job *mst_pjrt_job_root(const mst_pjrt_job *job);
 
+/** When job I could run, since all that it uses was there, and when it had ended. False: no trace asks, or it has not
+ *  succeeded. */
+bool mst_pjrt_jobs_times(mst_pjrt_jobs *jobs, int64_t i, int64_t *began, int64_t *ended);
 /** Waits until all jobs that have been started have ended, at most until DEADLINE (mst_backend_services); with SPIN it
  *  looks for a moment before it sleeps. False: some have not. Several threads may call it at once. */
 bool mst_pjrt_jobs_wait(mst_pjrt_jobs *jobs, int64_t deadline, bool spin);

@@ -434,12 +434,14 @@ static mst_status launch(instance *x, const device_call *c, size_t num_kept, mst
     return take_results(x, c, job, results);
 }
 
-/* Starts a program. Its arguments may be on their way, and its results are. Sets NODE to the one that has failed. */
-static mst_status start_program(instance *x, const device_call *c, int32_t *node) {
+/* Starts a program at the time BEGAN; 0: no trace asks. Its arguments may be on their way, and its results are. Sets
+ * NODE to the one that has failed. */
+static mst_status start_program(instance *x, const device_call *c, int64_t began, int32_t *node) {
     const int num_arguments = ((const mst_compiled_options *)c->node->options)->num_arguments;
     *node = c->number;
     mst_pjrt_job *job = mst_pjrt_job_start(x->jobs, c - x->calls, c->number, num_arguments);
     if (!job) return MST_NO_MEMORY("for a program");
+    job->began = began;
     size_t num_kept;
     mst_status status = find_arguments(x, c, &num_kept);
     if (!status) {
@@ -474,29 +476,48 @@ static mst_status begin_frame(instance *x, const mst_frame *frame) {
     return MST_OK;
 }
 
-static mst_status make_call(instance *x, device_call *c, mst_frame *frame) {
-    int32_t node;
-    if (!c->text) return assign(x, c);
+/* Waits until the program of C has been compiled, as a trace notes. */
+static mst_status await_noted(const instance *x, device_call *c, const mst_frame *frame) {
+    const mst_backend_services *services = mst_pjrt_host->services;
+    const bool is_noted = frame->notes && !c->loaded;
+    const int64_t begin = is_noted ? services->clock_now() : 0;
     MST_TRY(await_program(x, c, frame->deadline));
-    const mst_status status = start_program(x, c, &node);
-    if (!status) return MST_OK;
-    mst_pjrt_guard_work();
-    atomic_store_explicit(&frame->at[x->device], node, memory_order_relaxed);
+    if (is_noted) services->note_compiling(frame->notes, x->device, c->number, begin);
+    return MST_OK;
+}
+
+static mst_status make_call(instance *x, device_call *c, mst_frame *frame) {
+    const mst_backend_services *services = mst_pjrt_host->services;
+    int32_t node = c->number;
+    if (c->text) MST_TRY(await_noted(x, c, frame));
+    const int64_t began = frame->notes ? services->clock_now() : 0;
+    const mst_status status = c->text ? start_program(x, c, began, &node) : assign(x, c);
+    if (status && c->text) {
+        mst_pjrt_guard_work();
+        atomic_store_explicit(&frame->at[x->device], node, memory_order_relaxed);
+    }
+    if (frame->notes && !status) services->note_call(frame->notes, x->device, c->number, began);
     return status;
 }
 
 static mst_status execute(void *context, int32_t first, int32_t end, struct mst_frame *frame) {
     instance *x = context;
-    const mst_backend_services *services = mst_pjrt_host->services;
     MST_TRY(begin_frame(x, frame));
     for (int32_t k = first; k < end; k++) {
         device_call *c = &x->calls[k];
-        const int64_t begin = frame->notes ? services->clock_now() : 0;
         atomic_store_explicit(&frame->at[x->device], c->number, memory_order_relaxed);
         MST_TRY(make_call(x, c, frame));
-        if (frame->notes) services->note_call(frame->notes, x->device, c->number, begin);
     }
     return MST_OK;
+}
+
+static void note_programs(void *context, mst_frame *frame) {
+    const instance *x = context;
+    int64_t began, ended;
+    if (atomic_load(&x->frame) != frame->number) return; /* it has started nothing for this frame */
+    for (int64_t k = 0; k < x->num_calls; k++)
+        if (mst_pjrt_jobs_times(x->jobs, k, &began, &ended))
+            mst_pjrt_host->services->note_program(frame->notes, x->device, x->calls[k].number, began, ended);
 }
 
 /* Waits until the programs behind the gate have been compiled. */
@@ -553,4 +574,5 @@ const mst_backend mst_pjrt_backend = {.size = sizeof(mst_backend),
                                       .execute = execute,
                                       .settle = settle,
                                       .ready = ready,
-                                      .inside_bytes = inside_bytes};
+                                      .inside_bytes = inside_bytes,
+                                      .note_programs = note_programs};

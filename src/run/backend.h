@@ -54,7 +54,7 @@ typedef struct mst_binding {
 /** VALUE with its address. For a fed tensor the address is missing. */
 mst_array mst_binding_array(const mst_binding *binding, int32_t value);
 
-/** No function may be NULL, except settle, ready, compile_text and inside_bytes. */
+/** No function may be NULL, except settle, ready, compile_text, inside_bytes and note_programs. */
 typedef struct mst_backend {
     uint32_t size; /**< size of this struct when the backend was written */
     /** Makes the executable for DEVICE's calls of PLAN. PLAN outlives it. */
@@ -86,6 +86,9 @@ typedef struct mst_backend {
      *  compiler does not say is 0. Waits until they have been compiled, at most until DEADLINE. Called before the plan
      *  is bound, if the device has a limit of memory. NULL: not known. */
     mst_status (*inside_bytes)(void *executable, int64_t deadline, int64_t *bytes);
+    /** Notes when the programs ran that execute has started for FRAME, which has `notes` and has succeeded. NULL: they
+     *  have ended when execute returns, or it is not known. */
+    void (*note_programs)(void *instance, struct mst_frame *frame);
 } mst_backend;
 
 /** What the library does for backends of modules (mst_registrar). */
@@ -93,6 +96,9 @@ typedef struct mst_backend_services {
     int64_t (*clock_now)(void); /**< as mst_clock_now (base/clock.h) */
     /** As mst_note_call (run/trace.h): for each call of a frame with `notes`. */
     void (*note_call)(struct mst_run_notes *notes, int device, int32_t node, int64_t begin);
+    /** As mst_note_compiling and mst_note_program: for the backend's own waits for a compiler, and in note_programs. */
+    void (*note_compiling)(struct mst_run_notes *notes, int device, int32_t node, int64_t begin);
+    void (*note_program)(struct mst_run_notes *notes, int device, int32_t node, int64_t begin, int64_t end);
     /** As mst_compiled_fail (run/compiled_fault.h). */
     mst_status (*compiled_fail)(const struct mst_frame *frame, int32_t node, int32_t word, int32_t *failed);
     /** As mst_errand_start, mst_errand_wait and mst_errand_leave (run/errand.h): for what may never end. */

@@ -8,6 +8,8 @@
 
 const mst_backend_services mst_backend_services_here = {.clock_now = mst_clock_now,
                                                         .note_call = mst_note_call,
+                                                        .note_compiling = mst_note_compiling,
+                                                        .note_program = mst_note_program,
                                                         .compiled_fail = mst_compiled_fail,
                                                         .errand_start = mst_errand_start,
                                                         .errand_wait = mst_errand_wait,

@@ -544,7 +544,7 @@ mst_status mst_executable_cache_describe(const mst_executable_cache *cache, mst_
         status = describe_folder(&folder, out);
         mst_folder_close(&folder);
     } else if (status == MST_NOT_FOUND) {
-        strcpy(path, cache->folder);
+        memcpy(path, cache->folder, strlen(cache->folder) + 1);
         status = check_can_be_made(cache->folder, path);
     }
     free(path);

@@ -356,8 +356,18 @@ static bool wait_for_devices(mst_slot *slot, mst_failure *late) {
     return false;
 }
 
+/* Notes when the programs ran that devices have started. */
+static void note_programs(mst_frame *frame, const mst_cached_plan *cached) {
+    for (int32_t i = 0; i < cached->num_devices; i++) {
+        const int32_t d = cached->devices[i];
+        const mst_backend *backend = frame->devices->device[d].type->backend;
+        if (backend->note_programs && frame->instance[d]) backend->note_programs(frame->instance[d], frame);
+    }
+}
+
 /* Adds a traced run that succeeded to the trace. */
-static void keep_notes(mst_session *session, const mst_frame *frame) {
+static void keep_notes(mst_session *session, mst_frame *frame, const mst_cached_plan *cached) {
+    note_programs(frame, cached);
     pthread_mutex_lock(&session->lock);
     mst_trace *trace = session->trace;
     pthread_mutex_unlock(&session->lock);
@@ -387,7 +397,7 @@ mst_status mst_session_run_slot(mst_session *session, mst_slot *slot, mst_call_p
     const bool happened = commit_frame(frame);
     mst_status status = atomic_load(&frame->failed) ? mst_failure_restore(&frame->failure) : MST_OK;
     if (status && happened) status = mst_session_tell_torn(session->store, cached);
-    if (frame->notes && !status) keep_notes(session, frame);
+    if (frame->notes && !status) keep_notes(session, frame, cached);
     if (cached->can_run_alone && !status) keep_time(session, slot, began);
     release_frame(frame);
     return status;

@@ -23,9 +23,11 @@ mst_status mst_run_notes_create(const mst_plan *plan, mst_run_notes **out) {
     for (int d = 0; d < devices; d++) {
         const mst_program *program = &plan->program[d];
         mst_notes *own = &notes->device[d];
-        own->capacity = program->num_calls + program->num_actions;
+        own->capacity = 2 * program->num_calls + program->num_actions; /* each call may wait for a compiler */
+        own->most_programs = program->num_calls;
         own->note = calloc((size_t)own->capacity + 1, sizeof *own->note);
-        if (own->note) continue;
+        own->program = calloc((size_t)own->most_programs + 1, sizeof *own->program);
+        if (own->note && own->program) continue;
         mst_run_notes_free(notes);
         *out = NULL;
         return MST_NO_MEMORY("for a trace");
@@ -34,7 +36,10 @@ mst_status mst_run_notes_create(const mst_plan *plan, mst_run_notes **out) {
 }
 
 void mst_run_notes_free(mst_run_notes *notes) {
-    for (int d = 0; notes && d < notes->num_devices; d++) free(notes->device[d].note);
+    for (int d = 0; notes && d < notes->num_devices; d++) {
+        free(notes->device[d].note);
+        free(notes->device[d].program);
+    }
     free(notes);
 }
 
@@ -44,6 +49,20 @@ static void add_note(mst_notes *notes, const mst_note *note) {
 
 void mst_note_call(mst_run_notes *notes, int device, int32_t node, int64_t begin) {
     add_note(&notes->device[device], &(mst_note){.node = node, .other = -1, .begin = begin, .end = mst_clock_now()});
+}
+
+void mst_note_compiling(mst_run_notes *notes, int device, int32_t node, int64_t begin) {
+    add_note(&notes->device[device],
+             &(mst_note){.compiles = true, .node = node, .other = -1, .begin = begin, .end = mst_clock_now()});
+}
+
+void mst_note_program(mst_run_notes *notes, int device, int32_t node, int64_t begin, int64_t end) {
+    mst_notes *own = &notes->device[device];
+    const int64_t before = own->num_programs ? own->program[own->num_programs - 1].end : begin;
+    if (own->num_programs == own->most_programs) return;
+    if (begin < before) begin = before;
+    if (end < begin) end = begin;
+    own->program[own->num_programs++] = (mst_note){.node = node, .other = -1, .begin = begin, .end = end};
 }
 
 int64_t mst_note_action(mst_run_notes *notes, int device, const mst_action *action, int64_t begin) {
@@ -64,6 +83,7 @@ int64_t mst_note_action(mst_run_notes *notes, int device, const mst_action *acti
 static void free_run(mst_traced_run *run) {
     for (int d = 0; d < run->num_devices; d++) {
         free(run->device[d].did);
+        free(run->device[d].program);
         free(run->device[d].held);
         free(run->device[d].memory);
     }
@@ -89,24 +109,30 @@ static mst_status fill_node(mst_traced_run *run, const mst_plan *plan, const mst
     return MST_OK;
 }
 
+static mst_status fill_did(mst_traced_run *run, const mst_trace *trace, const mst_plan *plan, const mst_note *note,
+                           mst_traced *did) {
+    *did = (mst_traced){.kind = note->kind,
+                        .compiles = note->compiles,
+                        .name = "",
+                        .op = "",
+                        .other = note->other,
+                        .point = note->point,
+                        .begin = note->begin - trace->began,
+                        .end = note->end - trace->began};
+    return note->node >= 0 ? fill_node(run, plan, &plan->node[note->node], did) : MST_OK;
+}
+
 static mst_status fill_device(mst_traced_run *run, const mst_trace *trace, const mst_plan *plan, int d,
                               const mst_notes *notes) {
     mst_traced_device *device = &run->device[d];
     device->name = mst_arena_string(&run->memory, plan->host->devices->device[d].text);
     device->did = calloc((size_t)notes->count + 1, sizeof *device->did);
-    if (!device->name || !device->did) return MST_NO_MEMORY("for a trace");
-    for (int64_t i = 0; i < notes->count; i++) {
-        const mst_note *note = &notes->note[i];
-        mst_traced *did = &device->did[device->num_did++];
-        *did = (mst_traced){.kind = note->kind,
-                            .name = "",
-                            .op = "",
-                            .other = note->other,
-                            .point = note->point,
-                            .begin = note->begin - trace->began,
-                            .end = note->end - trace->began};
-        if (note->node >= 0) MST_TRY(fill_node(run, plan, &plan->node[note->node], did));
-    }
+    device->program = calloc((size_t)notes->num_programs + 1, sizeof *device->program);
+    if (!device->name || !device->did || !device->program) return MST_NO_MEMORY("for a trace");
+    for (int64_t i = 0; i < notes->count; i++)
+        MST_TRY(fill_did(run, trace, plan, &notes->note[i], &device->did[device->num_did++]));
+    for (int64_t i = 0; i < notes->num_programs; i++)
+        MST_TRY(fill_did(run, trace, plan, &notes->program[i], &device->program[device->num_programs++]));
     return MST_OK;
 }
 
@@ -117,16 +143,20 @@ typedef struct span {
     int64_t begin, end;
 } span;
 
+static void extend_span(const mst_trace *trace, const mst_note *note, span *spans) {
+    if (note->node < 0 || note->compiles) return;
+    span *s = &spans[note->node];
+    const int64_t begin = note->begin - trace->began, end = note->end - trace->began;
+    if (!s->end || begin < s->begin) s->begin = begin;
+    if (end > s->end) s->end = end;
+}
+
 static void find_spans(const mst_trace *trace, const mst_run_notes *notes, span *spans) {
-    for (int d = 0; d < notes->num_devices; d++)
-        for (int64_t i = 0; i < notes->device[d].count; i++) {
-            const mst_note *note = &notes->device[d].note[i];
-            if (note->node < 0) continue;
-            span *s = &spans[note->node];
-            const int64_t begin = note->begin - trace->began, end = note->end - trace->began;
-            if (!s->end || begin < s->begin) s->begin = begin;
-            if (end > s->end) s->end = end;
-        }
+    for (int d = 0; d < notes->num_devices; d++) {
+        const mst_notes *own = &notes->device[d];
+        for (int64_t i = 0; i < own->count; i++) extend_span(trace, &own->note[i], spans);
+        for (int64_t i = 0; i < own->num_programs; i++) extend_span(trace, &own->program[i], spans);
+    }
 }
 
 static int by_time(const void *a, const void *b) {

@@ -15,6 +15,7 @@
 
 typedef struct mst_note {
     mst_action_kind kind;
+    bool compiles;      /**< the device waited for the compiler of NODE's program */
     int32_t node;       /**< -1: the action belongs to no node */
     int32_t other;      /**< device that was waited for; -1: none */
     int32_t point;      /**< point that was waited for, or that this device reached */
@@ -25,6 +26,8 @@ typedef struct mst_note {
 typedef struct mst_notes {
     mst_note *note;
     int64_t count, capacity;
+    mst_note *program; /**< when programs ran that its thread only started; in the order in which it did */
+    int64_t num_programs, most_programs;
 } mst_notes;
 
 typedef struct mst_run_notes {
@@ -37,6 +40,12 @@ MST_CHECKED mst_status mst_run_notes_create(const mst_plan *plan, mst_run_notes 
 void mst_run_notes_free(mst_run_notes *notes);
 /** Notes that DEVICE has run NODE from BEGIN until now. */
 void mst_note_call(mst_run_notes *notes, int device, int32_t node, int64_t begin);
+/** Notes that DEVICE has waited for the compiler of NODE's program, from BEGIN until now. */
+void mst_note_compiling(mst_run_notes *notes, int device, int32_t node, int64_t begin);
+/** Notes that the program of NODE was started on DEVICE at BEGIN and had ended at END. It ran from the end of the one
+ *  before it, if that was later than BEGIN. Programs are noted in the order in which they were started, by one thread,
+ *  when the frame has succeeded. */
+void mst_note_program(mst_run_notes *notes, int device, int32_t node, int64_t begin, int64_t end);
 /** Notes an action that is no call of kernels. Returns the time at which it ended, when the next one begins. */
 int64_t mst_note_action(mst_run_notes *notes, int device, const mst_action *action, int64_t begin);
 
@@ -45,6 +54,7 @@ int64_t mst_note_action(mst_run_notes *notes, int device, const mst_action *acti
 /** Something that a device did. Times are nanoseconds since the trace began. */
 typedef struct mst_traced {
     mst_action_kind kind;
+    bool compiles;         /**< as in mst_note */
     const char *name, *op; /**< name and op of the node; "" for none */
     int32_t other, point;  /**< as in mst_note */
     int64_t begin, end;
@@ -62,6 +72,8 @@ typedef struct mst_traced_device {
     const char *name;
     mst_traced *did;
     int64_t num_did;
+    mst_traced *program; /**< its programs, of which `did` has only the starts */
+    int64_t num_programs;
     mst_traced *held; /**< nodes that take no time in the run: variables, constants, views */
     int64_t num_held, held_capacity;
     mst_traced_memory *memory;

@@ -37,17 +37,31 @@ static const char *short_name(const char *device) {
     return name ? name + strlen("device:") : device;
 }
 
+/* The lane of the programs of a device; the device's own has the number of the device. */
+static int lane_of_programs(const mst_traced_run *run, int device) {
+    return run->num_devices + device;
+}
+
+static const char *category_of(const mst_traced_run *run, int lane, const mst_traced *did) {
+    if (did->compiles) return "compile";
+    if (lane >= run->num_devices) return "program";
+    if (did->kind == MST_DO_RUN && run->device[lane].num_programs > 0) return "start";
+    return kind_name[did->kind];
+}
+
 static void add_slice(json_t *events, const mst_traced_run *run, int lane, const mst_traced *did) {
     char name[NAME_TEXT];
     if (did->kind == MST_DO_WAIT)
         snprintf(name, sizeof name, "wait for %s", short_name(run->device[did->other].name));
+    else if (did->compiles)
+        snprintf(name, sizeof name, "compile %s", did->name);
     else
         snprintf(name, sizeof name, "%s", did->kind == MST_DO_GATE ? "wait for all" : did->name);
-    trace_write_add(
-        events, json_pack("{s:s, s:s, s:s, s:i, s:i, s:f, s:f, s:{s:s, s:I, s:I}}", "ph", "X", "name", name, "cat",
-                          kind_name[did->kind], "pid", PROCESS, "tid", lane, "ts", (double)did->begin * MICROSECONDS,
-                          "dur", (double)(did->end - did->begin) * MICROSECONDS, "args", "op", did->op, "bytes",
-                          (json_int_t)did->bytes, "run", (json_int_t)run->step));
+    trace_write_add(events,
+                    json_pack("{s:s, s:s, s:s, s:i, s:i, s:f, s:f, s:{s:s, s:I, s:I}}", "ph", "X", "name", name, "cat",
+                              category_of(run, lane, did), "pid", PROCESS, "tid", lane, "ts",
+                              (double)did->begin * MICROSECONDS, "dur", (double)(did->end - did->begin) * MICROSECONDS,
+                              "args", "op", did->op, "bytes", (json_int_t)did->bytes, "run", (json_int_t)run->step));
 }
 
 /* ---- arrows ---- */
@@ -96,6 +110,8 @@ static void add_device(json_t *events, const mst_traced_run *run, int lane, int6
         if (is_drawn(&device->did[i])) add_slice(events, run, lane, &device->did[i]);
         if (device->did[i].kind == MST_DO_WAIT) add_arrow(events, run, lane, i, arrows);
     }
+    for (int64_t i = 0; i < device->num_programs; i++)
+        add_slice(events, run, lane_of_programs(run, lane), &device->program[i]);
     snprintf(name, sizeof name, "memory of %s", short_name(device->name));
     for (int64_t i = 0; i < device->num_memory; i++)
         trace_write_add(events, json_pack("{s:s, s:s, s:s, s:i, s:f, s:{s:I}}", "ph", "C", "cat", "memory", "name",
@@ -103,14 +119,31 @@ static void add_device(json_t *events, const mst_traced_run *run, int lane, int6
                                           "args", "bytes", (json_int_t)device->memory[i].bytes));
 }
 
-static void add_names(json_t *events, const mst_traced_run *run) {
+static void add_lane(json_t *events, int lane, int place, const char *name) {
+    trace_write_add(events, json_pack("{s:s, s:s, s:i, s:i, s:{s:s}}", "ph", "M", "name", "thread_name", "pid", PROCESS,
+                                      "tid", lane, "args", "name", name));
+    trace_write_add(events, json_pack("{s:s, s:s, s:i, s:i, s:{s:i}}", "ph", "M", "name", "thread_sort_index", "pid",
+                                      PROCESS, "tid", lane, "args", "sort_index", place));
+}
+
+static bool has_programs(const mst_trace *trace, int device) {
+    for (int64_t i = 0; i < trace->num_runs; i++)
+        if (device < trace->run[i].num_devices && trace->run[i].device[device].num_programs > 0) return true;
+    return false;
+}
+
+/* The lane of the programs of a device is below its own. */
+static void add_names(json_t *events, const mst_trace *trace) {
+    const mst_traced_run *run = &trace->run[0];
+    char name[NAME_TEXT];
+    int place = 0;
     trace_write_add(events, json_pack("{s:s, s:s, s:i, s:{s:s}}", "ph", "M", "name", "process_name", "pid", PROCESS,
                                       "args", "name", "Muster"));
-    for (int lane = 0; lane < run->num_devices; lane++) {
-        trace_write_add(events, json_pack("{s:s, s:s, s:i, s:i, s:{s:s}}", "ph", "M", "name", "thread_name", "pid",
-                                          PROCESS, "tid", lane, "args", "name", short_name(run->device[lane].name)));
-        trace_write_add(events, json_pack("{s:s, s:s, s:i, s:i, s:{s:i}}", "ph", "M", "name", "thread_sort_index",
-                                          "pid", PROCESS, "tid", lane, "args", "sort_index", lane));
+    for (int device = 0; device < run->num_devices; device++) {
+        add_lane(events, device, place++, short_name(run->device[device].name));
+        if (!has_programs(trace, device)) continue;
+        snprintf(name, sizeof name, "programs of %s", short_name(run->device[device].name));
+        add_lane(events, lane_of_programs(run, device), place++, name);
     }
 }
 
@@ -120,7 +153,7 @@ mst_status mst_trace_write(const mst_trace *trace, const char *path) {
     if (trace->num_lost) return MST_NO_MEMORY("for %lld runs of a trace", (long long)trace->num_lost);
     json_t *events = json_array();
     pthread_mutex_lock((pthread_mutex_t *)(uintptr_t)&trace->lock);
-    if (trace->num_runs) add_names(events, &trace->run[0]);
+    if (trace->num_runs) add_names(events, trace);
     for (int64_t i = 0; i < trace->num_runs; i++)
         for (int lane = 0; lane < trace->run[i].num_devices; lane++) add_device(events, &trace->run[i], lane, &arrows);
     pthread_mutex_unlock((pthread_mutex_t *)(uintptr_t)&trace->lock);

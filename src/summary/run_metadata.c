@@ -1,6 +1,7 @@
 /* The last run of a trace as TensorFlow's RunMetadata. TensorBoard uses it to color the graph by time, memory and
  * device. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/no_memory.h"
 #include "format/run_metadata.pb-c.h"
@@ -76,8 +77,9 @@ static mst_status fill_stats(writer *w, const mst_traced *did, Muster__NodeExecS
     return add_outputs(w, did, &b->stats);
 }
 
-static bool is_of_node(const mst_traced *did) {
-    return *did->name != 0;
+/* Whether DID is the work of a node on DEVICE. The start of a program is not: the program itself is. */
+static bool is_of_node(const mst_traced_device *device, const mst_traced *did) {
+    return *did->name != 0 && !did->compiles && !(device->num_programs > 0 && strcmp(did->op, "compiled") == 0);
 }
 
 static mst_status fill_device(writer *w, const mst_traced_device *device, Muster__DeviceStepStats **out) {
@@ -85,12 +87,14 @@ static mst_status fill_device(writer *w, const mst_traced_device *device, Muster
     if (!stats) return MST_NO_MEMORY("for a trace");
     muster__device_step_stats__init(stats);
     stats->device = (char *)(uintptr_t)device->name;
-    const size_t room = (size_t)(device->num_did + device->num_held) + 1;
+    const size_t room = (size_t)(device->num_did + device->num_programs + device->num_held) + 1;
     stats->node_stats = mst_arena_alloc(&w->arena, room * sizeof *stats->node_stats);
     if (!stats->node_stats) return MST_NO_MEMORY("for a trace");
     for (int64_t i = 0; i < device->num_did; i++)
-        if (is_of_node(&device->did[i]))
+        if (is_of_node(device, &device->did[i]))
             MST_TRY(fill_stats(w, &device->did[i], &stats->node_stats[stats->n_node_stats++]));
+    for (int64_t i = 0; i < device->num_programs; i++)
+        MST_TRY(fill_stats(w, &device->program[i], &stats->node_stats[stats->n_node_stats++]));
     /* nodes that take no time in the run get entries too: TensorBoard hatches nodes without one as not used by the
      * step */
     for (int64_t i = 0; i < device->num_held; i++)

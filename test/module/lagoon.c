@@ -387,6 +387,7 @@ typedef struct call {
     compiled_text *text;        /* NULL: an assignment */
     const hlo_program *program; /* of TEXT; NULL until the call is first made */
     const mst_array *src, *dst;
+    int64_t began, ended; /* the last run of its program; 0: it has not ended */
 } call;
 
 typedef struct instance {
@@ -461,7 +462,7 @@ static size_t bytes_of(const hlo_array *array) {
 /* A run of a program. */
 typedef struct program_run {
     late_job job; /* first: a run is its job */
-    const call *call;
+    call *call;
     bool fails, is_stuck;
     char *hold; /* it does not end while there is this file; NULL: no file is meant */
 } program_run;
@@ -482,10 +483,11 @@ static void give_results(late_job *job, hlo_array *result) {
 
 static void run_program(late_job *job, late_error *error) {
     const program_run *run = (program_run *)job;
-    const call *c = run->call;
+    call *c = run->call;
     const mst_compiled_options *o = c->node->options;
     char message[MOST_ERROR];
     const int num_results = hlo_num_results(c->program);
+    c->began = host->services->clock_now();
     if (run->is_stuck) late_while_file(NULL);
     if (run->hold) late_while_file(run->hold);
     if (run->fails) {
@@ -505,6 +507,7 @@ static void run_program(late_job *job, late_error *error) {
         if (word) set_error(error, MST_INTERNAL, c, "it reports a fault");
         error->word = word;
         if (!word) give_results(job, results);
+        c->ended = host->services->clock_now();
     }
     for (int i = 0; results && i < num_results; i++) hlo_array_free(&results[i]);
     free(args);
@@ -590,7 +593,7 @@ static mst_status await_program(const instance *x, call *c, int64_t deadline) {
 }
 
 /* Starts a program. Its arguments may be on their way, and its results are. */
-static mst_status start_program(instance *x, const call *c) {
+static mst_status start_program(instance *x, call *c) {
     const int num_args = hlo_num_arguments(c->program), num_results = num_arrays(c->node);
     program_run *run = calloc(1, sizeof *run);
     late_array **arg = calloc((size_t)num_args + 1, sizeof *arg);
@@ -602,6 +605,7 @@ static mst_status start_program(instance *x, const call *c) {
     for (int i = 0; i < num_results && !status; i++) status = make_result(x, c, i, &result[i]);
     if (!status) {
         run->call = c;
+        c->ended = 0;
         run->job = (late_job){.run = run_program,
                               .free = free_run,
                               .group = &x->jobs,
@@ -640,9 +644,14 @@ static mst_status execute(void *context, int32_t first, int32_t end, struct mst_
     }
     for (int32_t k = first; k < end; k++) {
         call *c = &x->calls[k];
-        const int64_t begin = frame->notes ? host->services->clock_now() : 0;
+        int64_t begin = frame->notes ? host->services->clock_now() : 0;
+        const bool compiles = c->text && !c->program;
         atomic_store_explicit(&frame->at[x->device], c->number, memory_order_relaxed);
-        if (c->text) MST_TRY(await_program(x, c, frame->deadline));
+        if (compiles) MST_TRY(await_program(x, c, frame->deadline));
+        if (compiles && frame->notes) {
+            host->services->note_compiling(frame->notes, x->device, c->number, begin);
+            begin = host->services->clock_now();
+        }
         MST_TRY(c->text ? start_program(x, c) : assign(x, c));
         if (frame->notes) host->services->note_call(frame->notes, x->device, c->number, begin);
     }
@@ -659,6 +668,15 @@ static mst_status settle(void *context, mst_frame *frame, int64_t deadline, int3
     if (status || !error.status) return status;
     if (!error.word) return FAIL(error.status, "%s", error.message);
     return host->services->compiled_fail(frame, error.node, error.word, node);
+}
+
+static void note_programs(void *context, mst_frame *frame) {
+    const instance *x = context;
+    if (atomic_load(&x->frame) != frame->number) return; /* it has started nothing for this frame */
+    for (int64_t k = 0; k < x->plan->program[x->device].num_calls; k++) {
+        const call *c = &x->calls[k];
+        if (c->text && c->ended) host->services->note_program(frame->notes, x->device, c->number, c->began, c->ended);
+    }
 }
 
 static mst_status ready(void *context, mst_frame *frame, int32_t *node) {
@@ -699,7 +717,8 @@ static const mst_backend backend = {.size = sizeof(mst_backend),
                                     .settle = settle,
                                     .ready = ready,
                                     .compile_text = compile_text,
-                                    .inside_bytes = inside_bytes};
+                                    .inside_bytes = inside_bytes,
+                                    .note_programs = note_programs};
 
 /* ---- the device type ---- */
 
