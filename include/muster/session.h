@@ -64,7 +64,8 @@ typedef struct mst_session_options {
      *  programs of devices that compile, each text once. Comments name the nodes of the plan that have it, their
      *  devices, and how many nodes of the graph each replaces. */
     const char *plan_pass;
-    /** Bytes that each device may use; 0: no limit. Checked before a plan runs. For devices that compile it counts what
+    /** Bytes that each device may use; 0: no limit, and memory grows as it is needed. A GPU must have as much as the
+     *  logical devices on it may use together. Checked before a plan runs. For devices that compile it counts what
      *  the compiler says of the inside of programs (temporaries, code, constants), and a new plan waits until its
      *  programs are compiled. They need less if they update variables in place, which they do where the limit asks for
      *  it (mst_session_updates_in_place). Bytes of strings that come from another memory domain are checked when they

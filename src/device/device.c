@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/byte_count.h"
 #include "device/specification.h"
 
 static const mst_device_type *cpu_type(void) {
@@ -46,6 +47,50 @@ static mst_status name_devices(mst_devices *devices, const mst_device_name *task
     return MST_OK;
 }
 
+/* A type may have been compiled with a header in which the struct ended before `describe`. */
+static mst_status describe_type(const mst_device *device, mst_device_info *out) {
+    enum { SIZE_WITH_DESCRIBE = offsetof(mst_device_type, describe) + sizeof(void *) };
+    const mst_device_type *type = device->type;
+    return type->size >= SIZE_WITH_DESCRIBE && type->describe ? type->describe(device->domain, out) : MST_OK;
+}
+
+/* The number of devices on the physical device of device I. */
+static int num_logical(const mst_devices *devices, int i) {
+    const mst_device *device = &devices->device[i];
+    int count = 0;
+    for (int k = 0; k < devices->count; k++)
+        count += k == i || (device->physical >= 0 && devices->device[k].type == device->type &&
+                            devices->device[k].physical == device->physical);
+    return count;
+}
+
+/* A device cannot have a limit above what its type says that there is, nor several on it together. */
+static mst_status check_limit(const char *spec, const mst_devices *devices, int i) {
+    const mst_device *device = &devices->device[i];
+    char limit[MST_BYTES_TEXT], there[MST_BYTES_TEXT];
+    mst_device_info info = {.memory = 0};
+    MST_TRY(describe_type(device, &info));
+    const int logical = num_logical(devices, i);
+    if (info.memory <= 0 || device->memory_limit <= info.memory / logical) return MST_OK;
+    mst_bytes_print(device->memory_limit, limit, sizeof limit);
+    mst_bytes_print(info.memory, there, sizeof there);
+    if (logical == 1)
+        return MST_FAIL(MST_INVALID,
+                        "devices '%s': the memory limit of %s is more than %s:%d has, which is %s: take a lower one",
+                        spec, limit, device->name.type, device->name.index, there);
+    return MST_FAIL(
+        MST_INVALID,
+        "devices '%s': %d logical devices with a memory limit of %s each need more than their %s has, which "
+        "is %s: take a lower one",
+        spec, logical, limit, device->name.type, there);
+}
+
+static mst_status check_limits(const char *spec, const mst_devices *devices) {
+    for (int i = 0; i < devices->count; i++)
+        if (devices->device[i].memory_limit > 0) MST_TRY(check_limit(spec, devices, i));
+    return MST_OK;
+}
+
 mst_status mst_devices_create(const char *spec, const char *visible, int64_t memory_limit, const mst_device_name *task,
                               mst_devices *out) {
     static const mst_device_name localhost = {.job = "localhost"};
@@ -54,6 +99,7 @@ mst_status mst_devices_create(const char *spec, const char *visible, int64_t mem
     if (!status) status = mst_devices_read(spec, visible, memory_limit, out);
     if (!status) status = add_host(out);
     if (!status) status = name_devices(out, task ? task : &localhost);
+    if (!status) status = check_limits(spec && *spec ? spec : "cpu", out);
     if (status) mst_devices_free(out);
     return status;
 }
@@ -120,13 +166,6 @@ int mst_devices_fallback(const mst_devices *devices, const mst_device_name *name
 char *mst_device_default_name(int i, char *text, size_t size) {
     snprintf(text, size, "/device:CPU:%d", i);
     return text;
-}
-
-/* A type may have been compiled with a header in which the struct ended before `describe`. */
-static mst_status describe_type(const mst_device *device, mst_device_info *out) {
-    enum { SIZE_WITH_DESCRIBE = offsetof(mst_device_type, describe) + sizeof(void *) };
-    const mst_device_type *type = device->type;
-    return type->size >= SIZE_WITH_DESCRIBE && type->describe ? type->describe(device->domain, out) : MST_OK;
 }
 
 mst_status mst_devices_describe(const char *spec, const char *visible, mst_device_info *out, int max, int *count) {

@@ -104,8 +104,8 @@ typedef struct mst_task_devices {
 /** Makes the devices of SPEC (NULL or "": "cpu"). VISIBLE ("0,2"; NULL or "": all) chooses some of them by their places
  *  in the list. They are numbered again from 0, in the order of VISIBLE, as TensorFlow's visible devices are. Each gets
  *  MEMORY_LIMIT, and its name begins with that of TASK (NULL: "/job:localhost/replica:0/task:0"). If one of them
- *  compiles and none is a CPU, the CPU is added, with all cores and without a limit. The caller frees *OUT with
- *  mst_devices_free. */
+ *  compiles and none is a CPU, the CPU is added, with all cores and without a limit. MST_INVALID if a device has less
+ *  memory than the limits of all on it, as far as its type says. The caller frees *OUT with mst_devices_free. */
 MST_CHECKED mst_status mst_devices_create(const char *spec, const char *visible, int64_t memory_limit,
                                           const mst_device_name *task, mst_devices *out);
 void mst_devices_free(mst_devices *devices);

@@ -5,13 +5,15 @@
 #include "device/specification.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
 #include "module/module.h"
 
-enum { MOST_DEVICES = 4096, MOST_THREADS = 4096 }; /* more devices or threads than that are a typing error */
+/* More than that is a typing error. LOGICAL: on one physical device. */
+enum { MOST_DEVICES = 4096, MOST_LOGICAL = 64, MOST_THREADS = 4096 };
 
 /* One entry of a list: "gpu:2x3" is COUNT 2 and LOGICAL 3. Numbers that are not given are 0. */
 typedef struct entry {
@@ -27,7 +29,6 @@ typedef struct entry {
  * devices each. */
 static mst_status add_devices(const entry *e, int count, int logical, int first, int there, mst_devices *out) {
     const int cores = mst_num_cores();
-    if (count > MOST_DEVICES - out->count) return MST_FAIL(MST_INVALID, "devices: more than %d", MOST_DEVICES);
     mst_device *grown = realloc(out->device, (size_t)(out->count + count) * sizeof *grown);
     if (!grown) return MST_NO_MEMORY("for %d devices", count);
     out->device = grown;
@@ -61,6 +62,12 @@ mst_status mst_devices_add(const mst_device_type *type, mst_devices *out) {
     return add_devices(&e, 1, 1, count_before(&e, false, out), 0, out);
 }
 
+/* The CPU that is added to a list may be one more. */
+static mst_status check_count(const char *spec, int more, const mst_devices *out) {
+    if (more <= MOST_DEVICES - out->count) return MST_OK;
+    return MST_FAIL(MST_INVALID, "devices '%s': these are more than %d", spec, MOST_DEVICES);
+}
+
 /* Adds the devices of E, whose type has a number of physical ones. */
 static mst_status add_physical(const char *spec, const entry *e, const mst_physical_devices *physical,
                                mst_devices *out) {
@@ -72,6 +79,7 @@ static mst_status add_physical(const char *spec, const entry *e, const mst_physi
         return MST_FAIL(MST_INVALID, "devices '%s': there %s %d %s%s here, not %d: use %.*s:%d", spec,
                         there == 1 ? "is" : "are", there, e->type->name, there == 1 ? "" : "s", before + count,
                         e->name_length, e->name, there);
+    MST_TRY(check_count(spec, logical <= MOST_DEVICES / count ? count * logical : INT_MAX, out));
     return add_devices(e, count * logical, logical, before, there, out);
 }
 
@@ -117,12 +125,10 @@ static mst_status read_counts(const char *spec, const char **rest, entry *e) {
     if (is_zero(*rest))
         return MST_FAIL(MST_INVALID, "devices '%s': counts begin at 1: %.*s:1 is one %s; /%.*s:0 is a device's name",
                         spec, e->name_length, e->name, e->type->name, e->name_length, e->name);
-    MST_TRY(read_count(spec, rest, MOST_DEVICES, "cpu:2", &e->count));
+    MST_TRY(read_count(spec, rest, MOST_DEVICES, mst_device_type_physical(e->type) ? "gpu:2" : "cpu:2", &e->count));
     if (**rest != 'x' || !mst_device_type_physical(e->type)) return MST_OK;
     ++*rest;
-    MST_TRY(read_count(spec, rest, MOST_DEVICES, "gpu:1x2", &e->logical));
-    if (e->logical <= MOST_DEVICES / e->count) return MST_OK;
-    return MST_FAIL(MST_INVALID, "devices '%s': these are more than %d", spec, MOST_DEVICES);
+    return read_count(spec, rest, MOST_LOGICAL, "gpu:1x2", &e->logical);
 }
 
 static mst_status read_entry(const char *spec, const char **rest, entry *e) {
@@ -144,8 +150,10 @@ static mst_status read_entry(const char *spec, const char **rest, entry *e) {
 
 static mst_status add_entry(const char *spec, const entry *e, mst_devices *out) {
     const mst_physical_devices *physical = mst_device_type_physical(e->type);
+    const int count = e->count ? e->count : 1;
     if (physical) return add_physical(spec, e, physical, out);
-    return add_devices(e, e->count ? e->count : 1, 1, count_before(e, false, out), 0, out);
+    MST_TRY(check_count(spec, count, out));
+    return add_devices(e, count, 1, count_before(e, false, out), 0, out);
 }
 
 /* ---- visible devices ---- */

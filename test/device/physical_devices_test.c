@@ -7,9 +7,10 @@
 #include "device/device.h"
 #include "support/compiling.h"
 
-enum { PHYSICAL = 2, MOST = 8 };
+enum { PHYSICAL = 2, MOST = 2 * 64 };
 
-static bool is_here; /* there are devices at all */
+static bool is_here;   /* there are devices at all */
+static int64_t memory; /* of each; 0: the type does not say it */
 
 static mst_status count_devices(int *out) {
     if (!is_here) return MST_FAIL(MST_UNAVAILABLE, "CHIP: no device: see to the driver");
@@ -40,6 +41,12 @@ static mst_status see(const int *place, int count, bool *seen) {
     return MST_OK;
 }
 
+static mst_status describe(const mst_domain *domain, mst_device_info *out) {
+    (void)domain;
+    out->memory = memory;
+    return MST_OK;
+}
+
 static int register_types(void **state) {
     (void)state;
     static const mst_physical_devices physical = {.count = count_devices};
@@ -49,6 +56,7 @@ static int register_types(void **state) {
     chip.name = "CHIP";
     chip.physical = &physical;
     chip.domain = find_domain;
+    chip.describe = describe;
     older.name = "OLDER"; /* the memory behind its end is not read */
     older.size = offsetof(mst_device_type, physical);
     older.physical = &physical;
@@ -63,6 +71,7 @@ static int make_devices(void **state) {
     (void)state;
     is_here = can_see = true;
     *asked = '\0';
+    memory = 0;
     return 0;
 }
 
@@ -161,11 +170,14 @@ static void what_is_not_there_is_refused(void **state) {
                {"chip,chip", "there are 2 CHIPs here, not 4: use chip:2"},
                {"chip:3x2", "there are 2 CHIPs here, not 3: use chip:2"},
                {"chip:0", "devices 'chip:0': counts begin at 1: chip:1 is one CHIP; /chip:0 is a device's name"},
-               {"chip:0x2", "'chip:0x2': a count must be a number from 1 to 4096, as in cpu:2"},
-               {"chip:1x0", "'chip:1x0': a count must be a number from 1 to 4096, as in gpu:1x2"},
-               {"chip:1x", "a count must be a number from 1 to 4096, as in gpu:1x2"},
+               {"chip:0x2", "'chip:0x2': a count must be a number from 1 to 4096, as in gpu:2"},
+               {"chip:-1", "'chip:-1': a count must be a number from 1 to 4096, as in gpu:2"},
+               {"chip:99999999999999999999", "a count must be a number from 1 to 4096, as in gpu:2"},
+               {"chip:1x0", "'chip:1x0': a count must be a number from 1 to 64, as in gpu:1x2"},
+               {"chip:1x", "a count must be a number from 1 to 64, as in gpu:1x2"},
                {"chip:1x2x2", "'x2' is not understood"},
-               {"chip:64x65", "'chip:64x65': these are more than 4096"},
+               {"chip:1x65", "'chip:1x65': a count must be a number from 1 to 64, as in gpu:1x2"},
+               {"cpu:4096,chip", "'cpu:4096,chip': these are more than 4096"},
                {"older:2x2", "'older:2x2': 'x' is for logical devices of a GPU: write older:2 or older:2/4"},
                {"/chip:0", "'/chip:0': names of devices begin with '/'; this is a list of types and counts"},
                {"grpc://10.0.0.2:8470", "'grpc://10.0.0.2:8470': this is an address, as of a TPU, and Muster drives"},
@@ -175,6 +187,39 @@ static void what_is_not_there_is_refused(void **state) {
         EXPECT_ERROR(mst_devices_create(bad[i].spec, NULL, 0, NULL, &devices), MST_INVALID, bad[i].error);
         assert_null(devices.device);
     }
+}
+
+static void expect_limit(const char *spec, const char *visible, int64_t limit, const char *error) {
+    mst_devices devices;
+    if (error) {
+        EXPECT_ERROR(mst_devices_create(spec, visible, limit, NULL, &devices), MST_INVALID, error);
+        assert_null(devices.device);
+        return;
+    }
+    EXPECT_OK(mst_devices_create(spec, visible, limit, NULL, &devices));
+    mst_devices_free(&devices);
+}
+
+static void limits_above_the_memory_are_refused(void **state) {
+    (void)state;
+    static const int64_t mb = 1 << 20;
+    expect_limit("chip:2", NULL, 4096 * mb, NULL); /* it is not known how much there is */
+    memory = 2048 * mb;
+    expect_limit("chip:2", NULL, 2048 * mb, NULL);
+    expect_limit("chip:1x2", NULL, 1024 * mb, NULL);
+    expect_limit("chip:2x2", NULL, 1024 * mb, NULL);
+    expect_limit("chip:1x2,chip:1", NULL, 1024 * mb, NULL);
+    expect_limit("chip:1x2", "1", 2048 * mb, NULL); /* one of them is used */
+    expect_limit("older:2", NULL, 4096 * mb, NULL);
+    expect_limit(
+        "chip:2", NULL, 4096 * mb,
+        "devices 'chip:2': the memory limit of 4.0 GB is more than CHIP:0 has, which is 2.0 GB: take a lower one");
+    expect_limit(
+        "chip:1x2", NULL, 1025 * mb,
+        "devices 'chip:1x2': 2 logical devices with a memory limit of 1.0 GB each need more than their CHIP has, "
+        "which is 2.0 GB: take a lower one");
+    expect_limit("chip:1x64", NULL, 33 * mb, "64 logical devices with a memory limit of 33.0 MB each need more");
+    expect_limit("chip:1x64", NULL, 32 * mb, NULL);
 }
 
 static void type_without_devices_is_refused(void **state) {
@@ -195,6 +240,7 @@ int main(void) {
         cmocka_unit_test_setup(other_lists_see_all, make_devices),
         cmocka_unit_test_setup(what_cannot_be_visible_is_refused, make_devices),
         cmocka_unit_test_setup(what_is_not_there_is_refused, make_devices),
+        cmocka_unit_test_setup(limits_above_the_memory_are_refused, make_devices),
         cmocka_unit_test_setup(type_without_devices_is_refused, make_devices),
     };
     return cmocka_run_group_tests(tests, register_types, NULL);

@@ -295,7 +295,7 @@ expect_error() {
 }
 expect_error gpu:3 "there are 2 GPUs here, not 3: use gpu:2"
 expect_error gpu:0 "gpu:1 is one GPU; /gpu:0 is a device's name"
-expect_error gpu:1x0 "a count must be a number from 1 to 4096, as in gpu:1x2"
+expect_error gpu:1x0 "a count must be a number from 1 to 64, as in gpu:1x2"
 expect_error grpc://10.0.0.2:8470 "Muster drives the TPUs of its own host only: run it on that host with tpu:8"
 expect_error tpu:grpc://10.0.0.2:8470 "Muster drives the TPUs of its own host only: run it on that host with tpu:8"
 MUSTER_SHIM_DEVICES=0 expect_error gpu "finds no device for 'gpu' here: see to the driver"

@@ -180,7 +180,9 @@ static const option strategy_options[] = {
              "the number of devices where that does not divide 4; where devices compile, such as GPUs, their number)"},
     {"pin", OPTION_FLAG, AT(pin), .help = "binds each device's threads to its cores"},
     {"memory-limit", OPTION_BYTES, AT(memory_limit), "SIZE",
-     .help = "of each device, such as 512MB, checked before the first step"},
+     .help =
+         "of each device, of logical ones too, such as 4096MB, checked before the first step (default: none; memory "
+         "grows as it is needed)"},
     {"compile-cache", OPTION_TEXT, AT(compile_cache), "DIR",
      .help =
          "devices that compile: folder of compiled programs, yours alone, at most 1 GB, for the next run; off: none "
