@@ -77,7 +77,8 @@ MST_API extern const char *const mst_strategy_names[];
 /** What the I-th strategy does, in half a line; NULL past the last. */
 MST_API const char *mst_strategy_help(int i);
 
-/** Fills in defaults. MST_INVALID if the kind does not exist, or the shards do not divide evenly over the devices. */
+/** Fills in defaults. MST_INVALID if the kind does not exist, if the shards do not divide evenly over the devices, or
+ *  if variables would be mirrored over GPUs or TPUs and devices of another type, which round differently. */
 MST_API MST_CHECKED mst_status mst_strategy_resolve(mst_strategy *strategy);
 /** The device of a shard, "/device:CPU:1". */
 MST_API const char *mst_strategy_device(const mst_strategy *strategy, int shard, char *text, int size);

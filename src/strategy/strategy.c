@@ -61,6 +61,31 @@ static mst_status check_updates(const mst_strategy *s) {
     return MST_OK;
 }
 
+/* The type of device I; NULL: it is not known here. TEXT: of MST_DEVICE_TEXT bytes; gets its name if it has none. */
+static const mst_device_type *device_type(const mst_strategy *strategy, int i, char *text) {
+    mst_device_name name;
+    if (mst_device_name_parse(mst_strategy_device_name(strategy, i, text, MST_DEVICE_TEXT), &name)) return NULL;
+    return mst_device_type_find(name.type, strlen(name.type));
+}
+
+/* Devices that update copies of the variables must compute the same bits. A type with an identity computes others than
+ * the rest do. */
+static mst_status check_types(const mst_strategy *s) {
+    const mst_strategy_form *form = mst_strategy_form_of(s);
+    char text[MST_DEVICE_TEXT];
+    if (!s->devices || !form->mirrored || form->apart) return MST_OK;
+    const mst_device_type *first = device_type(s, 0, text);
+    for (int i = 1; i < s->num_devices; i++) {
+        const mst_device_type *other = device_type(s, i, text);
+        if (!first || !other || other == first || (!first->identity && !other->identity)) continue;
+        return MST_FAIL(MST_INVALID,
+                        "strategy %s: %s and %s round differently, so their copies of the variables would drift apart: "
+                        "list devices of one type; the CPU is there for the rest without being listed",
+                        mst_strategy_names[s->kind], first->name, other->name);
+    }
+    return MST_OK;
+}
+
 mst_status mst_strategy_resolve(mst_strategy *strategy) {
     if (MST_IS_NULL(strategy)) return MST_INVALID;
     if ((unsigned)strategy->kind >= MST_NUM_STRATEGIES)
@@ -87,6 +112,7 @@ mst_status mst_strategy_resolve(mst_strategy *strategy) {
         return MST_FAIL(MST_INVALID,
                         "strategy %s: %d shards do not divide over %d devices: take a multiple of %d shards",
                         mst_strategy_names[strategy->kind], here.count, strategy->num_devices, strategy->num_devices);
+    MST_TRY(check_types(strategy));
     return check_updates(strategy);
 }
 
@@ -96,9 +122,7 @@ const char *mst_strategy_device_name(const mst_strategy *strategy, int i, char *
 
 bool mst_strategy_compiles(const mst_strategy *strategy) {
     char text[MST_DEVICE_TEXT];
-    mst_device_name name;
-    if (mst_device_name_parse(mst_strategy_device_name(strategy, 0, text, sizeof text), &name)) return false;
-    const mst_device_type *type = mst_device_type_find(name.type, strlen(name.type));
+    const mst_device_type *type = device_type(strategy, 0, text);
     return type && type->compiles;
 }
 

@@ -105,20 +105,19 @@ static mst_status trainer_make(mst_trainer *trainer) {
     mst_session_options *session = &trainer->options.session;
     /* these strings belong to the caller: not kept */
     session->devices = session->visible_devices = session->job_name = NULL;
+    const int num_devices = mst_session_num_devices(trainer->session);
+    trainer->devices = calloc((size_t)num_devices, sizeof *trainer->devices);
+    if (!trainer->devices) return MST_NO_MEMORY("for a trainer");
+    for (int i = 0; i < num_devices; i++) trainer->devices[i] = mst_session_device(trainer->session, i);
     trainer->strategy = trainer->options.strategy;
-    trainer->strategy.num_devices =
-        trainer->strategy.kind == MST_STRATEGY_ONE ? 1 : mst_session_num_devices(trainer->session);
+    trainer->strategy.devices = trainer->devices;
+    trainer->strategy.num_devices = trainer->strategy.kind == MST_STRATEGY_ONE ? 1 : num_devices;
     MST_TRY(trainer_share(trainer));
     if (mst_keeps_shards(trainer)) mst_trainer_choose_devices(trainer);
     MST_TRY(mst_strategy_resolve(&trainer->strategy));
     if (!trainer->asked_shards) trainer->asked_shards = trainer->strategy.num_shards;
     trainer->rules = trainer->cooperation->rules ? trainer->cooperation->rules(trainer)
                                                  : (mst_cooperation_rules){.in_step = true, .decides = true};
-    const int num_devices = mst_session_num_devices(trainer->session);
-    trainer->devices = calloc((size_t)num_devices, sizeof *trainer->devices);
-    if (!trainer->devices) return MST_NO_MEMORY("for a trainer");
-    for (int i = 0; i < num_devices; i++) trainer->devices[i] = mst_session_device(trainer->session, i);
-    trainer->strategy.devices = trainer->devices;
     const mst_optimizer *o = &trainer->options.optimizer;
     trainer->optimizer = mst_optimizer_named(o->rule ? o->rule : "sgd", *o);
     MST_TRY(mst_optimizer_check(&trainer->optimizer));

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "support/compiling.h"
 #include "support/test.h"
 #include "support/training.h"
 
@@ -249,6 +250,34 @@ static void impossible_strategies_are_refused(void **state) {
     mst_graph_destroy(g);
 }
 
+static const char *identity(void) {
+    return "BRAND 1";
+}
+
+static void copies_that_would_drift_apart_are_refused(void **state) {
+    (void)state;
+    static const char *const mixed[] = {"/device:CPU:0", "/device:BRAND:0"}, *const both[] = {"/device:BRAND:0",
+                                                                                              "/device:BRAND:1"};
+    static mst_device_type brand;
+    brand = compiling_type();
+    brand.name = "BRAND";
+    brand.identity = identity;
+    EXPECT_OK(mst_device_type_register(&brand));
+    for (int k = MST_STRATEGY_DEFAULT; k < MST_NUM_STRATEGIES; k++) {
+        const bool refused = k == MST_STRATEGY_DEFAULT || k == MST_STRATEGY_MIRRORED || k == MST_STRATEGY_MULTI_WORKER;
+        mst_strategy s = {.kind = (mst_strategy_kind)k, .num_devices = 2, .num_shards = 2, .devices = mixed};
+        if (refused)
+            EXPECT_ERROR(mst_strategy_resolve(&s), MST_INVALID,
+                         ": CPU and BRAND round differently, so their copies of the variables would drift apart");
+        else
+            EXPECT_OK(mst_strategy_resolve(&s));
+        s = (mst_strategy){.kind = (mst_strategy_kind)k, .num_devices = 2, .num_shards = 2, .devices = both};
+        EXPECT_OK(mst_strategy_resolve(&s));
+        s = (mst_strategy){.kind = (mst_strategy_kind)k, .num_devices = 1, .devices = mixed};
+        EXPECT_OK(mst_strategy_resolve(&s));
+    }
+}
+
 static void build_weight(void *context, mst_graph *graph, int shard, mst_replica *out) {
     (void)context, (void)shard;
     mst_value w = mst_get_variable(graph, "w", MST_SHAPE(1), .initializer = mst_constant_initializer(1));
@@ -318,6 +347,7 @@ int main(void) {
         cmocka_unit_test(copies_stay_equal),
         cmocka_unit_test(defaults_are_filled_in),
         cmocka_unit_test(impossible_strategies_are_refused),
+        cmocka_unit_test(copies_that_would_drift_apart_are_refused),
         cmocka_unit_test(setting_a_mirrored_variable_sets_all_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

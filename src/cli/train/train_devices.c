@@ -61,6 +61,17 @@ void train_take_shards(training *t, int shards) {
     while (train_shards_here(t, shards) % t->strategy.num_devices) t->strategy.num_devices--;
 }
 
+/* Whether the strategy HERE takes these types of devices together. */
+static int check_types(const training *t, mst_strategy here) {
+    const char **name = calloc((size_t)t->num_devices + 1, sizeof *name);
+    if (!name) return out_of_memory();
+    for (int i = 0; i < t->num_devices; i++) name[i] = t->device[i].name;
+    here.devices = name;
+    const mst_status status = mst_strategy_resolve(&here);
+    free(name);
+    return status ? command_fail_library(EXIT_USAGE, "devices") : EXIT_DONE;
+}
+
 /* Resolves the strategy. The devices must divide the number of shards here, whichever these are. If workers resume a
  * training with KEPT shards, the library chooses among their devices when they have joined. */
 static int resolve(training *t, int kept) {
@@ -69,7 +80,7 @@ static int resolve(training *t, int kept) {
     if (t->cluster && kept) here.num_devices = 1;
     if (mst_strategy_resolve(&here)) return command_fail_library(EXIT_USAGE, "shards");
     t->strategy.kind = here.kind;
-    return EXIT_DONE;
+    return check_types(t, here);
 }
 
 /* Where devices compile, each shard more costs calls, and a pass over the gradients: as many as the devices of all
