@@ -8,6 +8,9 @@
 
 static const char onednn[] = "oneDNN", onednn_version[] = "oneDNN version";
 static const char advice[] = "start all tasks with the same command";
+/* GPUs have a shard each by default, so the same command may differ. */
+static const char advice_on_shards[] =
+    "start all tasks with the same command, and with --shards N if they have different numbers of devices";
 
 const char *mst_fingerprint_words(const char *name) {
     static const char *const words[][2] = {{"program", "the program's graph"},
@@ -86,6 +89,11 @@ static int32_t list_options(const pair *p, char *text, size_t size) {
     return count;
 }
 
+static bool have_same(const pair *p, const char *name) {
+    const mst_fingerprint *a = find(p->a, p->num_a, name), *b = find(p->b, p->num_b, name);
+    return a == b || is_same(a, b);
+}
+
 /* The first difference that is not in an option; NULL: none. FIRST: looks only at entries before all options. */
 static const char *find_other(const pair *p, bool first) {
     const mst_fingerprint *a, *b;
@@ -102,7 +110,8 @@ bool mst_fingerprints_differ(const mst_fingerprint *a, int32_t num_a, const char
     const char *other = find_other(&p, true);
     char options[800];
     if (!other && list_options(&p, options, sizeof options)) {
-        snprintf(text, size, "options differ between %s and %s: %s: %s", first, second, options, advice);
+        snprintf(text, size, "options differ between %s and %s: %s: %s", first, second, options,
+                 have_same(&p, "num_shards") ? advice : advice_on_shards);
         return true;
     }
     if (!other) other = find_other(&p, false);

@@ -51,6 +51,18 @@ static void what_one_task_has_alone_is_an_option_that_differs(void **state) {
     assert_false(mst_fingerprints_differ(c, 5, "x", c, 5, "y", text, sizeof text));
 }
 
+static void different_shards_are_asked_for(void **state) {
+    (void)state;
+    const mst_fingerprint a[] = {mst_fingerprint_option("epochs", "3"), mst_fingerprint_option("num_shards", "2")};
+    const mst_fingerprint b[] = {mst_fingerprint_option("epochs", "3"), mst_fingerprint_option("num_shards", "4")};
+    char text[TEXT];
+    assert_true(mst_fingerprints_differ(a, 2, "x", b, 2, "y", text, sizeof text));
+    assert_string_equal(
+        text,
+        "options differ between x and y: num_shards 2 and 4: start all tasks with the same command, and "
+        "with --shards N if they have different numbers of devices");
+}
+
 static void a_long_list_is_cut_off(void **state) {
     (void)state;
     mst_fingerprint a[20], b[20];
@@ -162,6 +174,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_that_differ_are_named_with_both_values),
         cmocka_unit_test(what_one_task_has_alone_is_an_option_that_differs),
+        cmocka_unit_test(different_shards_are_asked_for),
         cmocka_unit_test(a_long_list_is_cut_off),
         cmocka_unit_test(a_value_that_is_cut_off_still_differs),
         cmocka_unit_test(machines_that_differ_are_a_warning_that_says_what_to_set),
