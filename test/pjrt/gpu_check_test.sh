@@ -1,0 +1,76 @@
+#!/bin/sh
+# gpu_check_test.sh SCRIPT BUILD SHIM: scripts/gpu-check, packed and run on the plugin for CPUs that MUSTER_PJRT_PLUGIN names;
+# then it stands in for a GPU.
+set -eu
+script=$1 build=$2 shim=$3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failures=0
+export PYTHON=/nowhere/python3 # there are no peers
+
+check() {
+    if [ "$1" = yes ]; then
+        echo "ok $2"
+    else
+        echo "FAIL $2: $3"
+        failures=$((failures + 1))
+    fi
+}
+
+# run OPTION...: sets status; the results are in $folder/out/results.jsonl.
+run() {
+    status=0
+    "$folder/muster-gpu-check/gpu-check" run --quick --out "$folder/out" "$@" > "$folder/log" 2> "$folder/errors" || status=$?
+}
+said() { cat "$folder/log" "$folder/errors"; }
+has() { # NAME TEXT
+    check "$(grep -qF -e "$2" "$folder/out/results.jsonl" && echo yes)" "$1" "$(said)"
+}
+
+status=0
+"$script" --build "$build" pack "$folder/small.tar.gz" --limit 1 > "$folder/log" 2> "$folder/errors" || status=$?
+check "$([ $status -eq 2 ] && [ "$(wc -l < "$folder/errors")" -eq 1 ] && [ ! -e "$folder/small.tar.gz" ] &&
+    grep -q 'at most 1 MiB are allowed. The biggest files are: .*libdnnl' "$folder/errors" && echo yes)" \
+    "an archive that is too large is refused, with its biggest files" "$status, $(said)"
+"$script" --build "$build" pack "$folder/gpu-check.tar.gz" > "$folder/log" 2>&1 || said
+tar -C "$folder" -xzf "$folder/gpu-check.tar.gz"
+
+(unset MUSTER_PJRT_PLUGIN && run --device xla && echo $status > "$folder/status")
+check "$([ "$(cat "$folder/status")" -eq 2 ] && grep -q '^error: .*no plugin of PJRT for xla' "$folder/errors" &&
+    [ "$(wc -l < "$folder/errors")" -eq 1 ] && [ ! -e "$folder/out" ] && echo yes)" \
+    "without a plugin nothing runs" "$(cat "$folder/status"), $(said)"
+
+run --device xla
+check "$([ $status -eq 0 ] && echo yes)" "all is well on xla" "$status, $(said)"
+sections='one_step equal_weights out_of_memory ops'
+for section in $sections; do has "$section ran" "{\"section\":\"$section\",\"ok\":true,\"ran_out\":false,"; done
+has "what is missing is named before" '"missing":"jax torch"}'
+has "the devices are kept" '"devices":{"event":"devices",'
+has "a network has equal weights" '"check":"mobilenet_v2: xla:2 gives the weights of xla:1","ok":true}'
+has "it is said whether bits differ" '"compiled_twice":"mobilenet_v2","bits_differ":false}'
+check "$(grep -qvE '^\{"section":"[a-z_]+",.*\}$' "$folder/out/results.jsonl" || echo yes)" "each line is an object" "$(said)"
+check "$(cmp -s "$folder/log" "$folder/out/results.jsonl" && echo yes)" "standard output has the same lines" "$(said)"
+check "$([ "$(grep -cE '^[a-z_]+ +good, ' "$folder/errors")" -eq "$(echo "$sections" | wc -w)" ] && echo yes)" \
+    "a table for people has each section" "$(said)"
+
+# Compiling MobileNetV2 takes longer than this.
+run --device xla --only equal_weights,out_of_memory --limit 12
+check "$([ $status -eq 1 ] && echo yes)" "a section that runs out of its limit is a failure" "$status, $(said)"
+has "that is said" '{"section":"equal_weights","ok":false,"ran_out":true,"limit":12,'
+has "the next section runs" '{"section":"out_of_memory","ok":true,'
+
+export MUSTER_SHIM_PLUGIN="$MUSTER_PJRT_PLUGIN" MUSTER_PJRT_PLUGIN="$shim" MUSTER_SHIM_PLATFORM=cuda MUSTER_SHIM_DEVICES=1 \
+    MUSTER_SHIM_KIND="NVIDIA H200"
+run --only one_step,out_of_memory
+check "$([ $status -eq 0 ] && echo yes)" "all is well on a device of the type gpu" "$status, $(said)"
+has "its kind is known" '"kind":"NVIDIA H200"'
+MUSTER_SHIM_FAULTS="PJRT_LoadedExecutable_Execute 1+ fail" run --only one_step,out_of_memory
+check "$([ $status -eq 1 ] && echo yes)" "a step that fails is a failure" "$status, $(said)"
+has "its error is kept" '"check":"one step","ok":false,"detail":"error: '
+has "its section is named" '{"section":"one_step","ok":false,"ran_out":false,'
+check "$(grep -q '^  one_step  *MISSED  one step: error: ' "$folder/errors" && echo yes)" "the table for people says so" "$(said)"
+run --only one_step,nonsense
+check "$([ $status -eq 2 ] && grep -q "^error: .*there is no section 'nonsense'" "$folder/errors" && echo yes)" \
+    "a section that is not there is refused" "$status, $(said)"
+
+[ $failures -eq 0 ]
