@@ -56,10 +56,10 @@ static mst_status add_cell(mst_csv *csv, char *cell) {
     return MST_OK;
 }
 
-/* The size of a line end at TEXT: 1 or 2 bytes; 0: there is none. */
+/* The size of a line end at TEXT: 2 bytes for CRLF, 1 for LF or a CR alone; 0: there is none. */
 static size_t line_end(const char *text, const char *end) {
-    if (text < end && *text == '\n') return 1;
-    return end - text >= 2 && text[0] == '\r' && text[1] == '\n' ? 2 : 0;
+    if (text >= end || (*text != '\n' && *text != '\r')) return 0;
+    return end - text >= 2 && text[0] == '\r' && text[1] == '\n' ? 2 : 1;
 }
 
 /* The number, from 1, of the column that is being read. FIRST is the index of the first cell of its row. */
@@ -74,7 +74,7 @@ static mst_status scan_quoted(scan *s, size_t first, char **last) {
     char *to = s->at++;
     while (s->at < s->end && !closed) {
         const bool quote = *s->at == '"', doubled = quote && s->end - s->at >= 2 && s->at[1] == '"';
-        s->line += *s->at == '\n';
+        s->line += *s->at == '\n' || (*s->at == '\r' && line_end(s->at, s->end) == 1);
         closed = quote && !doubled;
         if (!closed) *to++ = *s->at;
         s->at += doubled ? 2 : 1;
@@ -98,8 +98,9 @@ static mst_status scan_cell(scan *s, size_t first, bool *more) {
     if (s->at < s->end && *s->at == '"') {
         MST_TRY(scan_quoted(s, first, &last));
     } else {
-        while (s->at < s->end && *s->at != s->delimiter && !line_end(s->at, s->end)) s->at++;
-        last = s->at;
+        const char delimiter = s->delimiter;
+        for (last = cell; last < s->end && *last != delimiter && *last != '\n' && *last != '\r';) last++;
+        s->at = last;
     }
     if (memchr(cell, '\0', (size_t)(last - cell)))
         return MST_FAIL(MST_CORRUPT, "'%s', line %lld, column %zu: has a NUL byte: save the table as CSV in UTF-8",
@@ -169,14 +170,6 @@ static bool is_hollow(const mst_csv *csv, int i) {
     return true;
 }
 
-/* Whether no line ends with LF, except maybe the last one, but there is a CR within the text: then lines end with
- * CR. */
-static bool ends_lines_with_cr(const mst_csv *csv) {
-    size_t size = csv->size;
-    if (size && csv->text[size - 1] == '\n') size -= size > 1 && csv->text[size - 2] == '\r' ? 2 : 1;
-    return size && memchr(csv->text, '\r', size) && !memchr(csv->text, '\n', size);
-}
-
 static mst_status scan_all(mst_csv *csv, char delimiter) {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
     scan s = {.csv = csv, .at = csv->text, .end = csv->text + csv->size, .delimiter = delimiter, .line = 1};
@@ -185,11 +178,6 @@ static mst_status scan_all(mst_csv *csv, char delimiter) {
         return MST_FAIL(MST_CORRUPT,
                         "'%s': is UTF-16 by its first two bytes: convert it, as by iconv -f utf-16 -t utf-8",
                         csv->name);
-    if (ends_lines_with_cr(csv))
-        return MST_FAIL(
-            MST_CORRUPT,
-            "'%s': its lines end with CR alone: convert it, as by tr '\\r' '\\n', to lines that end with LF",
-            csv->name);
     while (s.at < s.end) {
         const size_t blank = line_end(s.at, s.end);
         if (!blank) MST_TRY(scan_row(&s));

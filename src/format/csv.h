@@ -1,8 +1,8 @@
 /** CSV with a header: the cells of a file, as text.
  *
  *      x,name,class          RFC 4180: a cell in double quotes may contain the delimiter, line ends and double quotes,
- *      1.5,"Smith, J.",a     which are written twice; lines end with LF or CRLF. Blank lines and a byte order mark of
- *      2,"said ""no""",b     UTF-8 are skipped; spaces belong to the cell.
+ *      1.5,"Smith, J.",a     which are written twice; lines end with LF, CRLF or CR. Blank lines and a byte order mark
+ *      2,"said ""no""",b     of UTF-8 are skipped; spaces belong to the cell.
  *
  *  Every row has as many cells as the header. Hollow columns, those at the end without a name and without text, are
  *  left out; they result from a delimiter at the end of each row. Memory: the file, and at most 24 bytes for each of

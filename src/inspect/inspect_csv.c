@@ -19,11 +19,11 @@ enum { SHOWN_CATEGORIES = 8, LISTED_CATEGORIES = 100 };
 static size_t count(const char *text, const char *end, char delimiter, const char **next) {
     size_t found = 0;
     bool quoted = false;
-    for (; text < end && (quoted || *text != '\n'); text++) {
+    for (; text < end && (quoted || (*text != '\n' && *text != '\r')); text++) {
         quoted ^= *text == '"';
         found += !quoted && *text == delimiter;
     }
-    *next = text < end ? text + 1 : end;
+    *next = end - text >= 2 && *text == '\r' && text[1] == '\n' ? text + 2 : text < end ? text + 1 : end;
     return found;
 }
 

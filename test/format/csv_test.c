@@ -66,6 +66,23 @@ static void each_row_ends_where_the_file_does(void **state) {
     }
 }
 
+static void lines_may_end_with_cr_alone(void **state) {
+    (void)state;
+    static const char *const texts[] = {"a,b\r1,\"x\ry\"\r2,z\r", "a,b\r\r1,\"x\ry\"\r\r2,z",
+                                        "a,b\n1,\"x\ry\"\r2,z\r\n"};
+    static const int lines[] = {4, 6, 4};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char place[MST_CSV_PLACE], want[MST_CSV_PLACE];
+        mst_csv *csv = parse(texts[i]);
+        assert_int_equal(mst_csv_num_rows(csv), 2);
+        expect_row(csv, 0, (const char *[]){"1", "x\ry"}, 2);
+        expect_row(csv, 1, (const char *[]){"2", "z"}, 2);
+        snprintf(want, sizeof want, "'f.csv', line %d, column 'a'", lines[i]);
+        assert_string_equal(mst_csv_place(csv, 1, 0, place), want);
+        mst_csv_close(csv);
+    }
+}
+
 static void text_that_is_no_table_is_named_with_its_line(void **state) {
     (void)state;
     static const struct {
@@ -80,7 +97,7 @@ static void text_that_is_no_table_is_named_with_its_line(void **state) {
         {"a\n1\n\"x\ny\n", "line 3, column 1: the quote that begins here is never closed"},
         {"a\n1\n\"x\"\"", "line 3, column 1: the quote that begins here is never closed"},
         {"a,b\n1,\"x\" y\n", "line 2, column 2: text follows the closing quote"},
-        {"a\n\"x\"\r", "line 2, column 1: text follows the closing quote"},
+        {"a\r\"x\"y\r", "line 2, column 1: text follows the closing quote"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mst_csv *csv;
@@ -118,6 +135,7 @@ int main(void) {
         cmocka_unit_test(cells_are_as_rfc_4180_has_them),
         cmocka_unit_test(another_delimiter_can_be_chosen),
         cmocka_unit_test(each_row_ends_where_the_file_does),
+        cmocka_unit_test(lines_may_end_with_cr_alone),
         cmocka_unit_test(text_that_is_no_table_is_named_with_its_line),
         cmocka_unit_test(a_column_is_found_by_name),
         TEST_IN_FOLDER(files_that_cannot_be_read_are_named),
