@@ -7,7 +7,7 @@
 #include "device/device.h"
 #include "support/compiling.h"
 
-enum { PHYSICAL = 2, MOST = 2 * 64 };
+enum { PHYSICAL = 2, MOST = 2 * 64, CHOSEN_BEFORE = 8 };
 
 static bool is_here;   /* there are devices at all */
 static int64_t memory; /* of each; 0: the type does not say it */
@@ -36,7 +36,7 @@ static mst_status see(const int *place, int count, bool *seen) {
     *asked = '\0';
     for (int i = 0, used = 0; i < count; i++)
         used += snprintf(asked + used, sizeof asked - (size_t)used, "%s%d", i ? " " : "", place[i]);
-    if (place[0] == MOST) return MST_FAIL(MST_INVALID, "others were chosen before");
+    if (place[0] == CHOSEN_BEFORE) return MST_FAIL(MST_INVALID, "others were chosen before");
     *seen = can_see;
     return MST_OK;
 }
