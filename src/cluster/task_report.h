@@ -1,4 +1,4 @@
-/** What a task reports to `muster top`: 80 bytes of numbers, little-endian, and two texts.
+/** What a task reports to `muster top`: 88 bytes of numbers, little-endian, and three texts.
  *
  *       0  magic     "MSTP"
  *       4  version   u32
@@ -13,6 +13,9 @@
  *      64  tasks     u64   bytes of the second text: a line for each training task, "worker:0 localhost:2223\n"; if the
  *                          address is not known, "worker:1 \n"
  *      72  sessions  u64   version of its messages for sessions (MST_TASK_MESSAGE_VERSION); 0: it takes no sessions
+ *      80  devices   u64   bytes of the third text: a line for each device on which it trains, with the bytes that are
+ *                          in use there, those that it may use (0: not known), and its kind, which may be empty:
+ *                          "GPU:0 1048576 151000000000 NVIDIA H200\n"
  */
 #ifndef MUSTER_CLUSTER_TASK_REPORT_H
 #define MUSTER_CLUSTER_TASK_REPORT_H
@@ -20,7 +23,7 @@
 #include "muster/op.h"
 #include "muster/status.h"
 
-enum { MST_TASK_REPORT_HEAD = 80, MST_TASK_REPORT_TASKS = 1 << 20, MST_TASK_REPORT_WHOM = 600 };
+enum { MST_TASK_REPORT_HEAD = 88, MST_TASK_REPORT_TASKS = 1 << 20, MST_TASK_REPORT_WHOM = 600 };
 
 typedef enum mst_task_doing {
     MST_TASK_IDLE, /**< it does not train: it prepares, or its program does other things */
@@ -37,8 +40,8 @@ typedef struct mst_task_report {
     int32_t self;
     int64_t step, examples, elapsed, data, wait;
     uint32_t sessions;
-    const char *whom, *tasks; /**< not terminated by 0, and without control characters except newlines */
-    size_t whom_bytes, tasks_bytes;
+    const char *whom, *tasks, *devices; /**< not terminated by 0, and without control characters except newlines */
+    size_t whom_bytes, tasks_bytes, devices_bytes;
 } mst_task_report;
 
 /** Encodes the report; free it with free(). NULL if there is no memory. */
@@ -49,5 +52,13 @@ MST_API MST_CHECKED const char *mst_task_report_decode(const void *data, size_t 
 /** Reads the line at byte *AT of `tasks`, and sets *AT to the next line. NAME and ADDRESS, of SIZE bytes each, get as
  *  much as fits. False: there is no line left. */
 MST_API bool mst_task_report_next(const mst_task_report *report, size_t *at, char *name, char *address, size_t size);
+
+/** A device of a task. */
+typedef struct mst_task_device {
+    char name[32], kind[128]; /**< "GPU:0", "NVIDIA H200" */
+    int64_t in_use, limit;    /**< bytes; 0: not known */
+} mst_task_device;
+/** Reads the line at byte *AT of `devices`, and sets *AT to the next line. False: there is no line left. */
+MST_API bool mst_task_report_device(const mst_task_report *report, size_t *at, mst_task_device *out);
 
 #endif

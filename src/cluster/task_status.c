@@ -38,6 +38,7 @@ void mst_task_status_free(mst_task_status *s) {
     mst_stopwatch_destroy(&s->wait);
     pthread_mutex_destroy(&s->lock);
     free(s->tasks);
+    free(s->devices);
 }
 
 static int64_t at_most(int64_t value, int64_t most) {
@@ -62,7 +63,9 @@ static mst_task_report describe(mst_task_status *s) {
                              .whom = s->whom,
                              .whom_bytes = strlen(s->whom),
                              .tasks = s->tasks,
-                             .tasks_bytes = strlen(s->tasks)};
+                             .tasks_bytes = strlen(s->tasks),
+                             .devices = s->devices,
+                             .devices_bytes = s->devices ? strlen(s->devices) : 0};
 }
 
 static void *make_report(void *context, size_t *bytes) {
@@ -121,6 +124,17 @@ void mst_task_status_step(mst_task_status *s, int64_t step, int64_t examples) {
     s->step = step;
     s->examples += examples;
     pthread_mutex_unlock(&s->lock);
+}
+
+void mst_task_status_devices(mst_task_status *s, char *devices) {
+    char *before = devices;
+    if (s) {
+        pthread_mutex_lock(&s->lock);
+        before = s->devices;
+        s->devices = devices;
+        pthread_mutex_unlock(&s->lock);
+    }
+    free(before);
 }
 
 void mst_task_status_exchange(mst_task_status *s, const mst_group_progress *exchange) {

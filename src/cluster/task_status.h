@@ -21,6 +21,7 @@ typedef struct mst_task_status {
     int32_t self;
     uint32_t sessions; /**< as in mst_task_report; set before anybody asks */
     char *tasks;       /**< as in mst_task_report */
+    char *devices;     /**< likewise, guarded by the lock; NULL: none are known */
 } mst_task_status;
 
 MST_CHECKED mst_status mst_task_status_init(mst_task_status *status, const mst_cluster *cluster);
@@ -36,6 +37,8 @@ void mst_task_status_begin(mst_task_status *status, mst_task_doing doing);
 void mst_task_status_set(mst_task_status *status, mst_task_doing doing);
 /** The task has made step STEP, with EXAMPLES of its own. */
 void mst_task_status_step(mst_task_status *status, int64_t step, int64_t examples);
+/** The task trains on DEVICES, a text as in mst_task_report, which this takes and frees; NULL: nothing is known. */
+void mst_task_status_devices(mst_task_status *status, char *devices);
 /** EXCHANGE is the last exchange that the task has started. STATUS is not NULL. */
 void mst_task_status_exchange(mst_task_status *status, const mst_group_progress *exchange);
 /** From now on the task waits for WHOM, a list in words; "": it does not wait any more. */

@@ -168,6 +168,15 @@ char *mst_device_default_name(int i, char *text, size_t size) {
     return text;
 }
 
+mst_status mst_device_inform(const mst_device *device, mst_device_info *out) {
+    *out = (mst_device_info){.num_threads = device->num_threads,
+                             .first_core = device->first_core,
+                             .compiles = device->type->compiles,
+                             .physical = device->physical};
+    memcpy(out->name, device->text, sizeof device->text);
+    return describe_type(device, out);
+}
+
 mst_status mst_devices_describe(const char *spec, const char *visible, mst_device_info *out, int max, int *count) {
     if ((max > 0 && MST_IS_NULL(out)) || MST_IS_NULL(count)) return MST_INVALID;
     mst_devices devices;
@@ -175,15 +184,8 @@ mst_status mst_devices_describe(const char *spec, const char *visible, mst_devic
     MST_TRY(mst_devices_create(spec, visible, 0, NULL, &devices));
     *count = mst_devices_num_listed(&devices);
     mst_status status = MST_OK;
-    for (int i = 0; i < *count && i < max; i++) {
-        const mst_device *device = &devices.device[mst_devices_listed(&devices, i)];
-        out[i] = (mst_device_info){.num_threads = device->num_threads,
-                                   .first_core = device->first_core,
-                                   .compiles = device->type->compiles,
-                                   .physical = device->physical};
-        memcpy(out[i].name, device->text, sizeof device->text);
-        if (!status) status = describe_type(device, &out[i]);
-    }
+    for (int i = 0; i < *count && i < max && !status; i++)
+        status = mst_device_inform(&devices.device[mst_devices_listed(&devices, i)], &out[i]);
     mst_devices_free(&devices);
     return status;
 }

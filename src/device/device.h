@@ -146,6 +146,8 @@ extern const mst_device_type *const mst_device_type_table[];
 MST_CHECKED mst_status mst_device_type_register(const mst_device_type *type);
 /** The type with this name, in upper or lower case; NULL: there is none. */
 const mst_device_type *mst_device_type_find(const char *name, size_t length);
+/** Describes DEVICE (muster/device.h). What it is of an accelerator is asked of its plugin. */
+MST_CHECKED mst_status mst_device_inform(const mst_device *device, mst_device_info *out);
 /** The physical devices of TYPE; NULL: as many devices as are asked for. */
 const mst_physical_devices *mst_device_type_physical(const mst_device_type *type);
 

@@ -3,12 +3,15 @@
  * session_variables.c. */
 #include "run/session.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/argument.h"
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/no_memory.h"
 #include "base/process.h"
 #include "base/thread.h"
@@ -317,6 +320,30 @@ int64_t mst_session_device_memory(const mst_session *session, int i) {
     for (int k = 0; k < session->num_slots; k++)
         bytes += session->slots[k].arena[place].bytes + session->slots[k].frame.strings[place].bytes;
     return bytes;
+}
+
+static void print_device(const mst_session *session, int i, FILE *out) {
+    const mst_device *device = &session->devices.device[mst_devices_listed(&session->devices, i)];
+    const char *name = strstr(device->text, "device:");
+    mst_device_info info;
+    if (mst_device_inform(device, &info)) info.memory = info.memory_in_use = 0; /* the plugin does not answer */
+    const int64_t in_use = info.memory_in_use > 0 ? info.memory_in_use : mst_session_device_memory(session, i),
+                  limit = device->memory_limit > 0 ? device->memory_limit : info.memory;
+    mst_make_plain(info.kind);
+    fprintf(out, "%s %" PRId64 " %" PRId64 " %s\n", name ? name + strlen("device:") : device->text, in_use,
+            limit > 0 ? limit : 0, info.kind);
+}
+
+char *mst_session_print_devices(const mst_session *session) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    for (int i = 0; i < mst_session_num_devices(session); i++) print_device(session, i, out);
+    const bool failed = ferror(out);
+    if (fclose(out) == 0 && !failed) return text;
+    free(text);
+    return NULL;
 }
 
 int64_t mst_session_copied_bytes(const mst_session *session) {

@@ -176,6 +176,10 @@ void mst_session_change_graph(mst_session *session, mst_graph *graph);
 
 /* ---- calls: session.c, session_calls.c ---- */
 
+/** The devices of the list and the memory in use on them, as the text `devices` of a report (cluster/task_report.h), to
+ *  be freed. An accelerator's is what its plugin says, which is asked for it; where it says nothing, and on CPUs, it is
+ *  mst_session_device_memory. NULL: there is no memory for the text. */
+char *mst_session_print_devices(const mst_session *session);
 /** Begins a call; mst_session_leave ends it. A session that is being destroyed waits for calls that have begun, and no
  *  new call can begin. */
 MST_CHECKED mst_status mst_session_enter(mst_session *session);

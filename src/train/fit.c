@@ -22,6 +22,7 @@
 #include "base/failure.h"
 #include "base/no_memory.h"
 #include "data/dataset.h"
+#include "run/session.h"
 #include "store/store.h"
 #include "task/task.h"
 #include "train/ended_epoch.h"
@@ -134,6 +135,13 @@ static mst_status take_stop(fit *f, mst_status status) {
     return status;
 }
 
+/* Tells those who ask which devices train, and the memory in use there; at most once a second. */
+static void tell_devices(fit *f, double now) {
+    if (!f->status || now < f->told_devices + 1) return;
+    f->told_devices = now;
+    mst_task_status_devices(f->status, mst_session_print_devices(f->trainer->session));
+}
+
 static mst_status run_step(fit *f, const mst_step_batch *batch) {
     MST_TRY(MST_COOPERATE(f->trainer, before_step, f));
     MST_TRY(take_stop(f, mst_trainer_run(&f->trainer->train, batch)));
@@ -153,6 +161,7 @@ static mst_status run_step(fit *f, const mst_step_batch *batch) {
     if (f->options->check_replicas > 0 && f->state.step % f->options->check_replicas == 0)
         MST_TRY(mst_replicas_check(f->trainer, f->state.step));
     mst_task_status_step(f->status, f->state.step, mst_fit_rows_here(f, batch->size));
+    tell_devices(f, now);
     update_state(f, now);
     f->last_step_end = now;
     return CALL(f, step_end);
@@ -397,6 +406,8 @@ static mst_status run_training(fit *f) {
     MST_TRY(CALL(f, train_begin));
     if (f->trainer->cooperation->take_stop) f->trainer->cooperation->take_stop(f);
     mst_task_status_begin(f->status, MST_TASK_TRAINS);
+    f->told_devices = -1;
+    tell_devices(f, mst_clock_seconds());
     if (f->tells) MST_TRY(mst_fit_tell_ended_epoch(f));
     if (f->returns) MST_TRY(mst_fit_take_rate(f));
     return run_until_all_finish(f);

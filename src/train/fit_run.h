@@ -29,6 +29,7 @@ typedef struct mst_fit_run {
     bool collected;       /**< sharded: the chief has got the slots, and no step was made since */
     bool brings_rate; /**< callbacks have set the rate before the first epoch, and parameter servers do not know it */
     double began;     /**< time in seconds, as the next two */
+    double told_devices;                  /**< when the memory of devices was last noted in `status` */
     double first_step_end, last_step_end; /**< first_step_end is later by all pauses that are no training time */
     double waited_for_data;               /**< seconds, without the first step */
     int64_t timed_examples;               /**< without the first step */

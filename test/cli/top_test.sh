@@ -53,7 +53,8 @@ check one_waits_for_messages_alone grep -q '"wait":0\.0[,}]' out
 for address in "tcp://localhost:$first" "grpc://localhost:$((first + 1))"; do
     told "address_may_have_a_scheme_$address" "worker:0 .* training$" --once "$address"
 done
-check table_has_a_head grep -q '^task  *step  *examples/s  *data  *compute  *network  *wait  *heard  *state$' out
+check table_has_a_head grep -q '^task  *step  *examples/s  *data  *compute  *network  *wait  *heard  *devices  *memory  *state$' out
+check workers_name_their_devices_and_memory grep -q '^worker:0 .*  1 x CPU  *[0-9.]* .B  *training$' out
 trained lists_of_hosts_are_asked worker:0 --worker_hosts "localhost:$first,localhost:$((first + 1))"
 TF_CONFIG="{\"cluster\":{\"worker\":[$hosts]},\"task\":{\"type\":\"worker\",\"index\":0}}"
 export TF_CONFIG

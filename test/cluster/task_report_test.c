@@ -12,8 +12,10 @@ static const mst_task_report sample = {.doing = MST_TASK_WAITS,
                                        .whom = "worker:0",
                                        .whom_bytes = 8,
                                        .tasks = "worker:0 a:1\nworker:1 \n",
-                                       .tasks_bytes = 23};
-enum { SIZE = MST_TASK_REPORT_HEAD + 8 + 23 };
+                                       .tasks_bytes = 23,
+                                       .devices = "GPU:0 5 90 H200 X\nCPU:0 7 0 \n",
+                                       .devices_bytes = 29};
+enum { SIZE = MST_TASK_REPORT_HEAD + 8 + 23 + 29 };
 
 /* Writes REPORT to BYTES, which has room for it; returns the size. */
 static size_t written(const mst_task_report *report, unsigned char *bytes) {
@@ -29,9 +31,10 @@ static size_t written(const mst_task_report *report, unsigned char *bytes) {
 static void report_is_as_documented(void **state) {
     (void)state;
     static const unsigned char wanted[SIZE] =
-        "MSTP\x01\0\0\0\x01\0\0\0\x01\0\0\0\xf4\x01\0\0\0\0\0\0\xa0\x86\x01\0\0\0\0\0\xe8\x03\0\0\0\0\0\0"
+        "MSTP\x02\0\0\0\x01\0\0\0\x01\0\0\0\xf4\x01\0\0\0\0\0\0\xa0\x86\x01\0\0\0\0\0\xe8\x03\0\0\0\0\0\0"
         "\x14\0\0\0\0\0\0\0\x2c\x01\0\0\0\0\0\0\x08\0\0\0\0\0\0\0\x17\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-        "worker:0worker:0 a:1\nworker:1 \n";
+        "\x1d\0\0\0\0\0\0\0"
+        "worker:0worker:0 a:1\nworker:1 \nGPU:0 5 90 H200 X\nCPU:0 7 0 \n";
     unsigned char bytes[SIZE];
     mst_task_report read;
     char name[20], address[20];
@@ -48,6 +51,17 @@ static void report_is_as_documented(void **state) {
     assert_string_equal(name, "worker:1");
     assert_string_equal(address, "");
     assert_false(mst_task_report_next(&read, &at, name, address, sizeof name));
+    mst_task_device device;
+    at = 0;
+    assert_true(mst_task_report_device(&read, &at, &device));
+    assert_string_equal(device.name, "GPU:0");
+    assert_string_equal(device.kind, "H200 X");
+    assert_true(device.in_use == 5 && device.limit == 90);
+    assert_true(mst_task_report_device(&read, &at, &device));
+    assert_string_equal(device.name, "CPU:0");
+    assert_string_equal(device.kind, "");
+    assert_true(device.in_use == 7 && device.limit == 0);
+    assert_false(mst_task_report_device(&read, &at, &device));
 }
 
 static void report_that_is_cut_off_or_too_long_is_refused(void **state) {
@@ -103,6 +117,23 @@ static void text_with_control_characters_is_refused(void **state) {
     refuse(&r);
 }
 
+static void devices_without_their_numbers_are_refused(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"GPU:0 5 90 H200",  "GPU:0 5 90\n",
+                                        "GPU:0 5 x kind\n", "GPU:0 5  kind\n",
+                                        "GPU:0\n",          "G 5 99999999999999999999 \n",
+                                        "GPU:0 -5 9 \n",    "\n"};
+    mst_task_report r = sample;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        r.devices = wrong[i];
+        r.devices_bytes = strlen(wrong[i]);
+        refuse(&r);
+    }
+    r.devices = "GPU:0 5 9 k\033\n";
+    r.devices_bytes = strlen(r.devices);
+    refuse(&r);
+}
+
 static void other_version_is_named(void **state) {
     (void)state;
     unsigned char bytes[SIZE];
@@ -118,6 +149,7 @@ int main(void) {
         cmocka_unit_test(report_that_is_cut_off_or_too_long_is_refused),
         cmocka_unit_test(report_that_makes_no_sense_is_refused),
         cmocka_unit_test(text_with_control_characters_is_refused),
+        cmocka_unit_test(devices_without_their_numbers_are_refused),
         cmocka_unit_test(other_version_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

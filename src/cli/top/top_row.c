@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/byte_count.h"
 #include "base/clock.h"
 #include "base/escape.h"
 #include "cli/json_events.h"
@@ -22,6 +23,22 @@ void top_row_lost(top_row *row, const char *why) {
     mst_make_plain(row->why); /* it may come from another task */
 }
 
+/* Copies the lines of REPORT for which there is room. */
+static void keep_devices(top_row *row, const mst_task_report *report) {
+    mst_task_device device;
+    size_t at = 0, kept = 0;
+    for (row->num_devices = 0; mst_task_report_device(report, &at, &device); row->num_devices++)
+        if (at < sizeof row->devices) kept = at;
+    if (kept) memcpy(row->devices, report->devices, kept);
+    row->devices[kept] = '\0';
+}
+
+/* Reads the device at byte *AT of those that were kept. */
+static bool next_device(const top_row *row, size_t *at, mst_task_device *out) {
+    const mst_task_report kept = {.devices = row->devices, .devices_bytes = strlen(row->devices)};
+    return mst_task_report_device(&kept, at, out);
+}
+
 void top_row_hear(top_row *row, const mst_task_report *report, int number) {
     if (report->self != number) {
         snprintf(row->why, sizeof row->why, "another task listens at its address");
@@ -33,7 +50,8 @@ void top_row_hear(top_row *row, const mst_task_report *report, int number) {
     mst_make_plain(row->whom);
     row->before = row->now;
     row->now = *report;
-    row->now.whom = row->now.tasks = NULL;
+    row->now.whom = row->now.tasks = row->now.devices = NULL;
+    keep_devices(row, report);
     row->num_answers++;
 }
 
@@ -79,6 +97,8 @@ static double take_network(const top_row *row, shares *s, double network) {
 
 /* ---- a table ---- */
 
+enum { DEVICES = 20, MEMORY = 21, MOST_KIND = 15 }; /* columns */
+
 static void print_share(double share) {
     if (share < 0)
         printf("  %7s", "-");
@@ -86,9 +106,29 @@ static void print_share(double share) {
         printf("  %6.0f%%", 100 * share);
 }
 
+/* Prints "2 x NVIDIA H200", and the memory of the device on which most is in use: "1.2 GB of 140.6 GB". */
+static void print_devices(const top_row *row) {
+    char what[DEVICES + 1] = "-", memory[MEMORY + 1] = "-", used[MST_BYTES_TEXT], limit[MST_BYTES_TEXT];
+    mst_task_device device, first, most;
+    size_t at = 0;
+    if (next_device(row, &at, &first)) {
+        most = first;
+        while (next_device(row, &at, &device))
+            if (device.in_use > most.in_use) most = device;
+        const int type = (int)strcspn(first.name, ":");
+        snprintf(what, sizeof what, "%d x %.*s", row->num_devices, *first.kind ? MOST_KIND : type,
+                 *first.kind ? first.kind : first.name);
+        mst_bytes_print(most.in_use, used, sizeof used);
+        mst_bytes_print(most.limit, limit, sizeof limit);
+        if (most.in_use > 0)
+            snprintf(memory, sizeof memory, "%s%s%s", used, most.limit > 0 ? " of " : "", most.limit > 0 ? limit : "");
+    }
+    printf("  %-*s  %*s", DEVICES, what, MEMORY, memory);
+}
+
 void top_row_print_head(int name_width) {
-    printf("%-*s  %10s  %12s  %7s  %7s  %7s  %7s  %7s  %s\n", name_width, "task", "step", "examples/s", "data",
-           "compute", "network", "wait", "heard", "state");
+    printf("%-*s  %10s  %12s  %7s  %7s  %7s  %7s  %7s  %-*s  %*s  %s\n", name_width, "task", "step", "examples/s",
+           "data", "compute", "network", "wait", "heard", DEVICES, "devices", MEMORY, "memory", "state");
 }
 
 void top_row_print(const top_row *row, double network, int name_width) {
@@ -111,6 +151,7 @@ void top_row_print(const top_row *row, double network, int name_width) {
         printf("  %5.1f s", (double)(mst_clock_now() - row->heard) / 1e9);
     else
         printf("  %7s", "-");
+    print_devices(row);
     if (*row->why)
         printf("  lost: %s\n", row->why);
     else
@@ -121,6 +162,25 @@ void top_row_print(const top_row *row, double network, int name_width) {
 
 static json_t *share_or_null(double share) {
     return share < 0 ? json_null() : json_number(share);
+}
+
+static json_t *bytes_or_null(int64_t bytes) {
+    return bytes > 0 ? json_integer(bytes) : json_null();
+}
+
+/* The devices; null if they are not known. */
+static json_t *make_devices(const top_row *row) {
+    json_t *list = row->num_devices ? json_array() : json_null();
+    mst_task_device device;
+    for (size_t at = 0; next_device(row, &at, &device);) {
+        json_t *one = json_object();
+        json_add(&one, "", "name", json_text(device.name));
+        json_add(&one, "", "kind", *device.kind ? json_text(device.kind) : json_null());
+        json_add(&one, "", "memory_in_use", bytes_or_null(device.in_use));
+        json_add(&one, "", "memory", bytes_or_null(device.limit));
+        json_array_append_new(list, one);
+    }
+    return list;
 }
 
 mst_status top_row_write_json(const top_row *row, double network) {
@@ -139,6 +199,7 @@ mst_status top_row_write_json(const top_row *row, double network) {
     json_add(&event, "", "compute", share_or_null(s.compute));
     json_add(&event, "", "network", share_or_null(network));
     json_add(&event, "", "wait", share_or_null(s.wait));
+    json_add(&event, "", "devices", make_devices(row));
     json_add(&event, "", "heard", row->heard ? json_number((double)(mst_clock_now() - row->heard) / 1e9) : json_null());
     return json_write(event);
 }

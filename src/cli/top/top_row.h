@@ -7,12 +7,14 @@
 #include "cluster/address.h"
 #include "cluster/task_report.h"
 
-enum { TOP_NAME = MST_ADDRESS_TEXT };
+enum { TOP_NAME = MST_ADDRESS_TEXT, TOP_DEVICES = 4096 };
 
 typedef struct top_row {
     char name[TOP_NAME], address[TOP_NAME]; /**< "worker:1"; "": not known */
     char why[200];                          /**< why it has not answered the last query; "": it has answered */
     char whom[MST_TASK_REPORT_WHOM + 1];    /**< for whom it waits; "": for nobody */
+    char devices[TOP_DEVICES];              /**< lines of its report, as many as there is room for */
+    int num_devices;                        /**< in the report; 0: it does not train, or does not say */
     int64_t heard;                          /**< when it answered last (base/clock.h); 0: never */
     mst_task_report now, before; /**< the numbers of the last two answers; their texts are not valid any more */
     int num_answers;
