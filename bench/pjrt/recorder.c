@@ -38,6 +38,66 @@ static void write_start(void) {
     fclose(file);
 }
 
+/* ---- idle time ---- */
+
+static struct idle {
+    atomic_bool is_on;
+    pthread_mutex_t lock;
+    int under_way;  /* programs */
+    double ended;   /* when the last of them had ended; 0: none has */
+    double seconds; /* without any */
+} idle = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Whether the program that begins is noted. */
+static bool begin_program(void) {
+    if (!atomic_load_explicit(&idle.is_on, memory_order_relaxed)) return false;
+    pthread_mutex_lock(&idle.lock);
+    if (idle.under_way++ == 0 && idle.ended > 0) idle.seconds += now() - idle.ended;
+    pthread_mutex_unlock(&idle.lock);
+    return true;
+}
+
+static void forget_program(void) {
+    pthread_mutex_lock(&idle.lock);
+    idle.under_way--;
+    pthread_mutex_unlock(&idle.lock);
+}
+
+static void end_program(PJRT_Error *error, void *event) {
+    MAKE(Event_Destroy, destroy);
+    MAKE(Error_Destroy, drop);
+    pthread_mutex_lock(&idle.lock);
+    if (--idle.under_way == 0) idle.ended = now();
+    pthread_mutex_unlock(&idle.lock);
+    drop.error = error;
+    if (error) real->PJRT_Error_Destroy(&drop);
+    destroy.event = event;
+    real->PJRT_Event_Destroy(&destroy);
+}
+
+/* Calls end_program when OUTPUT, of a program that has begun, is there. */
+static void await_program(PJRT_Buffer *output) {
+    MAKE(Buffer_ReadyEvent, get);
+    MAKE(Event_OnReady, ask);
+    get.buffer = output;
+    if (!real->PJRT_Buffer_ReadyEvent(&get)) {
+        ask.event = get.event;
+        ask.callback = end_program;
+        ask.user_arg = get.event;
+        if (!real->PJRT_Event_OnReady(&ask)) return;
+    }
+    forget_program();
+}
+
+EXPORTED double recorder_idle(void) {
+    atomic_store(&idle.is_on, true);
+    pthread_mutex_lock(&idle.lock);
+    const double seconds = idle.seconds;
+    idle.seconds = 0;
+    pthread_mutex_unlock(&idle.lock);
+    return seconds;
+}
+
 /* ---- bytes of buffers ---- */
 
 typedef struct counted_buffer {
@@ -183,11 +243,14 @@ static PJRT_Error *copy_in(PJRT_Client_BufferFromHostBuffer_Args *args) {
 
 static PJRT_Error *execute(PJRT_LoadedExecutable_Execute_Args *args) {
     write_start();
+    const bool is_noted = begin_program();
     PJRT_Error *error = real->PJRT_LoadedExecutable_Execute(args);
+    if (error && is_noted) forget_program();
     if (error) return error;
     MAKE(LoadedExecutable_GetExecutable, get);
     MAKE(Executable_NumOutputs, number);
     get.loaded_executable = args->executable;
+    if (is_noted) await_program(args->output_lists[0][0]);
     if (!atomic_load_explicit(&counts.is_on, memory_order_relaxed) &&
         !atomic_load_explicit(&record.is_open, memory_order_relaxed))
         return NULL;

@@ -1,5 +1,5 @@
-/** The plugin of `muster-bench compiled`: it hands all calls on to a real plugin, and can make those of a step again,
- *  without Muster. A step must be one that does the same each time.
+/** The plugin of `muster-bench compiled` and `muster-bench device`: it hands all calls on to a real plugin, and can make
+ *  those of a step again, without Muster. A step must be one that does the same each time.
  *
  *  MUSTER_BENCH_PLUGIN  the file of the real plugin
  *  MUSTER_BENCH_START   a file that gets, as text, three times of a process in seconds on CLOCK_MONOTONIC: when the
@@ -23,5 +23,8 @@ typedef void recorder_drop_function(void);
 /** Begins to count the bytes of buffers that are made from now on. Returns the most that were there at once since the
  *  call before. */
 typedef int64_t recorder_bytes_function(void);
+/** Begins to note when the device has nothing to do: from the end of all programs that were started to the start of the
+ *  next one. Returns these seconds since the call before. */
+typedef double recorder_idle_function(void);
 
 #endif

@@ -51,7 +51,7 @@ static mst_status step(job *j, int64_t size) {
     return status;
 }
 
-static mst_status read_weights(job *j, float weights[WEIGHTS]) {
+static mst_status read_weights(job *j, uint32_t weights[WEIGHTS]) {
     mst_tensor *out = NULL;
     MST_TRY(mst_session_run(j->session, NULL, 0, &j->w, 1, &out));
     memcpy(weights, mst_tensor_data(out), WEIGHTS * sizeof *weights);
@@ -70,11 +70,11 @@ static bool check_status(const char *name, mst_status status) {
 }
 
 /* The weights after two steps, and, between them, one with SIZE numbers if SIZE is not 0. */
-static bool train(const char *devices, int64_t size, float weights[WEIGHTS]) {
+static bool train(const char *devices, int64_t size, uint32_t weights[WEIGHTS]) {
     job j;
     bool good = check_status("a small step", begin_job(&j, devices) ? mst_error()->code : step(&j, SMALL));
     if (good && size) {
-        float before[WEIGHTS], after[WEIGHTS];
+        uint32_t before[WEIGHTS], after[WEIGHTS];
         good = check_status("weights are read", read_weights(&j, before));
         const mst_status status = good ? step(&j, size) : MST_OK;
         /* the plugin for CPUs gives this error the code of any other one */
@@ -92,7 +92,7 @@ static bool train(const char *devices, int64_t size, float weights[WEIGHTS]) {
 }
 
 int main(int argc, char **argv) {
-    float with[WEIGHTS], without[WEIGHTS];
+    uint32_t with[WEIGHTS], without[WEIGHTS]; /* the bits of f32 */
     if (argc != 3) {
         fprintf(stderr, "usage: out_of_memory DEVICES BYTES\n");
         return 2;
