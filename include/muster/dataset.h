@@ -137,6 +137,7 @@ typedef struct mst_data_options {
      *  them. */
     const char *schema;
     char delimiter;          /**< between cells (csv); 0: ',' */
+    char comment;            /**< lines that begin with this character are skipped (csv); 0: none are */
     const char *const *drop; /**< names of columns that are left out (csv) */
     int num_drop;
     const char *const *categories; /**< names of columns of categories, even if their cells are numbers (csv) */

@@ -42,6 +42,8 @@ static const option options[] = {
      .help = "from csv: the column of labels (default: the last)"},
     {"delimiter", OPTION_TEXT, offsetof(convert_options, table.delimiter), "C",
      .help = "from csv: what is between cells: a character, or tab (default: a comma)"},
+    {"comment", OPTION_TEXT, offsetof(convert_options, table.comment), "C",
+     .help = "from csv: lines that begin with this character, such as '#', are skipped (default: none are)"},
     {"drop", OPTION_TEXT, offsetof(convert_options, table.drop), "COLUMN,COLUMN,...", .may_be_empty = true,
      .help = "from csv: columns that are left out"},
     {"categories", OPTION_TEXT, offsetof(convert_options, table.categories), "COLUMN,COLUMN,...", .may_be_empty = true,

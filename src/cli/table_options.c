@@ -16,6 +16,12 @@ static mst_status read_delimiter(const char *text, char *out) {
     return MST_FAIL(MST_INVALID, "--delimiter '%s': must be one character, such as ';' or '|', or the word tab", text);
 }
 
+static mst_status read_comment(const char *text, char *out) {
+    *out = *text;
+    if (*text && !text[1] && !strchr("\"\n\r", *text)) return MST_OK;
+    return MST_FAIL(MST_INVALID, "--comment '%s': must be one character, such as '#'", text);
+}
+
 /* Takes the first name of *REST, in double quotes or up to the next comma. *REST becomes the rest after that comma, or
  * NULL at the end. A name in quotes may be empty or contain commas; a quote in it is written twice, as in a table.
  * Behind the closing quote, =PARTS belongs to the name if HAS_PARTS. */
@@ -92,6 +98,7 @@ static mst_status table_options_read(const table_options *o, bool whole, mst_dat
     options->label = o->label;
     options->missing = (mst_missing)o->missing;
     if (o->delimiter) MST_TRY(read_delimiter(o->delimiter, &options->delimiter));
+    if (o->comment) MST_TRY(read_comment(o->comment, &options->comment));
     MST_TRY(read_mark("decimal", o->decimal, ",.", &options->decimal));
     MST_TRY(read_mark("thousands", o->thousands, ",.' ", &options->thousands));
     MST_TRY(split_names("dates", o->dates, whole, &options->dates, &options->num_dates));

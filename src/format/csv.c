@@ -34,7 +34,7 @@ struct mst_csv {
 typedef struct scan {
     mst_csv *csv;
     char *at, *end;
-    char delimiter;
+    char delimiter, comment;
     int64_t line;
 } scan;
 
@@ -138,7 +138,10 @@ static mst_status scan_row(scan *s) {
     if (count != (size_t)csv->num_columns)
         return MST_FAIL(MST_CORRUPT, "'%s', line %lld: has %zu column%s, the header has %d: %s", csv->name,
                         (long long)line, count, count == 1 ? "" : "s", csv->num_columns,
-                        csv->num_columns == 1 ? mst_csv_delimiter_hint(csv->cell[0]) : "check quotes and delimiters");
+                        *csv->cell[0] == '#'
+                            ? "if lines that begin with # are comments, say --comment '#' (in C: .comment)"
+                        : csv->num_columns == 1 ? mst_csv_delimiter_hint(csv->cell[0])
+                                                : "check quotes and delimiters");
     return MST_OK;
 }
 
@@ -170,20 +173,32 @@ static bool is_hollow(const mst_csv *csv, int i) {
     return true;
 }
 
-static mst_status scan_all(mst_csv *csv, char delimiter) {
+/* Moves S past the line there, which is blank or a comment, and returns true; false: it is another one. */
+static bool skip_line(scan *s) {
+    if (s->comment && *s->at == s->comment)
+        while (s->at < s->end && !line_end(s->at, s->end)) s->at++;
+    else if (!line_end(s->at, s->end))
+        return false;
+    s->at += line_end(s->at, s->end);
+    s->line++;
+    return true;
+}
+
+static mst_status scan_all(mst_csv *csv, const mst_csv_format *format) {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
-    scan s = {.csv = csv, .at = csv->text, .end = csv->text + csv->size, .delimiter = delimiter, .line = 1};
+    scan s = {.csv = csv,
+              .at = csv->text,
+              .end = csv->text + csv->size,
+              .delimiter = format->delimiter ? format->delimiter : MST_CSV_DELIMITER,
+              .comment = format->comment,
+              .line = 1};
     if (csv->size >= 3 && memcmp(csv->text, byte_order_mark, 3) == 0) s.at += 3;
     if (csv->size >= 2 && (memcmp(csv->text, "\xff\xfe", 2) == 0 || memcmp(csv->text, "\xfe\xff", 2) == 0))
         return MST_FAIL(MST_CORRUPT,
                         "'%s': is UTF-16 by its first two bytes: convert it, as by iconv -f utf-16 -t utf-8",
                         csv->name);
-    while (s.at < s.end) {
-        const size_t blank = line_end(s.at, s.end);
-        if (!blank) MST_TRY(scan_row(&s));
-        s.at += blank;
-        s.line += blank > 0;
-    }
+    while (s.at < s.end)
+        if (!skip_line(&s)) MST_TRY(scan_row(&s));
     if (!csv->num_columns)
         return MST_FAIL(MST_CORRUPT, "'%s': is empty: a header with names of columns is due", csv->name);
     if (csv->num_lines < 2) return MST_FAIL(MST_CORRUPT, "'%s': has a header and no rows", csv->name);
@@ -192,8 +207,18 @@ static mst_status scan_all(mst_csv *csv, char delimiter) {
     return check_header(csv);
 }
 
+static mst_status check_format(const char *name, const mst_csv_format *format) {
+    const char delimiter = format->delimiter ? format->delimiter : MST_CSV_DELIMITER, comment = format->comment;
+    if (strchr("\"\n\r", delimiter))
+        return MST_FAIL(MST_INVALID, "'%s': the delimiter of a CSV file can be no quote and no line end", name);
+    if (comment && (strchr("\"\n\r", comment) || comment == delimiter))
+        return MST_FAIL(MST_INVALID,
+                        "'%s': the character of comments can be no quote, no line end and not the delimiter", name);
+    return MST_OK;
+}
+
 /* Parses TEXT, which has SIZE bytes and room for one more, and which the result then owns. */
-static mst_status csv_parse(const char *name, char *text, size_t size, char delimiter, mst_csv **out) {
+static mst_status csv_parse(const char *name, char *text, size_t size, const mst_csv_format *format, mst_csv **out) {
     mst_csv *csv = calloc(1, sizeof *csv);
     *out = NULL;
     if (!csv || !(csv->name = strdup(name))) {
@@ -203,10 +228,8 @@ static mst_status csv_parse(const char *name, char *text, size_t size, char deli
     }
     csv->text = text;
     csv->size = size;
-    mst_status status =
-        delimiter == '"' || delimiter == '\n' || delimiter == '\r' || delimiter == '\0'
-            ? MST_FAIL(MST_INVALID, "'%s': the delimiter of a CSV file can be no quote and no line end", name)
-            : scan_all(csv, delimiter);
+    mst_status status = check_format(name, format);
+    if (!status) status = scan_all(csv, format);
     if (status)
         mst_csv_close(csv);
     else
@@ -214,12 +237,12 @@ static mst_status csv_parse(const char *name, char *text, size_t size, char deli
     return status;
 }
 
-mst_status mst_csv_parse(const char *name, const void *data, size_t size, char delimiter, mst_csv **out) {
+mst_status mst_csv_parse(const char *name, const void *data, size_t size, const mst_csv_format *format, mst_csv **out) {
     char *text = malloc(size + 1);
     *out = NULL;
     if (!text) return MST_NO_MEMORY("to read '%s'", name);
     if (size) memcpy(text, data, size);
-    return csv_parse(name, text, size, delimiter, out);
+    return csv_parse(name, text, size, format, out);
 }
 
 /* Text that grows while it is read, with room for at least one more byte. */
@@ -282,12 +305,12 @@ static mst_status csv_read_bytes(const char *path, const char *name, growing_tex
     return status;
 }
 
-mst_status mst_csv_read(const char *path, char delimiter, mst_csv **out) {
+mst_status mst_csv_read(const char *path, const mst_csv_format *format, mst_csv **out) {
     const char *name = strcmp(path, "-") == 0 ? STANDARD_INPUT : path;
     growing_text text = {0};
     *out = NULL;
     const mst_status status = csv_read_bytes(path, name, &text);
-    if (!status) return csv_parse(name, text.data, text.size, delimiter, out);
+    if (!status) return csv_parse(name, text.data, text.size, format, out);
     free(text.data);
     return status;
 }

@@ -23,14 +23,20 @@ enum { MST_CSV_PLACE = 640, MST_CSV_SHOWN = 64 };
 /** What separates cells where the user gives no delimiter, and `muster inspect` finds none. */
 #define MST_CSV_DELIMITER ','
 
+typedef struct mst_csv_format {
+    char delimiter; /**< between cells; 0: MST_CSV_DELIMITER */
+    char comment;   /**< a line whose first character is this one is skipped; 0: none is. In quotes no line begins */
+} mst_csv_format;
+
 typedef struct mst_csv mst_csv;
 
-/** Reads the file at PATH, which may be gzip; "-" is standard input. DELIMITER separates cells. *OUT is NULL on
- *  failure: MST_NOT_FOUND, MST_IO or MST_INVALID if PATH is not a file that can be read; MST_CORRUPT, naming the line,
- *  if it is no such table, or is damaged or incomplete gzip. */
-MST_CHECKED mst_status mst_csv_read(const char *path, char delimiter, mst_csv **out);
+/** Reads the file at PATH, which may be gzip; "-" is standard input. *OUT is NULL on failure: MST_NOT_FOUND, MST_IO or
+ *  MST_INVALID if PATH is not a file that can be read, or FORMAT has a character that cannot be there; MST_CORRUPT,
+ *  naming the line, if it is no such table, or is damaged or incomplete gzip. */
+MST_CHECKED mst_status mst_csv_read(const char *path, const mst_csv_format *format, mst_csv **out);
 /** The same from SIZE bytes at DATA; NAME stands for the path in messages. */
-MST_CHECKED mst_status mst_csv_parse(const char *name, const void *data, size_t size, char delimiter, mst_csv **out);
+MST_CHECKED mst_status mst_csv_parse(const char *name, const void *data, size_t size, const mst_csv_format *format,
+                                     mst_csv **out);
 /** NULL is allowed. */
 void mst_csv_close(mst_csv *csv);
 

@@ -161,7 +161,7 @@ static mst_status inspect_csv_print(const mst_inspect_source *source, mst_report
     bool regular = false;
     mst_csv *csv;
     const char delimiter = delimiter_of(source, &regular);
-    mst_status status = mst_csv_read(source->path, delimiter, &csv);
+    mst_status status = mst_csv_read(source->path, &(mst_csv_format){.delimiter = delimiter}, &csv);
     const int64_t rows = status ? 0 : mst_csv_num_rows(csv), columns = status ? 0 : mst_csv_num_columns(csv);
     mst_report_title(report, "CSV", "%" PRId64 " rows, %" PRId64 " columns%s", rows, columns,
                      delimiter == ';'    ? ", separated by semicolons"

@@ -145,6 +145,18 @@ works inspect_reads_a_table_that_is_gzip ': CSV, 60 rows, 3 columns' inspect t.c
 gzip -c t.csv > packed
 works inspect_knows_a_table_by_its_bytes ': CSV, 60 rows, 3 columns' inspect packed
 
+# ---- comments -----------------------------------------------------------------------------------------
+
+{ echo '# by hand' && sed 's/^r7,/#no,such,row,here\n&/' t.csv && printf '# the end'; } > remarks.csv
+reads_the_same lines_may_be_comments csv:remarks.csv --comment '#'
+fails comments_are_told 1 "'remarks.csv', line 2: has 3 columns, the header has 1: if lines that begin with # are comments, say --comment '#'" train --data csv:remarks.csv $tiny
+fails comment_is_one_character 1 "^error: --comment '//': must be one character, such as '#'" train --data csv:remarks.csv $tiny --comment //
+fails comment_is_not_the_delimiter 1 "'remarks.csv': the character of comments can be" train --data csv:remarks.csv $tiny --comment ,
+fails comment_is_for_tables 1 "comment is for csv:FILE" train --data npz:want.npz $options --comment '#'
+run train --data csv:remarks.csv $options --comment '#' --drop id --epochs 1 --save remarks.npz
+works predict_skips_the_comments_of_training '^      59  [-0-9.e]*$' predict --load remarks.npz --data csv:remarks.csv
+works evaluate_skips_the_comments_of_training '^test: ' evaluate --load remarks.npz --data csv:remarks.csv
+
 # ---- a model keeps how its table was read ------------------------------------------------------------
 
 run train --data csv:semicolon.csv $options --delimiter ';' --drop id --epochs 1 --save s.npz

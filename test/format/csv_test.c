@@ -13,9 +13,11 @@
 #include "support/expect.h"
 #include "support/folder.h"
 
+static const mst_csv_format comma = {.delimiter = ','};
+
 static mst_csv *parse(const char *text) {
     mst_csv *csv;
-    EXPECT_OK(mst_csv_parse("f.csv", text, strlen(text), ',', &csv));
+    EXPECT_OK(mst_csv_parse("f.csv", text, strlen(text), &comma, &csv));
     return csv;
 }
 
@@ -49,10 +51,11 @@ static void cells_are_as_rfc_4180_has_them(void **state) {
 static void another_delimiter_can_be_chosen(void **state) {
     (void)state;
     mst_csv *csv;
-    EXPECT_OK(mst_csv_parse("f.tsv", "a\tb,c\n1\t2,3\n", 12, '\t', &csv));
+    EXPECT_OK(mst_csv_parse("f.tsv", "a\tb,c\n1\t2,3\n", 12, &(mst_csv_format){.delimiter = '\t'}, &csv));
     expect_row(csv, 0, (const char *[]){"1", "2,3"}, 2);
     mst_csv_close(csv);
-    EXPECT_ERROR(mst_csv_parse("f.tsv", "a\n1\n", 4, '"', &csv), MST_INVALID, "no quote and no line end");
+    EXPECT_ERROR(mst_csv_parse("f.tsv", "a\n1\n", 4, &(mst_csv_format){.delimiter = '"'}, &csv), MST_INVALID,
+                 "no quote and no line end");
 }
 
 static void each_row_ends_where_the_file_does(void **state) {
@@ -83,6 +86,24 @@ static void lines_may_end_with_cr_alone(void **state) {
     }
 }
 
+static void comments_are_skipped(void **state) {
+    (void)state;
+    const char text[] = "# by hand\na,b\n#1,2\r\n\n1,\"x\n#y\"\n2,#z\n#";
+    char place[MST_CSV_PLACE];
+    mst_csv *csv;
+    EXPECT_OK(mst_csv_parse("f.csv", text, strlen(text), &(mst_csv_format){.comment = '#'}, &csv));
+    assert_int_equal(mst_csv_num_rows(csv), 2);
+    expect_row(csv, 0, (const char *[]){"1", "x\n#y"}, 2);
+    expect_row(csv, 1, (const char *[]){"2", "#z"}, 2);
+    assert_string_equal(mst_csv_place(csv, 1, 0, place), "'f.csv', line 7, column 'a'");
+    mst_csv_close(csv);
+    EXPECT_ERROR(mst_csv_parse("f.csv", text, strlen(text), &comma, &csv), MST_CORRUPT, "say --comment '#'");
+    static const char none[] = {'"', '\n', ','};
+    for (size_t i = 0; i < sizeof none; i++)
+        EXPECT_ERROR(mst_csv_parse("f.csv", text, strlen(text), &(mst_csv_format){.comment = none[i]}, &csv),
+                     MST_INVALID, "the character of comments");
+}
+
 static void text_that_is_no_table_is_named_with_its_line(void **state) {
     (void)state;
     static const struct {
@@ -101,12 +122,13 @@ static void text_that_is_no_table_is_named_with_its_line(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mst_csv *csv;
-        EXPECT_ERROR(mst_csv_parse("f.csv", cases[i].text, strlen(cases[i].text), ',', &csv), MST_CORRUPT,
+        EXPECT_ERROR(mst_csv_parse("f.csv", cases[i].text, strlen(cases[i].text), &comma, &csv), MST_CORRUPT,
                      cases[i].message);
         assert_null(csv);
     }
     mst_csv *csv;
-    EXPECT_ERROR(mst_csv_parse("f.csv", "a,b\n1,\0\n", 8, ',', &csv), MST_CORRUPT, "line 2, column 2: has a NUL byte");
+    EXPECT_ERROR(mst_csv_parse("f.csv", "a,b\n1,\0\n", 8, &comma, &csv), MST_CORRUPT,
+                 "line 2, column 2: has a NUL byte");
 }
 
 static void a_column_is_found_by_name(void **state) {
@@ -122,11 +144,11 @@ static void a_column_is_found_by_name(void **state) {
 static void files_that_cannot_be_read_are_named(void **state) {
     (void)state;
     mst_csv *csv;
-    EXPECT_OK(mst_csv_read(folder_write("f.csv", "a\n1\n", 4), ',', &csv));
+    EXPECT_OK(mst_csv_read(folder_write("f.csv", "a\n1\n", 4), &comma, &csv));
     expect_row(csv, 0, (const char *[]){"1"}, 1);
     mst_csv_close(csv);
-    EXPECT_ERROR(mst_csv_read(folder_path("none.csv"), ',', &csv), MST_NOT_FOUND, "none.csv");
-    EXPECT_ERROR(mst_csv_read(folder_path(""), ',', &csv), MST_INVALID, "no regular file");
+    EXPECT_ERROR(mst_csv_read(folder_path("none.csv"), &comma, &csv), MST_NOT_FOUND, "none.csv");
+    EXPECT_ERROR(mst_csv_read(folder_path(""), &comma, &csv), MST_INVALID, "no regular file");
     assert_null(csv);
 }
 
@@ -136,6 +158,7 @@ int main(void) {
         cmocka_unit_test(another_delimiter_can_be_chosen),
         cmocka_unit_test(each_row_ends_where_the_file_does),
         cmocka_unit_test(lines_may_end_with_cr_alone),
+        cmocka_unit_test(comments_are_skipped),
         cmocka_unit_test(text_that_is_no_table_is_named_with_its_line),
         cmocka_unit_test(a_column_is_found_by_name),
         TEST_IN_FOLDER(files_that_cannot_be_read_are_named),

@@ -74,6 +74,8 @@ static const option data_options[] = {
     {"label", OPTION_TEXT, AT(table.label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C", .noted = true,
      .help = "csv: what is between cells: a character, or tab (default: a comma)"},
+    {"comment", OPTION_TEXT, AT(table.comment), "C", .noted = true,
+     .help = "csv: lines that begin with this character, such as '#', are skipped (default: none are)"},
     {"drop", OPTION_TEXT, AT(table.drop), "COLUMN,COLUMN,...", .may_be_empty = true, .noted = true,
      .help = "csv: columns that are left out"},
     {"categories", OPTION_TEXT, AT(table.categories), "COLUMN,COLUMN,...", .may_be_empty = true, .noted = true,

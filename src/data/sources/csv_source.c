@@ -48,6 +48,7 @@ typedef struct mst_csv_options {
                                    is 0) and seconds since 1970, which f32 holds to within 128. "born=year+month"
                                    becomes only those named. Not with a schema, which says which are dates */
     int num_dates;
+    char comment;     /**< lines that begin with this character are skipped, as '#'; 0: none are */
     bool inputs_only; /**< do not read the column of labels; with a schema, as if the file did not have it */
 } mst_csv_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
@@ -423,10 +424,10 @@ static mst_status read_values(csv_table *t, const mst_csv_options *o) {
 }
 
 static mst_status csv_source_make(csv_table *t, const char *path, const mst_csv_options *o, mst_dataset **out) {
-    const char delimiter = o->delimiter ? o->delimiter : MST_CSV_DELIMITER;
-    MST_TRY(mst_csv_read(path, delimiter, &t->csv));
+    const mst_csv_format format = {.delimiter = o->delimiter, .comment = o->comment};
+    MST_TRY(mst_csv_read(path, &format, &t->csv));
     if (!o->schema) t->like = t->csv;
-    if (o->like && !o->schema) MST_TRY(mst_csv_read(o->like, delimiter, &t->like));
+    if (o->like && !o->schema) MST_TRY(mst_csv_read(o->like, &format, &t->like));
     MST_TRY(o->schema ? take_columns(t, o) : find_columns(t, o));
     for (int i = 0; i < t->num_columns; i++) {
         mst_csv_column *column = &t->column[i];

@@ -225,10 +225,10 @@ static mst_status make_rows(csv_names *t, mst_dataset **out) {
 }
 
 static mst_status open_files(csv_names *t, const char *path, const char *like) {
-    const char delimiter = t->options->delimiter ? t->options->delimiter : MST_CSV_DELIMITER;
-    MST_TRY(mst_csv_read(path, delimiter, &t->csv));
+    const mst_csv_format format = {.delimiter = t->options->delimiter, .comment = t->options->comment};
+    MST_TRY(mst_csv_read(path, &format, &t->csv));
     t->like = t->csv;
-    if (like && mst_csv_read(like, delimiter, &t->like)) {
+    if (like && mst_csv_read(like, &format, &t->like)) {
         t->like = t->csv;
         return mst_error()->code;
     }

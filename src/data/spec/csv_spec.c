@@ -41,6 +41,7 @@ static mst_csv_options csv_options(const mst_data_options *o) {
     return (mst_csv_options){.label = o->label,
                              .schema = o->schema,
                              .delimiter = o->delimiter,
+                             .comment = o->comment,
                              .drop = o->drop,
                              .num_drop = o->num_drop,
                              .categories = o->categories,

@@ -126,6 +126,7 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
     if (o->skip_corrupt && !(kind->takes & MST_SPEC_SKIP_CORRUPT))
         return MST_FAIL(MST_INVALID, "data: '%s' has no records of which damaged ones could be skipped", spec);
     const char *table = o->delimiter        ? "delimiter"
+                        : o->comment        ? "comment"
                         : o->num_drop       ? "drop"
                         : o->num_categories ? "categories"
                         : o->missing        ? "missing"

@@ -5,7 +5,7 @@
 #include "muster/dataset.h"
 
 /** The members of mst_data_options that a kind takes; setting any other is an error. MST_SPEC_TABLE: label, delimiter,
- *  drop, categories, missing, decimal, thousands, dates and text. MST_SPEC_IMAGE_SIZE includes channels.
+ *  comment, drop, categories, missing, decimal, thousands, dates and text. MST_SPEC_IMAGE_SIZE includes channels.
  *  MST_SPEC_TEXTS: max_tokens, sequence_length and pad_front. MST_SPEC_NAMES: several inputs or outputs. schema and
  *  unknown_categories need no bit: kinds that do not use them ignore them. */
 enum {

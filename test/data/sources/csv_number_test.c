@@ -21,7 +21,7 @@ static mst_csv *table_of(const char *const cells[MOST_CELLS]) {
     mst_csv *csv;
     for (int i = 0; i < MOST_CELLS && cells[i]; i++)
         snprintf(text + strlen(text), TABLE - strlen(text), "\"%s\"\n", cells[i]);
-    EXPECT_OK(mst_csv_parse("t.csv", text, strlen(text), ';', &csv));
+    EXPECT_OK(mst_csv_parse("t.csv", text, strlen(text), &(mst_csv_format){.delimiter = ';'}, &csv));
     return csv;
 }
 
