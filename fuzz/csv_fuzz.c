@@ -29,7 +29,8 @@ static void read_column(const mst_csv *csv, int column, uint8_t choice) {
 static void read_input(const uint8_t *data, size_t size) {
     mst_csv *csv;
     if (size < 1) return;
-    const mst_csv_format format = {.delimiter = data[0] & 2 ? '\t' : ',', .comment = data[0] & 32 ? '#' : 0};
+    const mst_csv_format format = {
+        .delimiter = data[0] & 2 ? '\t' : ',', .comment = data[0] & 32 ? '#' : 0, .no_header = data[0] & 64};
     const mst_status status = mst_csv_parse("input", data + 1, size - 1, &format, &csv);
     if ((status == MST_OK) != (csv != NULL)) __builtin_trap();
     if (csv) {

@@ -105,6 +105,13 @@ mst_status column_notes_check(const char *schema) {
     return status;
 }
 
+void column_notes_warn_of_header(const char *schema) {
+    if (mst_header_looks_like_data(schema))
+        command_warn(
+            "the first line of the table looks like a row, and is taken as the names of the columns: for a table "
+            "without a header say --no-header");
+}
+
 mst_status column_notes_warn(const char *schema, const char *categories, int64_t rows) {
     mst_column_report *column;
     int count;

@@ -15,6 +15,8 @@ bool column_notes_print(const char *schema, const char *before);
 /** Adds the same columns to EVENT, as "columns_read": {"price": "with a decimal comma"}. Adds nothing if there are
  *  none. */
 void column_notes_add(const char *schema, json_t **event);
+/** Warns if the names of the columns look like a row. SCHEMA is as above. */
+void column_notes_warn_of_header(const char *schema);
 /** MST_INVALID, with a message that names the column, if the name of a column or one of its categories is not UTF-8:
  *  models and messages could not contain that text. */
 MST_CHECKED mst_status column_notes_check(const char *schema);

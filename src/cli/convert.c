@@ -44,6 +44,8 @@ static const option options[] = {
      .help = "from csv: what is between cells: a character, or tab (default: a comma)"},
     {"comment", OPTION_TEXT, offsetof(convert_options, table.comment), "C",
      .help = "from csv: lines that begin with this character, such as '#', are skipped (default: none are)"},
+    {"no-header", OPTION_FLAG, offsetof(convert_options, table.no_header),
+     .help = "from csv: the first line is a row too, and the columns have the names 1, 2, 3 and so on"},
     {"drop", OPTION_TEXT, offsetof(convert_options, table.drop), "COLUMN,COLUMN,...", .may_be_empty = true,
      .help = "from csv: columns that are left out"},
     {"categories", OPTION_TEXT, offsetof(convert_options, table.categories), "COLUMN,COLUMN,...", .may_be_empty = true,
@@ -91,7 +93,9 @@ static bool is_table(const char *spec) {
 /* Warns of categories that become numbers. In another table they stay texts, so there is no warning. */
 static mst_status warn_of_columns(const char *from, const char *to, const convert_options *o,
                                   const mst_dataset *train) {
-    if (!is_table(from) || is_table(to)) return MST_OK;
+    if (!is_table(from)) return MST_OK;
+    if (!o->table.no_header) column_notes_warn_of_header(mst_dataset_schema(train));
+    if (is_table(to)) return MST_OK;
     return column_notes_warn(mst_dataset_schema(train), o->table.categories, mst_dataset_num_rows(train));
 }
 

@@ -96,6 +96,7 @@ static mst_status read_mark(const char *option, const char *text, const char *ma
 /* Copies O to OPTIONS. WHOLE: each list of names is taken as one name. */
 static mst_status table_options_read(const table_options *o, bool whole, mst_data_options *options) {
     options->label = o->label;
+    options->no_header = o->no_header;
     options->missing = (mst_missing)o->missing;
     if (o->delimiter) MST_TRY(read_delimiter(o->delimiter, &options->delimiter));
     if (o->comment) MST_TRY(read_comment(o->comment, &options->comment));

@@ -156,6 +156,58 @@ mst_status mst_column_reports(const char *text, mst_column_report **out, int *co
     return status;
 }
 
+static bool has_category(const mst_schema_column *column, const char *name) {
+    bool found = false;
+    for (int64_t i = 0; i < column->num_categories && !found; i++) found = strcmp(column->category[i], name) == 0;
+    return found;
+}
+
+/* Whether the names of the numbers in SCHEMA, without the label, are whole numbers at equal steps. */
+static bool are_steps(const mst_schema *schema) {
+    int64_t before = 0, step = 0;
+    int count = 0;
+    for (int i = 0; i + 1 < schema->num_columns; i++) {
+        const mst_schema_column *column = &schema->column[i];
+        int64_t integer = 0;
+        double number;
+        if (column->category) continue;
+        if (mst_csv_cell_read(column->name, NULL, &integer, &number) != MST_CSV_INTEGER) return false;
+        if (count > 1 && integer - before != step) return false;
+        if (count) step = integer - before;
+        before = integer;
+        count++;
+    }
+    return true;
+}
+
+static bool is_number(const char *text) {
+    int64_t integer;
+    double number;
+    const mst_csv_cell_kind kind = mst_csv_cell_read(text, NULL, &integer, &number);
+    return kind == MST_CSV_INTEGER || kind == MST_CSV_FLOAT;
+}
+
+/* A name that is no category says little where a column has many: each may occur only once. */
+static bool header_looks_like_data(const mst_schema *schema) {
+    enum { MANY = 20 };
+    bool is_category = false;
+    for (int i = 0; i < schema->num_columns; i++) {
+        const mst_schema_column *column = &schema->column[i];
+        const bool among = column->category && has_category(column, column->name);
+        if (column->category ? !among && column->num_categories <= MANY : !is_number(column->name)) return false;
+        is_category |= among;
+    }
+    return is_category || !are_steps(schema);
+}
+
+bool mst_header_looks_like_data(const char *text) {
+    mst_schema schema = {0};
+    const bool looks =
+        text && !mst_schema_read(text, &schema) && schema.num_columns > 1 && header_looks_like_data(&schema);
+    mst_schema_free(&schema);
+    return looks;
+}
+
 bool mst_column_is_named(const mst_column_report *column, const char *name) {
     char shown[MST_CSV_SHOWN];
     return strcmp(mst_csv_show(name, shown), column->name) == 0;

@@ -22,10 +22,13 @@ enum { MOST_COLUMNS = 100000, LIST_TEXT = 512, READ_AHEAD = 1 << 20 };
 struct mst_csv {
     char *name, *text;
     size_t size;
-    char **cell; /* row after row, the header first */
+    char **cell; /* row after row, the header first if there is one */
     size_t num_cells, cell_capacity;
-    int64_t *line; /* the line on which each row begins, from 1; the header first */
+    int64_t *line; /* the line on which each row begins, from 1; the header first if there is one */
     size_t num_lines, line_capacity;
+    char **header;          /* [num_columns] the names: in `cell`, or in `numbers` */
+    char **numbers;         /* without a header: the names, and behind them their text */
+    size_t header_rows;     /* 1, or without a header 0 */
     int width, num_columns; /* width: cells in a row; num_columns: without those at the end whose
                                cells are all empty */
 };
@@ -136,8 +139,8 @@ static mst_status scan_row(scan *s) {
                         (long long)line, count, MOST_COLUMNS);
     if (first == 0) csv->num_columns = (int)count;
     if (count != (size_t)csv->num_columns)
-        return MST_FAIL(MST_CORRUPT, "'%s', line %lld: has %zu column%s, the header has %d: %s", csv->name,
-                        (long long)line, count, count == 1 ? "" : "s", csv->num_columns,
+        return MST_FAIL(MST_CORRUPT, "'%s', line %lld: has %zu column%s, the %s has %d: %s", csv->name, (long long)line,
+                        count, count == 1 ? "" : "s", csv->header_rows ? "header" : "first row", csv->num_columns,
                         *csv->cell[0] == '#'
                             ? "if lines that begin with # are comments, say --comment '#' (in C: .comment)"
                         : csv->num_columns == 1 ? mst_csv_delimiter_hint(csv->cell[0])
@@ -149,19 +152,25 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static bool is_like_number(const char *text) {
+    return strspn(text, "0123456789.,+-eE ") == strlen(text);
+}
+
 /* Checks that no two columns have the same name. Columns may have no name: pandas writes its index in such a column. */
 static mst_status check_header(const mst_csv *csv) {
     const size_t n = (size_t)csv->num_columns;
     char **name = malloc(n * sizeof *name);
     if (!name) return MST_NO_MEMORY("to read '%s'", csv->name);
-    memcpy(name, csv->cell, n * sizeof *name);
+    memcpy(name, csv->header, n * sizeof *name);
     qsort(name, n, sizeof *name, compare_names);
     mst_status status = MST_OK;
     char shown[MST_CSV_SHOWN];
     for (size_t i = 1; i < n && !status; i++)
         if (*name[i] && strcmp(name[i - 1], name[i]) == 0)
-            status = MST_FAIL(MST_CORRUPT, "'%s', line %lld: two columns have the name %s: rename one", csv->name,
-                              (long long)csv->line[0], mst_csv_show(name[i], shown));
+            status = MST_FAIL(
+                MST_CORRUPT, "'%s', line %lld: two columns have the name %s: rename one%s", csv->name,
+                (long long)csv->line[0], mst_csv_show(name[i], shown),
+                is_like_number(name[i]) ? ", or if the table has no header, say --no-header (in C: .no_header)" : "");
     free(name);
     return status;
 }
@@ -171,6 +180,22 @@ static bool is_hollow(const mst_csv *csv, int i) {
     for (size_t row = 0; row < csv->num_lines; row++)
         if (*csv->cell[row * (size_t)csv->width + (size_t)i]) return false;
     return true;
+}
+
+/* Finds the names of the columns, or makes them of their numbers. */
+static mst_status name_columns(mst_csv *csv) {
+    enum { NUMBER_SIZE = 8 };
+    _Static_assert(MOST_COLUMNS < 10000000, "a number fits");
+    const size_t n = (size_t)csv->num_columns;
+    csv->header = csv->cell;
+    if (csv->header_rows) return check_header(csv);
+    char **names = csv->numbers = csv->header = malloc(n * (sizeof *names + NUMBER_SIZE));
+    if (!names) return MST_NO_MEMORY("for the names of %zu columns", n);
+    for (size_t i = 0; i < n; i++) {
+        names[i] = (char *)(names + n) + i * NUMBER_SIZE;
+        snprintf(names[i], NUMBER_SIZE, "%zu", i + 1);
+    }
+    return MST_OK;
 }
 
 /* Moves S past the line there, which is blank or a comment, and returns true; false: it is another one. */
@@ -200,11 +225,12 @@ static mst_status scan_all(mst_csv *csv, const mst_csv_format *format) {
     while (s.at < s.end)
         if (!skip_line(&s)) MST_TRY(scan_row(&s));
     if (!csv->num_columns)
-        return MST_FAIL(MST_CORRUPT, "'%s': is empty: a header with names of columns is due", csv->name);
-    if (csv->num_lines < 2) return MST_FAIL(MST_CORRUPT, "'%s': has a header and no rows", csv->name);
+        return MST_FAIL(MST_CORRUPT, "'%s': is empty: %s", csv->name,
+                        csv->header_rows ? "a header with names of columns is due" : "rows are due");
+    if (csv->num_lines <= csv->header_rows) return MST_FAIL(MST_CORRUPT, "'%s': has a header and no rows", csv->name);
     csv->width = csv->num_columns;
     while (csv->num_columns > 1 && is_hollow(csv, csv->num_columns - 1)) csv->num_columns--;
-    return check_header(csv);
+    return name_columns(csv);
 }
 
 static mst_status check_format(const char *name, const mst_csv_format *format) {
@@ -228,6 +254,7 @@ static mst_status csv_parse(const char *name, char *text, size_t size, const mst
     }
     csv->text = text;
     csv->size = size;
+    csv->header_rows = format->no_header ? 0 : 1;
     mst_status status = check_format(name, format);
     if (!status) status = scan_all(csv, format);
     if (status)
@@ -321,6 +348,7 @@ void mst_csv_close(mst_csv *csv) {
     free(csv->text);
     free(csv->cell);
     free(csv->line);
+    free(csv->numbers);
     free(csv);
 }
 
@@ -329,7 +357,7 @@ const char *mst_csv_name(const mst_csv *csv) {
 }
 
 int64_t mst_csv_num_rows(const mst_csv *csv) {
-    return (int64_t)csv->num_lines - 1;
+    return (int64_t)(csv->num_lines - csv->header_rows);
 }
 
 int mst_csv_num_columns(const mst_csv *csv) {
@@ -341,7 +369,7 @@ bool mst_csv_has_hollow(const mst_csv *csv) {
 }
 
 const char *mst_csv_header(const mst_csv *csv, int column) {
-    return csv->cell[column];
+    return csv->header[column];
 }
 
 const char *mst_csv_show(const char *cell, char *text) {
@@ -366,7 +394,7 @@ static const char *list_columns(const mst_csv *csv, char *text, size_t size) {
     int i = 0;
     *text = '\0';
     for (; i < csv->num_columns && used + MST_CSV_SHOWN + sizeof ", , ..." < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", mst_csv_show(csv->cell[i], shown));
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", mst_csv_show(csv->header[i], shown));
     if (i < csv->num_columns) snprintf(text + used, size - used, ", ...");
     return text;
 }
@@ -374,7 +402,7 @@ static const char *list_columns(const mst_csv *csv, char *text, size_t size) {
 mst_status mst_csv_find(const mst_csv *csv, const char *name, int *column) {
     char text[LIST_TEXT], shown[MST_CSV_SHOWN];
     for (*column = 0; *column < csv->num_columns; ++*column)
-        if (strcmp(csv->cell[*column], name) == 0) return MST_OK;
+        if (strcmp(csv->header[*column], name) == 0) return MST_OK;
     const bool is_one = csv->num_columns == 1 && strpbrk(csv->cell[0], ";\t|");
     return MST_FAIL(MST_NOT_FOUND, "'%s': has no column %s: its columns are %s%s%s", csv->name,
                     mst_csv_show(name, shown), list_columns(csv, text, sizeof text), is_one ? ": " : "",
@@ -382,12 +410,12 @@ mst_status mst_csv_find(const mst_csv *csv, const char *name, int *column) {
 }
 
 const char *mst_csv_cell(const mst_csv *csv, int64_t row, int column) {
-    return csv->cell[(size_t)(row + 1) * (size_t)csv->width + (size_t)column];
+    return csv->cell[((size_t)row + csv->header_rows) * (size_t)csv->width + (size_t)column];
 }
 
 const char *mst_csv_place(const mst_csv *csv, int64_t row, int column, char *text) {
     char shown[MST_CSV_SHOWN];
-    snprintf(text, MST_CSV_PLACE, "'%.500s', line %lld, column %s", csv->name, (long long)csv->line[row + 1],
-             mst_csv_show(csv->cell[column], shown));
+    snprintf(text, MST_CSV_PLACE, "'%.500s', line %lld, column %s", csv->name,
+             (long long)csv->line[(size_t)row + csv->header_rows], mst_csv_show(csv->header[column], shown));
     return text;
 }

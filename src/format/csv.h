@@ -1,10 +1,11 @@
-/** CSV with a header: the cells of a file, as text.
+/** CSV, mostly with a header: the cells of a file, as text.
  *
  *      x,name,class          RFC 4180: a cell in double quotes may contain the delimiter, line ends and double quotes,
  *      1.5,"Smith, J.",a     which are written twice; lines end with LF, CRLF or CR. Blank lines and a byte order mark
  *      2,"said ""no""",b     of UTF-8 are skipped; spaces belong to the cell.
  *
- *  Every row has as many cells as the header. Hollow columns, those at the end without a name and without text, are
+ *  Every row has as many cells as the header. In a table without one all rows are like the first, and the columns have
+ *  the names 1, 2, 3 and so on. Hollow columns, those at the end without a name and without text, are
  *  left out; they result from a delimiter at the end of each row. Memory: the file, and at most 24 bytes for each of
  *  its bytes.
  */
@@ -26,6 +27,7 @@ enum { MST_CSV_PLACE = 640, MST_CSV_SHOWN = 64 };
 typedef struct mst_csv_format {
     char delimiter; /**< between cells; 0: MST_CSV_DELIMITER */
     char comment;   /**< a line whose first character is this one is skipped; 0: none is. In quotes no line begins */
+    bool no_header; /**< the first line is a row, too */
 } mst_csv_format;
 
 typedef struct mst_csv mst_csv;
@@ -45,7 +47,7 @@ int64_t mst_csv_num_rows(const mst_csv *csv); /**< without the header; at least 
 int mst_csv_num_columns(const mst_csv *csv);
 /** Whether hollow columns were left out. */
 bool mst_csv_has_hollow(const mst_csv *csv);
-/** The name of a column, from the header. */
+/** The name of a column, from the header, or its number from 1 as text. */
 const char *mst_csv_header(const mst_csv *csv, int column);
 /** Sets *COLUMN to the index of the column NAME. MST_NOT_FOUND, naming the columns that there are. */
 MST_CHECKED mst_status mst_csv_find(const mst_csv *csv, const char *name, int *column);

@@ -157,6 +157,40 @@ run train --data csv:remarks.csv $options --comment '#' --drop id --epochs 1 --s
 works predict_skips_the_comments_of_training '^      59  [-0-9.e]*$' predict --load remarks.npz --data csv:remarks.csv
 works evaluate_skips_the_comments_of_training '^test: ' evaluate --load remarks.npz --data csv:remarks.csv
 
+# ---- tables without a header ----------------------------------------------------------------------------
+
+sed 1d t.csv > bare.csv
+run convert csv:bare.csv npz:got.npz --no-header --drop 1
+check table_without_a_header_is_read_the_same cmp -s want.npz got.npz
+run train --data csv:bare.csv $options --no-header --drop 1 --epochs 1 --save bare.npz
+check header_that_is_none_is_said_and_not_told [ $status -eq 0 -a ! -s err ]
+works predict_knows_that_there_was_no_header '^      59  [-0-9.e]*$' predict --load bare.npz --data csv:bare.csv
+works evaluate_knows_that_there_was_no_header '^test: ' evaluate --load bare.npz --data csv:bare.csv
+cut -d , -f 1,2 bare.csv > bare-new.csv
+works labels_without_a_header_may_be_missing '^      59  [-0-9.e]*$' predict --load bare.npz --data csv:bare-new.csv
+awk 'BEGIN { for (i = 0; i < 30; i++) printf "%s,%d.5,%d\n", i % 2 ? "a" : "b", i, i % 7 }' > first.csv
+works label_without_a_header_is_chosen_by_its_number '^mlp 2-4-2 .*(30 examples' train --data csv:first.csv $tiny --no-header --label 1
+fails columns_without_a_header_are_numbered 1 "has no column 'a': its columns are '1', '2', '3'" train --data csv:first.csv $tiny --no-header --label a
+fails no_header_is_for_tables 1 "no-header is for csv:FILE" train --data npz:want.npz $options --no-header
+told="^warning: the first line of the table looks like a row, .* say --no-header"
+# header_is_a_row NAME YES_OR_NO TEXT: whether a table that begins so draws the warning
+header_is_a_row() {
+    printf "$3" > maybe.csv
+    run train --data csv:maybe.csv $tiny
+    check "$1" [ $status -eq 0 ]
+    check "$1_$2" sh -c "[ \$(grep -c '$told' err) -eq $([ $2 = yes ] && echo 1 || echo 0) ]"
+}
+header_is_a_row numbers_and_class yes '5.1,3.5,setosa\n4.9,3,setosa\n6,3,other\n6.1,2.9,other\n'
+header_is_a_row numbers_alone yes '5.1,3.5,1\n4.9,3,0\n6,3,1\n6.1,2.9,0\n'
+header_is_a_row categories_alone yes 'a,yes\nb,no\na,yes\nb,no\n'
+header_is_a_row names no 'x,y,who\n4.9,3,0\n6,3,1\n6.1,2.9,0\n'
+header_is_a_row numbered no '0,1,2\n4.9,3,0\n6,3,1\n6.1,2.9,0\n'
+header_is_a_row years no '1990,2000,2010,who\n4.9,3,7,a\n6,3,6,b\n6.1,2.9,1,b\n'
+header_is_a_row uneven_years no '1990,2000,2005,who\n4.9,3,7,a\n6,3,6,b\n6.1,2.9,1,b\n'
+header_is_a_row index no ',x,who\n0,3,a\n1,3,b\n2,2.9,b\n'
+run convert csv:first.csv csv:second.csv
+check convert_tells_a_header_that_is_a_row grep -q "$told" err
+
 # ---- a model keeps how its table was read ------------------------------------------------------------
 
 run train --data csv:semicolon.csv $options --delimiter ';' --drop id --epochs 1 --save s.npz

@@ -104,6 +104,35 @@ static void comments_are_skipped(void **state) {
                      MST_INVALID, "the character of comments");
 }
 
+static void a_table_may_have_no_header(void **state) {
+    (void)state;
+    static const char *const texts[] = {"5,a,5\n6,b,", "5,a,5,\r\n6,b,,\r\n"};
+    const mst_csv_format no_header = {.no_header = true};
+    char place[MST_CSV_PLACE];
+    int column;
+    mst_csv *csv;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        EXPECT_OK(mst_csv_parse("f.csv", texts[i], strlen(texts[i]), &no_header, &csv));
+        assert_int_equal(mst_csv_num_rows(csv), 2);
+        expect_row(csv, 0, (const char *[]){"5", "a", "5"}, 3);
+        expect_row(csv, 1, (const char *[]){"6", "b", ""}, 3);
+        assert_string_equal(mst_csv_header(csv, 0), "1");
+        assert_string_equal(mst_csv_header(csv, 2), "3");
+        EXPECT_OK(mst_csv_find(csv, "2", &column));
+        assert_int_equal(column, 1);
+        assert_string_equal(mst_csv_place(csv, 0, 2, place), "'f.csv', line 1, column '3'");
+        mst_csv_close(csv);
+    }
+    EXPECT_OK(mst_csv_parse("f.csv", "7", 1, &no_header, &csv));
+    assert_int_equal(mst_csv_num_rows(csv), 1);
+    mst_csv_close(csv);
+    EXPECT_ERROR(mst_csv_parse("f.csv", "\n", 1, &no_header, &csv), MST_CORRUPT, "is empty: rows are due");
+    EXPECT_ERROR(mst_csv_parse("f.csv", "1,2\n3\n", 6, &no_header, &csv), MST_CORRUPT,
+                 "line 2: has 1 column, the first row has 2");
+    EXPECT_ERROR(mst_csv_parse("f.csv", texts[0], strlen(texts[0]), &comma, &csv), MST_CORRUPT,
+                 "two columns have the name '5': rename one, or if the table has no header, say --no-header");
+}
+
 static void text_that_is_no_table_is_named_with_its_line(void **state) {
     (void)state;
     static const struct {
@@ -159,6 +188,7 @@ int main(void) {
         cmocka_unit_test(each_row_ends_where_the_file_does),
         cmocka_unit_test(lines_may_end_with_cr_alone),
         cmocka_unit_test(comments_are_skipped),
+        cmocka_unit_test(a_table_may_have_no_header),
         cmocka_unit_test(text_that_is_no_table_is_named_with_its_line),
         cmocka_unit_test(a_column_is_found_by_name),
         TEST_IN_FOLDER(files_that_cannot_be_read_are_named),

@@ -73,6 +73,8 @@ const option saved_model_options[] = {
      .help = "csv: what is between cells: a character, or tab (default: as in training)"},
     {"comment", OPTION_TEXT, AT(table.comment), "C",
      .help = "csv: lines that begin with this character are skipped (default: as in training)"},
+    {"no-header", OPTION_FLAG, AT(table.no_header),
+     .help = "csv: the first line is a row too (default: as in training)"},
     {"decimal", OPTION_TEXT, AT(table.decimal), "C",
      .help = "csv: the decimal mark of numbers, ',' or '.' (default: as in training)"},
     {"thousands", OPTION_TEXT, AT(table.thousands), "C",
@@ -292,6 +294,8 @@ static table_options choose_table(const saved_options *o, const model_note *note
     if (!is_table(spec)) return table;
     if (!table.delimiter) table.delimiter = noted(note, "delimiter");
     if (!table.comment) table.comment = noted(note, "comment");
+    const char *no_header = noted(note, "no-header");
+    if (no_header && strcmp(no_header, "true") == 0) table.no_header = true;
     const char *missing = noted(note, "missing");
     if (missing && strcmp(missing, table_missing[MST_MISSING_NAN]) == 0) table.missing = MST_MISSING_NAN;
     if (!note->schema && !table.decimal && !table.thousands) {

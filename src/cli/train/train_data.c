@@ -223,6 +223,7 @@ mst_status train_data_check_measured(const training *t) {
 
 mst_status train_data_warn_of_columns(const training *t) {
     if (!is_table(t)) return MST_OK;
+    if (!t->o->table.no_header) column_notes_warn_of_header(mst_dataset_schema(t->train));
     const int64_t kept = t->validation ? mst_dataset_num_rows(t->validation) : 0;
     return column_notes_warn(mst_dataset_schema(t->train), t->o->table.categories,
                              mst_dataset_num_rows(t->train) + kept);

@@ -76,6 +76,8 @@ static const option data_options[] = {
      .help = "csv: what is between cells: a character, or tab (default: a comma)"},
     {"comment", OPTION_TEXT, AT(table.comment), "C", .noted = true,
      .help = "csv: lines that begin with this character, such as '#', are skipped (default: none are)"},
+    {"no-header", OPTION_FLAG, AT(table.no_header), .noted = true,
+     .help = "csv: the first line is a row too, and the columns have the names 1, 2, 3 and so on"},
     {"drop", OPTION_TEXT, AT(table.drop), "COLUMN,COLUMN,...", .may_be_empty = true, .noted = true,
      .help = "csv: columns that are left out"},
     {"categories", OPTION_TEXT, AT(table.categories), "COLUMN,COLUMN,...", .may_be_empty = true, .noted = true,

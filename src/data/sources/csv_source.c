@@ -1,6 +1,6 @@
-/** The rows of a CSV file with a header (RFC 4180), read as a whole. A gzip file is decompressed. The path "-" is
- *  standard input, which can be read only once. Component 0 is f32 [columns]: all columns except the labels, in the
- *  order of the file. Component 1 is the label.
+/** The rows of a CSV file (RFC 4180), with a header unless .no_header is set, read as a whole. A gzip file is
+ *  decompressed. The path "-" is standard input, which can be read only once. Component 0 is f32 [columns]: all columns
+ *  except the labels, in the order of the file. Component 1 is the label.
  *
  *  The type of a column follows from its cells: decimal integers; floats; or categories if no cell is a number.
  *  Categories are numbered from 0 in the order of their bytes, so files with the same categories number them alike.
@@ -49,6 +49,7 @@ typedef struct mst_csv_options {
                                    becomes only those named. Not with a schema, which says which are dates */
     int num_dates;
     char comment;     /**< lines that begin with this character are skipped, as '#'; 0: none are */
+    bool no_header;   /**< the first line is a row, too; the columns have the names "1", "2", "3" and so on */
     bool inputs_only; /**< do not read the column of labels; with a schema, as if the file did not have it */
 } mst_csv_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
@@ -424,7 +425,7 @@ static mst_status read_values(csv_table *t, const mst_csv_options *o) {
 }
 
 static mst_status csv_source_make(csv_table *t, const char *path, const mst_csv_options *o, mst_dataset **out) {
-    const mst_csv_format format = {.delimiter = o->delimiter, .comment = o->comment};
+    const mst_csv_format format = {.delimiter = o->delimiter, .comment = o->comment, .no_header = o->no_header};
     MST_TRY(mst_csv_read(path, &format, &t->csv));
     if (!o->schema) t->like = t->csv;
     if (o->like && !o->schema) MST_TRY(mst_csv_read(o->like, &format, &t->like));

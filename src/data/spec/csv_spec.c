@@ -1,6 +1,6 @@
-/* csv:FILE is a table with a header; csv:- is one on standard input; csv:PREFIX stands for PREFIX-train.csv and
- * PREFIX-test.csv, or their compressed forms PREFIX-train.csv.gz and PREFIX-test.csv.gz. For models with several inputs
- * or outputs, columns are found by their names (csv_names.h). */
+/* csv:FILE is a table, which has a header unless .no_header is set; csv:- is one on standard input; csv:PREFIX stands
+ * for PREFIX-train.csv and PREFIX-test.csv, or their compressed forms PREFIX-train.csv.gz and PREFIX-test.csv.gz. For
+ * models with several inputs or outputs, columns are found by their names (csv_names.h). */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,6 +42,7 @@ static mst_csv_options csv_options(const mst_data_options *o) {
                              .schema = o->schema,
                              .delimiter = o->delimiter,
                              .comment = o->comment,
+                             .no_header = o->no_header,
                              .drop = o->drop,
                              .num_drop = o->num_drop,
                              .categories = o->categories,

@@ -5,9 +5,9 @@
 #include "muster/dataset.h"
 
 /** The members of mst_data_options that a kind takes; setting any other is an error. MST_SPEC_TABLE: label, delimiter,
- *  comment, drop, categories, missing, decimal, thousands, dates and text. MST_SPEC_IMAGE_SIZE includes channels.
- *  MST_SPEC_TEXTS: max_tokens, sequence_length and pad_front. MST_SPEC_NAMES: several inputs or outputs. schema and
- *  unknown_categories need no bit: kinds that do not use them ignore them. */
+ *  comment, no_header, drop, categories, missing, decimal, thousands, dates and text. MST_SPEC_IMAGE_SIZE includes
+ *  channels. MST_SPEC_TEXTS: max_tokens, sequence_length and pad_front. MST_SPEC_NAMES: several inputs or outputs.
+ *  schema and unknown_categories need no bit: kinds that do not use them ignore them. */
 enum {
     MST_SPEC_SKIP_CORRUPT = 1,
     MST_SPEC_TABLE = 2,
