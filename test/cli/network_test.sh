@@ -342,8 +342,12 @@ printf 'x,color,y\n1,red,a\n2,blue,b\n3,red,a\n4,blue,b\n' > colors.csv
 works categories_of_tables_are_saved_for_keras '^done: step 6' train --data csv:colors.csv --epochs 3 --batch-size 2 --save c.keras
 printf 'color,x\npink,1\nred,3\n' > new.csv
 works new_categories_are_predicted_from_keras_files '^ *1  [ab] ' predict --load c.keras --data csv:new.csv
-fails the_mean_for_missing_numbers_is_refused_before_training 1 "layer 'normalization': cannot be saved for Keras, whose Normalization has no .fill_missing" \
+fails the_mean_for_missing_numbers_is_refused_before_training 1 "layer 'normalization': cannot be saved for Keras, whose Normalization has no .fill_missing: FILE.npz, FILE.safetensors and FILE.onnx take it" \
     train --data csv:table.csv --missing mean --epochs 1 --batch-size 2 --save t.keras
+for format in npz safetensors onnx; do
+    run train --data csv:table.csv --missing mean --epochs 1 --batch-size 2 --save missing.$format
+    check "files_that_it_names_take_it_$format" [ "$status" = 0 -a -s missing.$format ]
+done
 fails a_damaged_model_is_one_error 1 "cut.keras" predict --load cut.keras
 run train $small --load m.keras --data csv:table.csv
 check data_of_another_shape_is_one_error [ "$status" = 1 ]

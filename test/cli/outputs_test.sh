@@ -208,8 +208,25 @@ npz pixels.npz left_train pixels_train left_test=20 pixels_test=20
 works labels_may_have_the_shape_of_the_output "^done" train --model rows.json --data npz:pixels.npz --loss mse --steps 3 --save rows.keras
 works and_are_evaluated "^test: loss.*mean_absolute_error" evaluate --load rows.keras --data npz:pixels.npz
 npz flat.npz left_test=20 y_test=20
-fails other_shapes_are_told 1 "the labels of an example are \[1\], the model gives \[3, 2\]: --loss mean_squared_error" evaluate \
+fails other_shapes_are_told 1 "the labels of an example are \[1\], the model gives \[3, 2\]: --loss mean_squared_error needs the same$" evaluate \
     --load rows.keras --data npz:flat.npz
+# pick FILE NAME=ARRAY...: arrays of all.npz, under other names
+pick() {
+    python3 -c 'import sys, zipfile
+with zipfile.ZipFile("all.npz") as old, zipfile.ZipFile(sys.argv[1], "w") as new:
+    for name, array in (a.split("=") for a in sys.argv[2:]): new.writestr(name + ".npy", old.read(array + ".npy"))' "$@" || exit 1
+}
+sed -i 's/^    shape = .*/&\n    shape = f"({rows}, 3)" if base == "mask" else shape/; s/"kind": 0,/&"mask": 3,/' data.py
+npz all.npz left_train pixels_train mask_train
+pick mask.npz left_train=left_train pixels_train=mask_train
+pick shaped.npz x_train=left_train y_train=pixels_train
+fails class_numbers_of_positions_are_told 1 "labels of an example are \[3\], the model gives \[3, 2\]: .* needs the same: write class numbers as one-hot rows" \
+    train --load rows.keras --data npz:mask.npz --loss mse
+fails labels_of_a_shape_name_the_losses_that_take_them 1 \
+    "sparse_categorical_crossentropy: a label is \[3, 2\], and must be one class number: .* take binary_crossentropy or mean_squared_error, with a network" \
+    train --data npz:shaped.npz
+fails and_the_network_that_gives_them 1 "a label is \[3, 2\], this model gives a row of numbers: .* --load FILE.keras" \
+    train --data npz:shaped.npz --loss mse
 
 # an output whose size only the data tells
 cat > known.json << 'END'

@@ -167,10 +167,30 @@ static mst_status check_names(mst_loss loss, const mst_dataset *data, int compon
 
 /* ---- the objective ---- */
 
+/* The losses of labels of any shape, whose numbers are compared one by one. */
+static bool takes_any_shape(mst_loss loss) {
+    return loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY && !kinds[loss].distribution;
+}
+
+/* Refuses labels such as masks, [8, 8], and tells with what they can be trained. */
+static mst_status fail_of_rank(mst_loss loss, const char *shape) {
+    const char *name = mst_loss_name(loss);
+    if (takes_any_shape(loss))
+        return MST_FAIL(MST_INVALID,
+                        "--loss %s: a label is %s, this model gives a row of numbers: take a network whose output has "
+                        "the shape of a label, --load FILE.keras",
+                        name, shape);
+    return MST_FAIL(MST_INVALID,
+                    "--loss %s: a label is %s, and must be %s: for labels of other shapes take binary_crossentropy or "
+                    "mean_squared_error, with a network whose output has the shape of a label, --load FILE.keras",
+                    name, shape, kinds[loss].distribution ? "a row of numbers" : "one class number");
+}
+
 static mst_status check_shape(mst_loss loss, mst_shape label, int64_t count) {
     char shape[MST_SHAPE_TEXT];
     const char *name = mst_loss_name(loss);
     mst_shape_print(label, shape, sizeof shape);
+    if (label.ndim > 1 && count > 1) return fail_of_rank(loss, shape);
     if (loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY && count != 1)
         return MST_FAIL(MST_INVALID,
                         "--loss %s takes one class number as the label of an example, these are %s: for one-hot "
@@ -208,7 +228,13 @@ mst_status objective_choose(mst_loss loss, mst_dataset *data, int component, int
 }
 
 bool objective_is_of_shape(const objective *o) {
-    return o->row.ndim > 1 && o->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY && !kinds[o->loss].distribution;
+    return o->row.ndim > 1 && takes_any_shape(o->loss);
+}
+
+/* Whether labels may be class numbers of each position where ROW has one-hot rows: [8, 8] or [8, 8, 1], and [8, 8, 3]. */
+static bool lacks_one_hot(mst_shape label, mst_shape row) {
+    if (label.ndim == row.ndim && label.dim[label.ndim - 1] == 1) label.ndim--;
+    return row.dim[row.ndim - 1] > 1 && mst_shape_equal(label, mst_shape_make(row.ndim - 1, row.dim));
 }
 
 mst_status objective_check_shape(const objective *o, mst_dataset *data) {
@@ -216,9 +242,10 @@ mst_status objective_check_shape(const objective *o, mst_dataset *data) {
     const mst_spec spec = mst_dataset_spec(data, o->component);
     if (spec.dtype == MST_STRING) return MST_FAIL(MST_INVALID, "the labels of the data are strings, not numbers");
     if (!mst_shape_equal(spec.shape, o->row))
-        return MST_FAIL(MST_INVALID, "the labels of an example are %s, the model gives %s: --loss %s needs the same",
+        return MST_FAIL(MST_INVALID, "the labels of an example are %s, the model gives %s: --loss %s needs the same%s",
                         mst_shape_print(spec.shape, have, sizeof have), mst_shape_print(o->row, want, sizeof want),
-                        mst_loss_name(o->loss));
+                        mst_loss_name(o->loss),
+                        lacks_one_hot(spec.shape, o->row) ? ": write class numbers as one-hot rows" : "");
     return check_first_rows(o->loss, 0, data, o->component);
 }
 

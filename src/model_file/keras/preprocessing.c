@@ -99,8 +99,8 @@ static mst_status read_normalization(const json_t *config, mst_option_memory *me
 static mst_status write_normalization(const char *name, const normalization_options *o, json_t *config) {
     if (o->fill_missing)
         return MST_FAIL(MST_UNIMPLEMENTED,
-                        "layer '%s': cannot be saved for Keras, whose Normalization has no .fill_missing: fill in the "
-                        "numbers that are missing",
+                        "layer '%s': cannot be saved for Keras, whose Normalization has no .fill_missing: FILE.npz, "
+                        "FILE.safetensors and FILE.onnx take it, or fill in the numbers that are missing",
                         name);
     json_object_set_new(config, "axis", o->no_axis ? json_array() : json_pack("[i]", o->axis));
     if (!o->mean) return MST_OK;
