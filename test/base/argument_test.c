@@ -1,6 +1,6 @@
-/* Every public function, with NULL for each pointer that must not be NULL: MST_INVALID, and the message names the
- * function and the argument. The calls are made in a child process, so that one that crashes fails alone: the next
- * child goes on after it. */
+/* Calls every public function with NULL for each pointer that must not be NULL. The call must return MST_INVALID,
+ * and its message must name the function and the argument. The calls are made in a child process: if one crashes,
+ * only that call fails, and a new child makes the remaining calls. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>

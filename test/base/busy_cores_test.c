@@ -1,4 +1,4 @@
-/* What other programs do, from files as the kernel shows them. */
+/* Whether other programs keep the cores busy. The test writes the files that the kernel would show. */
 #include "base/busy_cores.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* The hash of bytes by which replicas are compared: no difference within a word is lost, wherever it lies. */
+/* The hash of bytes by which replicas are compared: every single changed bit changes it, wherever that bit is. */
 #include "base/byte_hash.h"
 
 #include <stdlib.h>

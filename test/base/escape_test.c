@@ -1,4 +1,4 @@
-/* Text that is printed has no character that a terminal obeys, whatever it was made of. */
+/* Printed text contains no control characters for the terminal, whatever bytes it was made from. */
 #include <stdio.h>
 #include <stdlib.h>
 

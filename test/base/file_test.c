@@ -1,5 +1,5 @@
-/* Files that are replaced whole: what stands in the folder after a write, a failure or a killed process, what
- * happens to links and modes, and names that other processes use at the same time. */
+/* Files that are replaced as a whole: what the folder contains after a write, a failure or a killed process; links
+ * and modes; and names that other processes use at the same time. */
 #include <dirent.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-/* JSON in which a key stands twice is refused, at any depth, by each of the functions; lines are without characters
- * that a terminal obeys, and read the same. */
+/* JSON with the same key twice in an object is refused at any depth, by each reading function. Lines of JSON contain
+ * no control characters for the terminal, and reading them back gives the same values. */
 #include "base/json_text.h"
 
 #include <stdlib.h>

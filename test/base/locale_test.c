@@ -1,4 +1,4 @@
-/* Numbers have points in all that the library writes and reads, whatever the program's locale is. */
+/* All numbers that the library writes and reads have decimal points, whatever the locale of the program is. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* The tree in which sums of shards are made (base/shard_tree.h), against its definition by recursion, for all small
- * numbers of shards: parents, sides and windows, and that sums are made in the order of the tree, which a text with
- * parentheses shows. */
+/* The tree in which sums over shards are added (base/shard_tree.h), compared with its recursive definition: parents,
+ * sides and windows, for all small numbers of shards. A text with parentheses shows that the sums follow the order
+ * of the tree. */
 #include "base/shard_tree.h"
 
 #include "support/test.h"

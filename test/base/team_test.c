@@ -1,4 +1,4 @@
-/* Teams: every run of a job is done once, by members that may be late, and its first error is kept. */
+/* Teams: each item of a job is done exactly once, even if members start late, and the first error of a job is kept. */
 #include "base/team.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
-/* A program of a user, for many_signals_test.sh: it trains MODEL on DEVICES while a timer interrupts it every
- * millisecond, and SIGINT, SIGTERM and SIGHUP end it after the step, with a checkpoint in FOLDER.
- * Usage: interrupted MODEL DEVICES FOLDER. It prints "trains" after its first step, and at the end "saved", and the
- * number of the step. */
+/* A user's program for many_signals_test.sh. It trains MODEL on DEVICES while a timer interrupts it every
+ * millisecond. SIGINT, SIGTERM and SIGHUP end it after the current step, with a checkpoint in FOLDER. Usage:
+ * interrupted MODEL DEVICES FOLDER. It prints "trains" after its first step, and at the end "saved" and the number
+ * of the last step. */
 #include <muster/muster.h>
 #include <signal.h>
 #include <stdio.h>

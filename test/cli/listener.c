@@ -1,5 +1,5 @@
-/* A program that is of no job: it listens on a port of this machine, and says nothing to who connects, until it is
- * ended. Usage: listener PORT. It prints a line when it listens. */
+/* A program that belongs to no job. It listens on a port of this machine, and sends nothing to programs that
+ * connect, until it is ended. Usage: listener PORT. It prints a line when it listens. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>

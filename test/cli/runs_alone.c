@@ -1,5 +1,6 @@
-/* Loaded before the library: as many runs of a session were made by one thread alone as RUNS_ALONE says. How many there
- * are depends on what else the machine does; run/threading_choice_test.c shows how it is decided. */
+/* Loaded before the library, to replace mst_session_runs_alone: the number of runs that one thread made alone is
+ * that of the environment variable RUNS_ALONE. The true number depends on the load of the machine;
+ * run/threading_choice_test.c tests it. */
 #include <stdlib.h>
 
 #include "muster/session.h"

@@ -1,5 +1,5 @@
-/* The state that a task has copied from another one is its own, also where it makes no step with it: it brings that
- * state when the other one comes back without it. The tasks are threads here, which talk over TCP. */
+/* A task that has copied the state of another task owns that state, even if it has made no step with it: it gives
+ * the state back when the other task returns without one. The tasks are threads here, which talk over TCP. */
 #include <pthread.h>
 #include <semaphore.h>
 

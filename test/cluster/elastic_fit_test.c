@@ -1,6 +1,6 @@
-/* A worker that goes while others train, and one that comes: each worker ends with the weights of one process. That
- * holds with several devices, whose number need not divide the worker's shards any more. It also holds with embeddings,
- * whose gradients travel as rows. The workers are threads here, each with a task of its own. */
+/* A worker leaves while others train, and another one joins: each worker ends with the weights of one process. That
+ * also holds with several devices per worker, even if their number no longer divides the worker's shards, and with
+ * embeddings, whose gradients are sent as rows. The workers are threads here, each with a task of its own. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

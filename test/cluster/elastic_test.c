@@ -1,5 +1,5 @@
-/* Jobs whose workers may be fewer than all: who may go on, and simulated clusters in which workers are lost, come back
- * and are cut off.
+/* Jobs that may go on with fewer workers: which tasks may go on, and simulated clusters whose workers are lost, come
+ * back and are cut off.
  *
  *     test_cluster_elastic 4711      this seed, and prints what happens */
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-/* Law 1 over tasks where gradients are sparse: only rows that are there travel, and each task ends with the weights of
- * one process, bit for bit; with parameter servers too. The tasks are threads, each with a model, a store and devices
- * of its own. */
+/* Training over tasks with sparse gradients. Only rows that have a gradient are sent, and each task ends with the
+ * weights of one process, bit for bit, with and without parameter servers. The tasks are threads, each with a model,
+ * a store and devices of its own. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

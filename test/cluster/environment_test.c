@@ -1,4 +1,4 @@
-/* What launchers tell the processes that they start. */
+/* The environment variables by which launchers describe a cluster to the processes that they start. */
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,7 +1,8 @@
-/* What callbacks and histories see of the epochs of a job: the same on every worker, each epoch once, whatever was
- * lost. Here a step happens on one worker, and the other one is cut off before it knows of it. It gets the state of the
- * first, which may have ended the epoch by then. Or the chief is killed where an epoch ends. And with which state a job
- * begins. The workers are threads, each with a task of its own, which talk over TCP. */
+/* Callbacks and histories see the same epochs on every worker, and each epoch once, even if a task is lost. In one
+ * case a step happens on one worker, and the other one is cut off before it knows of the step. It then gets the
+ * state of the first, which may be at the end of the epoch. In another case the chief is killed at the end of an
+ * epoch. The last tests show with which state a job begins. The workers are threads, each with a task of its own,
+ * which talk over TCP. */
 #include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Fingerprints: which option differs, and what another task has sent of its own. */
+/* Fingerprints of two tasks: the error names the options that differ, and text that another task has sent is cut off
+ * and made safe to print. */
 #include "cluster/fingerprint.h"
 
 #include <stdio.h>

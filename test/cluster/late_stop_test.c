@@ -1,6 +1,6 @@
-/* Callbacks that stop the training where little or nothing is left of it, on some workers alone. After the last step
- * there is nothing to stop: training ends as it would have, on all workers, and a second fit follows. After the last
- * step but one, all end there. The workers are threads, each with a task of its own. */
+/* Callbacks that stop the training at its end, on some of the workers only. After the last step there is nothing
+ * left to stop: training ends normally on all workers, and a second fit may follow. One step earlier, it ends on all
+ * workers after that step. The workers are threads, each with a task of its own. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

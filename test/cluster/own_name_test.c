@@ -1,5 +1,5 @@
-/* The name at which a task listens: it may become known late, and must not stand for this host alone. Names are looked
- * up here, in place of the system's resolver. */
+/* The name at which a task listens. The name may become known late, and must not be one that only this host can
+ * reach. The test looks up names itself, in place of the system's resolver. */
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* What a process of mpiexec does when mpiexec is gone: an error, and no SIGPIPE, which would kill the program. */
+/* A process of mpiexec gets an error after mpiexec has ended. It gets no SIGPIPE, which would kill the program. */
 #include "cluster/pmi.h"
 
 #include <signal.h>

@@ -1,5 +1,5 @@
-/* Processes of several hosts that find each other by the address of worker 0, as under torchrun: each is a process
- * here, all of this host. */
+/* Processes on several hosts that find each other by the address of worker 0, as under torchrun. Here they are
+ * processes of this host. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* Trainings of several workers by the seeds, on a simulated network (transport/sim.h) and in threads that take turns
- * (support/turns.h): whatever is cut, killed and started again, every worker ends with the weights of one process. Some
- * of the jobs have parameter servers. Where these are asynchronous, or do not wait for all workers, all end with the
- * same weights, and where no gradients are dropped after the steps of an undisturbed job.
+/* Seeded trainings of several workers, on a simulated network (transport/sim.h) and in threads that take turns
+ * (support/turns.h). Whatever is cut, killed and started again, every worker ends with the weights of one process.
+ * Some of the jobs have parameter servers. If these are asynchronous, or do not wait for all workers, all workers
+ * still end with the same weights. If no gradients are dropped, they end after as many steps as an undisturbed job.
  *
  *     test_cluster_simulated_training             some seeds
  *     test_cluster_simulated_training 0 100000    that many, from the first on

@@ -1,4 +1,4 @@
-/* Descriptions of clusters: from the C API, from flags, and what is refused wherever they come from. */
+/* Descriptions of clusters from the C API and from flags, and the mistakes that are refused in both. */
 #include "support/test.h"
 
 #include "cluster/address.h"

@@ -1,5 +1,6 @@
-/* A callback that ends the training, on one worker alone: it ends on all of them after the same step, with the weights
- * and the history of a job whose workers all end it there. The workers are threads, each with a task of its own. */
+/* A callback ends the training on one worker only. Training then ends on all workers after the same step. Weights
+ * and history are those of a job whose callbacks end it on every worker. The workers are threads, each with a task
+ * of its own. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Lines about other tasks, in which there are texts of theirs. */
+/* Lines of a log that contain texts of other tasks are printed without their control characters. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Law 1 over tasks: a step that several tasks make together, each with some of the shards, gives the weights of one
- * process, bit for bit. The tasks are threads here, each with a model, a store and devices of its own. */
+/* A step that several tasks make together, each with some of the shards, gives the weights of one process, bit for
+ * bit. The tasks are threads here, each with a model, a store and devices of its own. */
 #include "support/training.h"
 #include "run/session.h"
 #include "support/test.h"

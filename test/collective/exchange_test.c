@@ -1,4 +1,4 @@
-/* Sums over the shards of all members: right to the bit, and never a thread that waits for ever. */
+/* Sums over the shards of all members: exact to the bit, and no thread waits forever. */
 #include <stdio.h>
 #include <unistd.h>
 

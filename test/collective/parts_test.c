@@ -1,5 +1,5 @@
-/* Exchanges that stop half-way: each member gets the sum of its part (scatter), and what the members make of their
- * parts comes to all (gather); a gather to one member alone. */
+/* Exchanges in two halves. In a scatter each member gets the sum of its part. In a gather all members, or one alone,
+ * get what the members have made of their parts. */
 #include "collective/collectives.h"
 #include "support/members.h"
 #include "support/test.h"

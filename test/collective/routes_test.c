@@ -1,5 +1,5 @@
-/* Who sends what to whom in an exchange: what one member sends is what the other one receives, and the messages of a
- * member stay few for any number of members. Nothing runs here. */
+/* Routes of an exchange: what one member sends is what another one receives, and the number of messages of a member
+ * stays small for any number of members. The test only computes routes; nothing is sent. */
 #include "collective/routes.h"
 
 #include "support/members.h"

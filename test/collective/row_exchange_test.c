@@ -1,5 +1,5 @@
-/* Sums of sparse gradients over the shards of all members: right to the bit, sent by count, and never a thread that
- * waits for ever or believes what it is sent. */
+/* Sums of sparse gradients over the shards of all members: exact to the bit, and only existing rows are sent. No
+ * thread waits forever, and counts and row numbers from other members are checked. */
 #include "collective/row_exchange.h"
 
 #include "base/clock.h"

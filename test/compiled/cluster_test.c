@@ -1,5 +1,5 @@
-/* Tasks of a cluster whose devices compile: they run the programs of one process, whose number does not matter, and end
- * with its weights, bit for bit. The tasks are threads here, each with a model, a store and devices of its own. */
+/* Tasks of a cluster whose devices compile. They run the same programs as one process, for any number of tasks, and
+ * end with its weights, bit for bit. The tasks are threads here, each with a model, a store and devices of its own. */
 #include <stdio.h>
 
 #include "run/session.h"

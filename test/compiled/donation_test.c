@@ -1,10 +1,10 @@
-/* Updates in place: where a limit of memory has no room for the variables before and after a step, programs behind the
- * gate write them in donated memory. The bits are those of the other plans. A program that fails there leaves torn what
- * its device had still to write, and nothing else.
+/* Updates in place. If the memory limit has no room for the variables before and after a step, the programs after
+ * the gate write them in donated memory. The bits are those of plans that do not. If such a program fails, only what
+ * its device had still to write is torn.
  *
- * Which run of a program fails is said when a process starts (MUSTER_LAGOON_FAIL), so each such training is a process
- * of its own: this program, with an argument. It prints how many steps failed before and behind the gate, and a hash of
- * the state at the end. */
+ * MUSTER_LAGOON_FAIL chooses, at the start of a process, which run of a program fails. So each such training is a
+ * process of its own: this program, with an argument. It prints how many steps failed before and after the gate, and
+ * a hash of the state at the end. */
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* Evaluation, prediction and fetches on devices that compile: the numbers of CPUs, up to rounding, with batches of any
- * size, and while training goes on. */
+/* Evaluation, prediction and fetches on devices that compile give the numbers of CPUs, up to rounding, for batches
+ * of any size and while training goes on. */
 #include <math.h>
 #include <stdio.h>
 

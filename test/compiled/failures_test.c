@@ -1,9 +1,9 @@
-/* A program that fails, whichever of a training it is, changes nothing: all entries of the store have the bits from
- * before the step, one error names node and device, and the next step is made as if the failed one had not been tried.
- * With two tasks this holds for both, also where the update fails after the gradients were exchanged.
+/* A program that fails anywhere in a training changes nothing. All entries of the store keep the bits from before
+ * the step, and one error names node and device. The next step runs as if the failed one had not been tried. With
+ * two tasks this holds for both, even if the update fails after the gradients were exchanged.
  *
- * Which run of a program fails is said when a process starts (MUSTER_LAGOON_FAIL), so each training is a process of its
- * own: this program, with arguments. It prints how many steps failed, and a hash of the state at the end. */
+ * MUSTER_LAGOON_FAIL chooses, at the start of a process, which run of a program fails. So each training is a process
+ * of its own: this program, with arguments. It prints how many steps failed, and a hash of the state at the end. */
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>

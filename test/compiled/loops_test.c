@@ -1,5 +1,5 @@
-/* Loops in steps of several shards on devices that compile: a scan that is differentiated, a while loop, and a while
- * loop that takes too long. */
+/* Loops in steps of several shards on devices that compile: a scan with its gradient, a while loop, and a while loop
+ * that does not end in time. */
 #include <math.h>
 #include <stdio.h>
 

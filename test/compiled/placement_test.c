@@ -1,5 +1,5 @@
-/* Graphs over devices that compile and the CPU beside them: variables here and products there, ops that have no text,
- * and what goes to and fro in a step. */
+/* Graphs over devices that compile and the CPU beside them: variables on one and products on the other, ops without
+ * StableHLO, and values that cross in both directions during a step. */
 #include <math.h>
 #include <stdio.h>
 

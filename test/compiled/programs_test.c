@@ -1,5 +1,6 @@
-/* The programs of a step do not depend on the number of devices: those of 8 shards are the same texts on 1, 2, 4 and 8
- * devices, so equal executables compute them, and the weights have equal bits. The same holds for evaluation. */
+/* The programs of a step do not depend on the number of devices: with 8 shards, 1, 2, 4 and 8 devices have the same
+ * StableHLO. So the same executables compute them, and the weights have the same bits. The same holds for
+ * evaluation. */
 #include <stdio.h>
 
 #include "support/hlo_case.h"

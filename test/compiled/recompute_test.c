@@ -1,5 +1,5 @@
-/* Values that are computed again for the backward pass: the same bits as without. A compiler would find out that they
- * are there already, so their sources go through a barrier. */
+/* Values that are computed again for the backward pass have the bits of values that are kept. Their sources go
+ * through a barrier, because otherwise the compiler would reuse the values of the forward pass. */
 #include "support/networks.h"
 #include "support/program_texts.h"
 #include "support/test.h"

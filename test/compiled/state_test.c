@@ -1,4 +1,4 @@
-/* State of devices that compile: snapshots and checkpoints, also while steps run, and stores that several sessions
+/* State of devices that compile: snapshots and checkpoints, even while steps run, and stores that several sessions
  * share with CPUs. */
 #include <pthread.h>
 #include <stdatomic.h>

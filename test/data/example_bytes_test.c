@@ -1,4 +1,4 @@
-/* Bytes that are no elements of u8 are told by what they are. */
+/* Bytes of an Example that are not elements of u8 are recognised, and the error says what they are. */
 #include "data/example_bytes.h"
 
 #include <stdio.h>

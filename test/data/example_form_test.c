@@ -1,4 +1,5 @@
-/* What an Example tells of the shape of its input: taken where it fits, else told. */
+/* What an Example says about the shape of its input: features with sizes are used if they fit the input, else they
+ * are reported. */
 #include "data/example_form.h"
 
 #include <stdio.h>

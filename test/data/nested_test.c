@@ -1,4 +1,5 @@
-/* Datasets as expressions: what they give, who owns what, where the first mistake comes out. */
+/* Datasets as expressions: the rows that they give, who owns which dataset, and which call returns the first
+ * mistake. */
 #include <string.h>
 #include <unistd.h>
 

@@ -1,11 +1,11 @@
-/* Random pipelines of all transforms over all kinds of sources, beside what the same transforms do to lists: each row
- * comes as often as it should and where it should, with the string of its record and the random changes of its pass,
- * a new iterator goes on exactly from the saved position of another one, and one that makes only a part of each batch
- * makes that part of the same batches.
+/* Random pipelines of all transforms over all kinds of sources, compared with the same transforms applied to lists.
+ * Each row comes as often and at the place that it should, with the string of its record and the random changes of
+ * its pass. A new iterator goes on exactly from the saved position of another one. An iterator that makes only a
+ * part of each batch makes that part of the same batches.
  *
- * A row is an id (i64 []), a picture (u8 [1, 2]: 0 and 1, and flips of them), where the pipeline has strings
- * "record I" of the id I that the source gave, and after padded_batch, and in half of the caches, zips and interleaves,
- * a list of id mod 5 ids. */
+ * A row has an id (i64 []) and a picture (u8 [1, 2]: 0 and 1, perhaps flipped). In a pipeline with strings it has
+ * the string "record I", where I is the id that the source gave. After padded_batch, and in half of the caches, zips
+ * and interleaves, it has a list of (id mod 5) copies of the id. */
 #include <stdio.h>
 #include <sys/stat.h>
 

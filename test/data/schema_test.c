@@ -1,4 +1,4 @@
-/* Schemas: data of a later day is numbered as that of the training was. */
+/* Schemas: data that are read after the training get the same category numbers as the data of the training. */
 #include <string.h>
 
 #include "data/schema.h"

@@ -1,4 +1,5 @@
-/* What a dataset is made of, as workers compare it: each stage, with all that decides its rows. */
+/* The stages of a dataset, by which workers compare their data: each stage is listed with all settings that decide
+ * its rows. */
 #include "data/settings.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Tasks that train a part of each batch make only the rows of their parts: over all tasks each row is made once, with
- * the values that it has in one process. */
+/* Tasks that train on a part of each batch make only the rows of their parts. Over all tasks each row is made once,
+ * with the values that it has in one process. */
 #include <stdatomic.h>
 
 #include "data/dataset.h"

@@ -1,5 +1,5 @@
-/* The devices of a session from its text ("cpu:4/1"): names, numbers, threads, what of it is refused, the limit of
- * their memory, and pinned threads. */
+/* The devices of a session from a specification ("cpu:4/1"): names, numbers, threads, threads bound to cores, memory
+ * limits, and specifications that are refused. */
 #include <math.h>
 #include <sched.h>
 

@@ -1,5 +1,5 @@
-/* The CPU that is added to a list of devices that compile: where it is in the list, that it has a name and is not
- * counted, and how other tasks know it. */
+/* The CPU that is added to a list of devices that compile: its place in the list and its name, that it is not
+ * counted, and how other tasks see it. */
 #include "support/test.h"
 
 #include "device/device.h"

@@ -1,4 +1,4 @@
-/* Values at addresses that are only names. */
+/* Values at addresses that are only names (device/named_memory.h). */
 #include "device/named_memory.h"
 
 #include "support/test.h"

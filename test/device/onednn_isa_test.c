@@ -1,5 +1,5 @@
-/* What oneDNN will use is known before it is asked, and what it is limited to is what it uses then. Each case is a
- * process of its own, since oneDNN fixes its instructions once. */
+/* The instruction set that oneDNN will use is known before its first use, and a set that was chosen before then is
+ * the one that it uses. Each case is a process of its own, since oneDNN chooses once per process. */
 #include "device/onednn_isa.h"
 
 #include <dnnl.h>

@@ -1,5 +1,5 @@
-/* Lists of devices of a type that has physical ones: how many there are without a count, logical devices on them, those
- * that are left alone, and what is refused. */
+/* Lists of devices of a type that has physical devices: all of them without a count, logical devices on them,
+ * devices that are not made visible, and specifications that are refused. */
 #include <stddef.h>
 
 #include "support/test.h"

@@ -1,4 +1,5 @@
-/* The share of the processor and of the memory that a container has, from files as the kernel shows them. */
+/* The share of the processor and of the memory that a container has. The test writes the files that the kernel would
+ * show. */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

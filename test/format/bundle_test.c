@@ -1,4 +1,4 @@
-/* TensorFlow's checkpoints: bytes worked out by hand, what is written and read again, and damage. */
+/* TensorFlow's checkpoints: bytes worked out by hand, writing and reading again, and damaged files. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
-/* tf.train.Example and SequenceExample: messages that the tests put together byte by byte are parsed to the features
- * asked for, and what is wrong in them, or cut off, is an error with its name. What the encoder writes is parsed
- * too. */
+/* tf.train.Example and SequenceExample: the tests put messages together byte by byte, and parse the features that
+ * they ask for. A mistake or a truncation is an error that names it. The output of the encoder is parsed too. */
 #include "format/example.h"
 
 #include "support/archive.h"

@@ -1,4 +1,4 @@
-/* Pickles of NumPy's arrays of lists: those that NumPy wrote, of each protocol, and what is refused. */
+/* Pickles of NumPy's arrays of lists: files that NumPy wrote with each protocol, and pickles that are refused. */
 #include <stdlib.h>
 
 #include "format/pickle.h"

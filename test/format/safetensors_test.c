@@ -1,4 +1,4 @@
-/* safetensors and NPZ as files of a model: what is written and read again, and damage. */
+/* safetensors and NPZ as model files: writing and reading again, and damaged files. */
 #include <stdio.h>
 #include <unistd.h>
 

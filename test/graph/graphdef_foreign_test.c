@@ -1,4 +1,4 @@
-/* GraphDefs that Muster did not write: by TensorFlow's names alone, in any order, and with every mistake. */
+/* GraphDefs that Muster did not write: with TensorFlow's names only, in any order, and with every kind of mistake. */
 #include <stdio.h>
 
 #include "graph/graph.h"

@@ -1,4 +1,4 @@
-/* Options as text: what is printed reads back, and what is wrong is told with its place. */
+/* Options as text: what is printed reads back as the same values, and errors name the place of the mistake. */
 #include <float.h>
 #include <math.h>
 

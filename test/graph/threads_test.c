@@ -1,4 +1,5 @@
-/* A graph is built by one thread at a time: another is refused, and the graph says so for good. */
+/* A graph is built by one thread at a time: the calls of another thread are refused, and the error stays on the
+ * graph. */
 #include <pthread.h>
 
 #include "base/clock.h"

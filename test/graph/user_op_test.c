@@ -1,4 +1,4 @@
-/* Ops of a program's own that are incomplete, or whose functions misbehave: one clear error each. */
+/* A program's own ops that are incomplete, or whose functions return wrong results: each mistake is one clear error. */
 #include "muster/muster.h"
 #include "support/test.h"
 

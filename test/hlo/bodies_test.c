@@ -1,5 +1,6 @@
-/* scan and while in StableHLO: each loop of a graph as a program of its own, against what a session computes. Bodies in
- * bodies, gradients, open dimensions, no steps; and what fails in a body, which must end a loop. */
+/* scan and while in StableHLO: each loop of a graph as a program of its own, compared with what a session computes.
+ * Nested bodies, gradients, open dimensions, and loops without steps; and a failure in a body, which must end the
+ * loop. */
 #include <stdio.h>
 
 #include "graph/body.h"

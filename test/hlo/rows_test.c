@@ -1,5 +1,5 @@
-/* Sums of rows and of leaves, which only plans have, in StableHLO against their kernels: random sources, among them
- * empty ones, rows that are all the same, and numbers that are wrong. */
+/* Sums of rows and of leaves, ops that only plans have, in StableHLO against their kernels. The sources are random:
+ * empty ones, equal rows, and wrong row numbers are among them. */
 #include <math.h>
 #include <stdio.h>
 

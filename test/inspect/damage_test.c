@@ -1,5 +1,5 @@
-/* Files of every format, cut off, with bits flipped and bytes overwritten: inspecting them neither crashes nor hangs
- * nor calls them whole where a check sum says otherwise, and its JSON is JSON. */
+/* Files of every format that are cut off, have flipped bits or overwritten bytes. Inspecting them neither crashes
+ * nor hangs, calls no file whole whose checksum is wrong, and prints valid JSON. */
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>

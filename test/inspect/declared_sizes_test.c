@@ -1,5 +1,5 @@
-/* Files of a few hundred bytes that declare shapes of 200 million elements: a look at such a file takes no memory for
- * them. Every operator of ONNX and the layers of Keras that have constants of their own. */
+/* Files of a few hundred bytes that declare shapes of 200 million elements: inspecting them allocates no memory for
+ * these elements. The files have every operator of ONNX, and the layers of Keras with constants of their own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-/* What is left of a report when memory runs out: an error, and nothing that is half made. */
+/* A report for which memory runs out is one error, and no half of it is printed. */
 #include <stdlib.h>
 #include <string.h>
 

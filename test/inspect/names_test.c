@@ -1,5 +1,5 @@
-/* Names of files, and names in files of every format, with characters that a terminal obeys: neither a report, as text
- * and as JSON, nor an error shows them as they are. */
+/* Names of files, and names in files of every format, that contain control characters for the terminal: no report,
+ * as text or as JSON, and no error prints them unescaped. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Rows of depthwise convolutions of 3x3 and of their gradients, against the references of the ops: strides, zeros
- * around, and pictures smaller than the window. */
+/* 3x3 depthwise convolutions and their gradients, computed row by row, compared with the reference kernels of the ops.
+ * The cases have strides, zero padding, and pictures smaller than the window. */
 #include "kernel/cpu/base/depthwise.h"
 
 #include <math.h>
@@ -13,10 +13,10 @@ enum { MOST_SIDE = 9, MOST_PADS = 2, TAPS = MST_DEPTHWISE_TAPS };
 typedef struct pictures {
     mst_conv conv;
     int64_t src_count, dst_count, weights_count;
-    float *src, *weights, *gradient; /* as read */
-    float *made, *wanted;            /* as many elements as the largest of the three */
-    mst_row_ring source, output;     /* the latter of gradients */
-    void *memory[2];
+    float *src, *weights, *gradient; /* random inputs; gradient: of the output */
+    float *made, *wanted;            /* the rows under test and of the reference kernel; large enough for any result */
+    mst_row_ring source, output;     /* the last rows read of src, and of gradient */
+    void *memory[2];                 /* of the two rings */
 } pictures;
 
 static mst_window window_of(int64_t in, int64_t stride, int64_t before, int64_t after) {
@@ -67,6 +67,7 @@ static void end(pictures *p) {
     free(p->memory[1]);
 }
 
+/* Puts row Y of ARRAY into RING. */
 static void read_row(const mst_row_ring *ring, const float *array, int64_t y) {
     mst_row_ring_read(ring, (mst_kept_array){.data = (void *)(uintptr_t)array}, NULL,
                       (mst_batch_limits){-INFINITY, INFINITY}, 0, y);
@@ -131,7 +132,8 @@ static void expect_like_references(mst_window height, mst_window width, int64_t 
     end(&p);
 }
 
-/* All sides up to MOST_SIDE with all zeros around would be 2 * 9^4 * 9 pictures: width goes on from height. */
+/* All combinations of height, width and padding would be too many pictures. So the width is derived from the height and
+ * its padding, and takes each value up to MOST_SIDE. */
 static void rows_are_those_of_the_references(void **state) {
     static const int64_t channels[] = {8, 20, 33};
     int64_t pictures = 0;

@@ -1,4 +1,4 @@
-/* Our teams share the work; OpenMP, which ends the process where it cannot start a thread, starts none. */
+/* Our teams share the work. OpenMP starts no thread, because it would end the process if it could not start one. */
 #include <dirent.h>
 #include <omp.h>
 

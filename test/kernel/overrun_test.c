@@ -1,7 +1,7 @@
-/* No primitive of oneDNN that Muster chooses leaves the memory that it was given, or reads what its scratchpad held
- * before: convolutions, their gradients, products of matrices and what rearranges factors, of random shapes, each array
- * between pages that nobody may touch (support/guarded.h). All numbers are whole and small, so that a sum has the same
- * bits in every order: the results are those of the plain loops.
+/* No primitive of oneDNN that Muster chooses accesses memory outside of its arrays, or reads what its scratchpad
+ * held before. The test runs convolutions, their gradients, matrix products and reorders of random shapes, with each
+ * array between pages that may not be accessed (support/guarded.h). All numbers are small integers, so that a sum
+ * has the same bits in every order, and must equal that of plain loops.
  *
  *   test_kernel_overrun                         shapes that once failed, and some hundred random ones
  *   test_kernel_overrun SECONDS [SEED [INDEX]]  random ones for so long; or number INDEX alone

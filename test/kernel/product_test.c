@@ -1,5 +1,5 @@
-/* Products of oneDNN: gradients of weights, which updates make while variables are written, ask for next to no memory,
- * and get it. */
+/* Products of oneDNN: gradients of weights, which updates compute while variables are written, need next to no
+ * memory, and do not fail for lack of it. */
 #include "kernel/onednn/base/product.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-/* Models with convolutions, pooling and batch normalization: shapes and parameters as Keras has them, one answer on any
- * devices, moving statistics. */
+/* Models with convolutions, pooling and batch normalization: the shapes and parameters of Keras, the same results on
+ * any devices, and moving statistics. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

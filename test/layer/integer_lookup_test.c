@@ -1,4 +1,5 @@
-/* Integers as numbers of categories: what keras.layers.IntegerLookup of Keras 3.15 gives, and what is learnt. */
+/* Integers as category indices: the results of keras.layers.IntegerLookup of Keras 3.15, and learning the
+ * vocabulary. */
 #include <math.h>
 #include <string.h>
 

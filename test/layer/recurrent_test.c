@@ -1,5 +1,5 @@
-/* Layers over sequences: what they begin with, the order of steps, which steps attention sees, mistakes. Values and
- * files are compared with Keras' in test/parity. */
+/* Layers over sequences: initial states, the order of steps, which steps attention sees, and mistakes. test/parity
+ * compares values and files with Keras. */
 #include <math.h>
 #include <string.h>
 

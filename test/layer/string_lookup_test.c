@@ -1,4 +1,4 @@
-/* Strings as numbers: what keras.layers.StringLookup of Keras 3.15 gives, and models that take strings. */
+/* Strings as indices: the results of keras.layers.StringLookup of Keras 3.15, and models whose inputs are strings. */
 #include <string.h>
 
 #include "muster/muster.h"

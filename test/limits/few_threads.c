@@ -1,5 +1,5 @@
-/* For LD_PRELOAD: a system that has no more threads. Of the calls of pthread_create those after the first FEW_THREADS
- * fail with EAGAIN, as they do at a limit of processes (ulimit -u), which does not hold for root. */
+/* For LD_PRELOAD: simulates a system that has no more threads. Calls of pthread_create after the first FEW_THREADS
+ * fail with EAGAIN, as at a limit of processes (ulimit -u). That limit itself does not hold for root. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Messages between members: what is written is read, and what is not whole is refused. */
+/* Messages between members: what is written is read back, and incomplete messages are refused. */
 #include "membership/member_message.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The checkup of a cluster over a transport inside this process: all tasks learn the facts and the links of all, nobody
- * waits for ever for one that does not come, and what a peer sends out of turn changes nothing. */
+/* The checkup of a cluster over a transport inside this process: all tasks learn the facts and the links of all.
+ * Nobody waits forever for a task that does not come, and messages that come out of turn change nothing. */
 #include "messages/checkup.h"
 
 #include <math.h>

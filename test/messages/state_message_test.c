@@ -1,4 +1,4 @@
-/* The state of a task as bytes: what was encoded is decoded, and no bytes lead astray. */
+/* The state of a task as bytes: decoding gives what was encoded, and wrong bytes are refused. */
 #include "messages/state_message.h"
 #include "muster/muster.h"
 #include "support/test.h"

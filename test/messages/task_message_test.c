@@ -1,5 +1,5 @@
-/* Task messages over a transport inside this process: what was sent arrives whole and in order, what is none is
- * refused, and nothing is left when a peer is lost in the middle of a body. */
+/* Task messages over a transport inside this process: they arrive whole and in order, and malformed ones are
+ * refused. If a peer is lost in the middle of a body, all memory of the message is freed. */
 #include "messages/task_message.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Well-known networks: their sizes, and what they refuse. test/parity/applications_test.py has them beside Keras'. */
+/* Well-known networks: their sizes, and the options that they refuse. test/parity/applications_test.py compares them
+ * with Keras. */
 #include <string.h>
 
 #include "muster/applications.h"

@@ -1,4 +1,4 @@
-/* The module `empty`: the least that a module must be. It brings nothing. */
+/* The module `empty` has only what every module must have, and registers nothing. */
 #include "module/module.h"
 
 static mst_status load(const mst_registrar *registrar) {

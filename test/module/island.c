@@ -1,4 +1,4 @@
-/* The module `island`: CPU devices, each with memory that nobody else may touch.
+/* The module `island`: CPU devices, each with memory that nobody else may access.
  *
  * The pages of an island have no access rights except while its own executable runs or a copy to or from it is made. So
  * what works on islands makes no assumption of shared memory, and can be trusted with devices that really have memory

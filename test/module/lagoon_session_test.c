@@ -1,4 +1,5 @@
-/* Sessions with devices of the module `lagoon`: their names, their programs in a trace, and the texts of a plan. */
+/* Sessions with devices of the type `lagoon`, which compile programs in StableHLO and interpret them (module/lagoon.c).
+ * The tests check the names of devices, the names of programs in a trace, and the printed programs of a plan. */
 #include <stdio.h>
 
 #include "run/trace.h"
@@ -18,7 +19,7 @@ static void session_has_devices_that_compile(void **state) {
     engine_end(g, session);
 }
 
-/* The name of call I of DEVICE in a run of a trace; "": there is none. */
+/* The name of the I-th program that DEVICE called in the traced run; "": there are fewer. */
 static const char *traced_call(const mst_trace *trace, int device, int i) {
     const mst_traced_device *traced = &trace->run[0].device[device];
     for (int64_t k = 0; k < traced->num_did; k++)
@@ -53,7 +54,7 @@ static void programs_of_a_traced_run_are_noted(void **state) {
     mst_trace_destroy(trace);
 }
 
-/* The number of texts in LOG, each of which is parsed. A line of a text that is no comment begins it. */
+/* Parses all programs in LOG, and returns their number. A program begins with the line "module @main". */
 static int num_parsed(const char *log) {
     static const char begin[] = "\nmodule @main", end[] = "\n}\n";
     int count = 0;
@@ -74,7 +75,7 @@ static int num_parsed(const char *log) {
     return count;
 }
 
-static void texts_of_a_plan_are_printed_once(void **state) {
+static void equal_programs_of_a_plan_are_printed_once(void **state) {
     (void)state;
     static const char twice[] =
         "\n// program_0 on /job:localhost/replica:0/task:0/device:LAGOON:0: 2 nodes\n"
@@ -111,7 +112,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(session_has_devices_that_compile),
         cmocka_unit_test(programs_of_a_traced_run_are_noted),
-        cmocka_unit_test(texts_of_a_plan_are_printed_once),
+        cmocka_unit_test(equal_programs_of_a_plan_are_printed_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

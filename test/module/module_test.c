@@ -1,5 +1,5 @@
-/* How modules are found and loaded, and what is said of those that cannot be. The modules are in this folder; a test
- * takes a name of its own for each, since a process loads a module once. */
+/* How modules are found and loaded, and the errors for those that cannot be loaded. The modules are in this folder.
+ * Each test uses module names of its own, since a process loads a module only once. */
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

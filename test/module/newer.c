@@ -1,4 +1,4 @@
-/* The module `newer`: knows only interfaces to come, and says so as a module must, with NULL. */
+/* The module `newer` knows only later versions of the interface. It says so as a module must, by returning NULL. */
 #include "module/module.h"
 
 extern __attribute__((visibility("default"))) const mst_module *mst_module_query(uint32_t host_abi);

@@ -1,4 +1,4 @@
-/* The module `offering`: has an interface, a number. */
+/* The module `offering` offers an interface, which here is a number. */
 #include "module/module.h"
 
 static const int number = 42;

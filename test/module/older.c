@@ -1,4 +1,4 @@
-/* The module `older`: its interface is that of another version of Muster. */
+/* The module `older` has the interface of another version of Muster. */
 #include "module/module.h"
 
 static const int number = 41;

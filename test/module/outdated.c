@@ -1,4 +1,4 @@
-/* The module `outdated`: built for the interface before this one, whatever it is asked for. */
+/* The module `outdated` returns the previous version of the interface, whichever version it is asked for. */
 #include "module/module.h"
 
 static mst_status load(const mst_registrar *registrar) {

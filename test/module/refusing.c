@@ -1,4 +1,4 @@
-/* The module `refusing`: it is found and of the right version, and says when loaded what it misses. */
+/* The module `refusing` is found and has the right version. When it is loaded, it reports that something is missing. */
 #include "module/module.h"
 
 static mst_status load(const mst_registrar *registrar) {

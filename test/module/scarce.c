@@ -1,5 +1,6 @@
-/* Not a module: loaded before a program with LD_PRELOAD, it lets allocation number MUSTER_SCARCE of main and all after
- * it fail, counted from 1. What libraries allocate before main is not counted. Needs the malloc of glibc. */
+/* Not a module. Loaded before a program by LD_PRELOAD, it makes allocation number MUSTER_SCARCE and all later ones
+ * fail. Allocations are counted from 1, from the start of main: those that libraries make before do not count. Needs
+ * glibc's malloc. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>

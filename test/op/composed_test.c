@@ -1,4 +1,4 @@
-/* Ops that are made of others: values and gradients of glu are those of PyTorch 2. */
+/* Ops that are composed of other ops: values and gradients of glu are those of PyTorch 2. */
 #include <math.h>
 
 #include "support/test.h"

@@ -1,4 +1,4 @@
-/* The messages of wrong labels, and rows that hold no numbers; values and slopes are examples of the ops. */
+/* The messages for wrong labels, and rows with infinities or NaN. The examples of the ops test values and gradients. */
 #include <math.h>
 
 #include "support/test.h"

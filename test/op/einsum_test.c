@@ -1,4 +1,4 @@
-/* einsum: what its equations give, and what it says of those that are wrong. */
+/* einsum: the results of its equations, and the errors of wrong equations. */
 #include <string.h>
 
 #include "support/test.h"

@@ -1,5 +1,5 @@
-/* f32 kernels that call vector functions, against f64 libm over the range of f32, and that an element gives the same
- * bits wherever it stands. What the ops are and their corners is in their examples. */
+/* f32 kernels that call vector functions, compared with the f64 functions of libm over the range of f32. An element
+ * has the same bits at every place of an array. The examples of the ops test the formulas and their special cases. */
 #include <math.h>
 
 #include "muster/ops.h"

@@ -1,5 +1,5 @@
-/* Kernels that the threads of a device share: the same bits, and the same errors, from any number of threads. Walks
- * over the registry: every example of every op, on sources made large where its shapes allow it. */
+/* Kernels whose work the threads of a device share give the same bits, and the same errors, with any number of
+ * threads. The test runs every example of every op in the registry, on larger sources if the shapes allow it. */
 #include <stdio.h>
 
 #include "base/rng.h"

@@ -1,4 +1,5 @@
-/* Rows of many lengths, as the loops of argmax, argmin, top_k, sort and select cut them, against the plain search. */
+/* Rows of many lengths for argmax, argmin, top_k, sort and select, whose loops cut rows into pieces. The results are
+ * those of a plain search. */
 #include <math.h>
 
 #include "support/test.h"

@@ -1,5 +1,5 @@
-/* A parameter server that is killed when all workers have made their last step, as while the chief saves it: the job
- * ends well, with all steps. Servers are processes here, and workers threads. */
+/* A parameter server is killed after all workers have made their last step, for example while the chief saves its
+ * state. The job still succeeds, with all steps. Servers are processes here, and workers are threads. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

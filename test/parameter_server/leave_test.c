@@ -1,6 +1,6 @@
-/* Tasks that leave a job in step, for a while or for good: a parameter server that is told to, and comes back without
- * its state; a worker that stays away, after which the chief gets what the servers have. The tasks are threads here,
- * which talk as processes do. */
+/* Tasks that leave a synchronous job, for a while or for good. A parameter server is told to leave, and comes back
+ * without its state. A worker stays away, and the chief then gets the state of the servers. The tasks are threads
+ * here, which talk as processes do. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>

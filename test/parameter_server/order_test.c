@@ -1,6 +1,6 @@
-/* Several servers of a job with backup workers: which gradients make a step is the same on all of them, whatever comes
- * first where. The servers and the chief are threads here; the other worker is made by hand, and sends its gradients to
- * one server before the other. */
+/* Several servers of a job with backup workers: all of them use the same gradients for a step, in whatever order
+ * messages arrive. The servers and the chief are threads here. The test acts as the other worker, and sends its
+ * gradients to one server before the other. */
 #include <pthread.h>
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
-/* State of variables that are cut: each server gets its rows, and what they send back is whole again. */
+/* State of variables whose rows are divided among servers: each server gets its rows, and the parts that they send
+ * back are joined again. */
 #include "support/test.h"
 
 #include "parameter_server/ps_part.h"

@@ -1,4 +1,4 @@
-/* How far servers are, in a state that goes from one cluster to another with more or fewer tasks. */
+/* The progress of servers, in a state that moves to a cluster with more or fewer tasks. */
 #include "parameter_server/ps_progress.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-/* Sparse gradients on their way to a parameter server: what is sent of them and of the values that come back, what is
- * applied, and what a server says where they are none. The server is a thread, the workers this one, without a model:
- * they send what the test wants. */
+/* Sparse gradients on their way to a parameter server: which rows of gradients and of values are sent, what is
+ * applied, and the errors for wrong rows. The server is a thread. The test acts as the workers, without a model. */
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>

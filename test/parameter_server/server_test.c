@@ -1,5 +1,5 @@
-/* A worker that is killed when its gradients have come to one parameter server and not to the other: what it makes when
- * it is started again is what it would have made. The tasks are threads here, which talk as processes do. */
+/* A worker is killed when its gradients have reached one parameter server but not the other. After its restart it
+ * gives the same result as without the loss. The tasks are threads here, which talk as processes do. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

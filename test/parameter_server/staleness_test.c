@@ -1,4 +1,4 @@
-/* How stale the gradients of an asynchronous job were: what the server counts, what the chief hears of it, and what
+/* The staleness of gradients in an asynchronous job: what the server counts, what the chief receives, and what
  * TensorBoard shows. The tasks are threads, which talk as processes do. */
 #include <pthread.h>
 #include <stdatomic.h>

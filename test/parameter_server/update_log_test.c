@@ -1,6 +1,6 @@
-/* The log of the updates of a job of several servers, asynchronous or with backup workers, and its replay. The tasks
- * are threads, which talk as processes do. The gradients depend on the values of all servers, and not linearly:
- * another order of updates gives other bits, and so do values of another step. */
+/* The log of the updates of a job with several servers, asynchronous or with backup workers, and its replay. The
+ * tasks are threads, which talk as processes do. The gradients are not linear in the values of all servers: another
+ * order of updates, or values of another step, would give other bits. */
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-/* Devices of a plugin that fail, are late, or do not end (the plugin `shim`, shim.c): a step has one error, with the
- * program and the device that are its cause, or ends at its deadline; it has changed nothing, and the next one runs.
- * Skipped where there is no plugin for CPUs. */
+/* Devices of a plugin that fail, are late, or never finish (the plugin `shim`, shim.c). The step ends with one error
+ * that names the program and the device, or at its deadline. It has changed nothing, and the next step runs. Skipped
+ * if there is no plugin for CPUs. */
 #include <stdio.h>
 #include <unistd.h>
 

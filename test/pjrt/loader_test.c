@@ -1,5 +1,5 @@
-/* What is said where no device of a plugin can be made: no plugin, several, a file that is none, and plugins that
- * cannot be used (fake_plugin.c). */
+/* The errors if no device of a plugin can be made: no plugin, several plugins, a file that is not a plugin, and
+ * plugins that cannot be used (fake_plugin.c). */
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-/* The plugin `shim` (shim.c) over the real one: each fault that it makes. Without a plugin they are skipped. */
+/* The plugin `shim` (shim.c) in front of the real one: each fault that it can simulate. Skipped if there is no real
+ * plugin. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>

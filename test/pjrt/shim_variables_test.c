@@ -1,5 +1,5 @@
-/* Variables of the plugin `shim` (shim.c): what it says otherwise than the real one. A process reads them once, so
- * these tests start other processes. Where there is no plugin, they are skipped. */
+/* Variables of the plugin `shim` (shim.c) that change what it says about itself. A process reads them only once, so
+ * these tests start other processes. Skipped if there is no real plugin. */
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Products in bf16: what they are, which nodes are made so, and that the bits do not depend on devices. Where the
- * processor has no instructions for bf16, all is f32. */
+/* Products in bf16: their values, which nodes are computed in bf16, and that the bits do not depend on devices. On a
+ * processor without instructions for bf16, everything is f32. */
 #include <stdio.h>
 #include <string.h>
 

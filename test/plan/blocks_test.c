@@ -1,4 +1,4 @@
-/* Blocks whose lives meet do not lie in each other's memory, and all together take little more than they must. */
+/* Blocks that are in use at the same time do not overlap, and together need little more memory than they must. */
 #include "support/test.h"
 
 #include "plan/blocks.h"

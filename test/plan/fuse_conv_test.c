@@ -1,5 +1,5 @@
-/* Convolutions with what scales and shifts their channels, what is added to them, and an activation: the bits of the
- * parts, for batches and for one picture in bands of rows, with weights that are fed and constant ones. */
+/* Convolutions fused with the scaling and shifting of their channels, an addition and an activation. The bits are
+ * those of the separate nodes, for batches, for one picture in bands of rows, and with fed and constant weights. */
 #include <string.h>
 
 #include "support/test.h"

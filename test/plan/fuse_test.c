@@ -1,5 +1,5 @@
-/* Nodes that the plan makes one of, products with bias and activation: the same values as of the parts, and which
- * parts are left alone. */
+/* Products that the plan fuses with a bias and an activation: the values are those of the separate nodes. The test
+ * also shows which nodes are not fused. */
 #include <math.h>
 #include <string.h>
 

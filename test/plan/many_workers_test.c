@@ -1,5 +1,5 @@
-/* What a worker plans does not grow with the number of workers: of 2 or of 4,096, which are not there. Their part is
- * played by a transport that gives zeros for whatever is awaited from them. */
+/* What a worker plans does not grow with the number of workers, from 2 to 4,096. The other workers do not exist: a
+ * transport gives zeros for everything that is expected from them. */
 #include <stdlib.h>
 #include <string.h>
 

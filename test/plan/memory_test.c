@@ -1,5 +1,6 @@
-/* Memory of a step as the plan divides it: how many bytes chains, views and shards take; and that no value is
- * written over that is needed later, which random graphs show by comparing each value alone with all together. */
+/* The memory of a step as the plan divides it: how many bytes chains, views and shards take, and that no value is
+ * overwritten while it is still needed. To show the latter, values of random graphs are fetched one by one, and
+ * compared with all of them together. */
 #include "run/session.h"
 #include "support/test.h"
 #include "support/training.h"

@@ -1,5 +1,5 @@
-/* Batch norms whose output, or the gradient of whose source, is not written where only convolutions read it: the bits
- * are those of the nodes apart. */
+/* Batch norms whose output, or the gradient of whose source, is never written, since only convolutions read it: the
+ * bits are those of the separate nodes. */
 #include <string.h>
 
 #include "support/test.h"

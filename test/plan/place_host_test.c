@@ -1,4 +1,5 @@
-/* What is placed on the CPU beside devices that compile: what they cannot run, numbers of the step, first values. */
+/* Nodes that are placed on the CPU beside devices that compile: nodes that these devices cannot run, numbers of the
+ * step, and first values. */
 #include "support/test.h"
 
 #include "graph/graph.h"

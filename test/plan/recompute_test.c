@@ -1,4 +1,4 @@
-/* Values that are computed again in place of being kept: the bits are the same, and a step takes less memory. */
+/* Values that are computed again instead of being kept: the bits are the same, and a step takes less memory. */
 #include <string.h>
 
 #include "support/test.h"

@@ -1,4 +1,5 @@
-/* The pass residual: what is added to the output of a batch norm is added by that, with the same bits. */
+/* The pass residual: a batch norm adds the other summand of a residual block to its output, with the bits of
+ * separate nodes. */
 #include <stdio.h>
 #include <string.h>
 

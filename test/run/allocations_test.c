@@ -1,5 +1,5 @@
-/* No memory is asked for in a step after the second. The functions of malloc are replaced by ones that count, but for
- * callers inside oneDNN, OpenMP and the C++ library that oneDNN calls: what those do is not ours to decide. */
+/* After its second run, a step allocates no memory. The functions of malloc are replaced by ones that count. Calls
+ * from inside oneDNN, OpenMP and the C++ library that oneDNN uses are not counted, since Muster cannot change them. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>

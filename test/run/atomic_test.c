@@ -1,5 +1,5 @@
-/* A step happens or it does not: whatever fails in it, wherever and whenever, all state is as it was before, and the
- * next step is made as if the failed one had not been tried. */
+/* A step happens or does not: whatever fails, wherever and whenever, all state is as it was before. The next step
+ * runs as if the failed one had not been tried. */
 #include <stdlib.h>
 
 #include "muster/hlo.h"

@@ -1,4 +1,4 @@
-/* Errands (run/errand.h): the error of the work, deadlines, and errands that are left while they go on. */
+/* Errands (run/errand.h): errors of their work, deadlines, and errands that are abandoned while they run. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
-/* Executables on disk: keys, damaged files, the bound, where the folder is, and how modules reach it. */
+/* Executables on disk: keys, damaged files, the limit of their size, the place of the folder, and how modules use
+ * it. */
 #include "run/executable_cache.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* Which executables a process has used: the newest bytes of each source, and no more than fit. */
+/* The record of the executables that a process has used: it keeps the newest bytes of each source, up to a limit. */
 #include "run/executable_record.h"
 
 #include <stdio.h>

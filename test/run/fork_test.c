@@ -1,4 +1,4 @@
-/* In a child of fork() there are no threads of what was made before: calls fail and do not wait. */
+/* A child of fork() has no threads for objects that were made before the fork: calls fail instead of waiting. */
 #include <sys/wait.h>
 #include <unistd.h>
 

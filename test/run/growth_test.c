@@ -1,4 +1,4 @@
-/* A session that makes plans without end takes no more memory than the plans that it keeps. */
+/* A session that makes plans without end takes only the memory of the plans that it keeps. */
 #include <malloc.h>
 
 #include "support/test.h"

@@ -1,5 +1,6 @@
-/* A step that needs more than the memory of the machine, or of its container, is refused when its plan is made, with
- * the largest values: the system would end the process without a word. The test says how much memory there is. */
+/* A step that needs more memory than the machine or its container has is refused when its plan is made, with an
+ * error that lists the largest values. Otherwise the system would kill the process without an error. The test sets
+ * how much memory there is. */
 #include "device/device.h"
 #include "support/test.h"
 

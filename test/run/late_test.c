@@ -1,6 +1,6 @@
-/* Devices that compile and do not come back in time: a call ends at its deadline with one error that names device and
- * node, no variable changes, the session can be destroyed, and the process ends. A device is stuck in a program that
- * was started, or in compiling one. Files hold it there and let it go (module/lagoon.c). */
+/* Devices that compile and do not finish in time. A call ends at its deadline with one error that names device and
+ * node. No variable changes, the session can be destroyed, and the process can end. A device is stuck in a program
+ * that runs, or in compiling one. Files keep it stuck and release it (module/lagoon.c). */
 #include <pthread.h>
 #include <spawn.h>
 #include <stdatomic.h>

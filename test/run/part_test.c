@@ -1,5 +1,5 @@
-/* Sessions over several tasks, which run a part each (run/part.h), against one session with the same graph.
- * programs_test.c compares what random graphs give with the rule. */
+/* Sessions over several tasks, each of which runs one part (run/part.h), compared with one session with the same
+ * graph. programs_test.c compares the results of random graphs with the rule. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Plans are made without the session's lock: several at a time, each once, and runs of plans that are there go on. */
+/* Plans are made without the session's lock: several at a time, each only once, while runs of finished plans go on. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* A session that gets one of its aligned blocks of memory no more is an error, and gives back all that it had got. */
+/* A session that cannot allocate one of its aligned blocks of memory returns an error, and frees all that it has
+ * allocated. */
 #include "support/test.h"
 
 static int64_t left = -1, outstanding; /* allocations that succeed, negative: all; blocks that are not freed */

@@ -1,6 +1,6 @@
-/* While a thread of the program computes a step, it handles no signals; the step over, it has its mask again and what
- * came meanwhile is handled. Threads of the library never handle any. So no handler runs inside a kernel of oneDNN,
- * which would corrupt the heap (base/signal_mask.h): every call of oneDNN is looked at. */
+/* While a thread of the program computes a step, it handles no signals. After the step it has its own mask again,
+ * and handles the signals that came meanwhile. Threads of the library never handle any. So no handler runs inside a
+ * kernel of oneDNN, where it would corrupt the heap (base/signal_mask.h). The test checks every call of oneDNN. */
 #include <dirent.h>
 #include <dnnl.h>
 #include <pthread.h>

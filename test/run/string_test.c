@@ -1,5 +1,5 @@
-/* Strings in sessions: constants, feeds, fetches, ops, devices and memory domains. Also run on islands. The registry's
- * tests run every op that takes strings on them. */
+/* Strings in sessions: constants, feeds, fetches, ops, devices and memory domains. The same tests also run on the
+ * module `island`. There the tests of the registry run every op that takes strings. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Ops that come back late, or not at all: a call ends at its deadline, whatever came before it, and what a step cannot
- * have changed can be read and saved meanwhile. */
+/* Ops that return late, or never. A call ends at its deadline, whatever came before it. Meanwhile, all state that
+ * the step cannot have changed can be read and saved. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>

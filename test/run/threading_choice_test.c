@@ -1,4 +1,4 @@
-/* When one thread runs the programs of all devices, and that the result does not show it. */
+/* When one thread runs the programs of all devices, and that the results do not depend on it. */
 #include "run/threading_choice.h"
 
 #include <stdlib.h>

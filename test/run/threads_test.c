@@ -1,5 +1,5 @@
-/* Threads that run steps at once, in one session and in several sessions of one store: each step sees the variables as
- * some order of all steps leaves them. */
+/* Threads that run steps at the same time, in one session and in several sessions of one store: the results are
+ * those of all steps one after another, in some order. */
 #include <pthread.h>
 
 #include "support/test.h"

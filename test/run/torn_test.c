@@ -1,6 +1,5 @@
-/* What fails behind the gate all the same (a kernel that is wrongly marked as infallible) is not committed: entries
- * that it leaves half written are torn. The error says which, and every use of one fails until it is set or
- * restored. */
+/* A kernel that is wrongly marked as infallible fails after the gate. The step is not committed, and entries that
+ * are half written are torn. The error names them, and every use of one fails until it is set or restored. */
 #include <dlfcn.h>
 #include <dnnl.h>
 #include <pthread.h>

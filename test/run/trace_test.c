@@ -1,4 +1,4 @@
-/* Traces: what runs while one is taken is in it, and nothing else; and it needs the session no more. */
+/* A trace contains what runs while it is taken, and nothing else. Afterwards it does not need the session. */
 #include "run/trace.h"
 
 #include <jansson.h>

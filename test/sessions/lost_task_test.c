@@ -1,5 +1,5 @@
-/* What goes wrong in sessions whose target is a task server: one error, which names the task, and nothing has changed;
- * tasks that are lost and come back; clients that leave; addresses that are none. */
+/* Failures of sessions whose target is a task server: there is one error, which names the task, and nothing has
+ * changed. Also tasks that are lost and come back, clients that leave, and wrong addresses. */
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-/* Bodies of messages of sessions: what is written is read, and what is cut off or changed is refused. */
+/* Bodies of the messages of sessions: what is written is read back, and truncated or changed bodies are refused. */
 #include "sessions/wire_body.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* The order of those who use a store. A turn that has to wait is asked with a deadline that has passed: then it fails
- * at once where it would have waited. */
+/* The order of the steps and calls that use a store. The test asks for a turn with a deadline that has passed: the
+ * call fails at once if it would have to wait. */
 #include <pthread.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* What a step copies between memory domains, who works on it, and that its bits are those of one device; of rows of
- * embeddings that is tested in sparse_test.c. */
+/* What a step copies between memory domains, which device does which work, and that the bits are those of one
+ * device. sparse_test.c tests the rows of embeddings. */
 #include "support/test.h"
 
 #include "muster/store.h"

@@ -1,5 +1,5 @@
-/* Where a strategy computes on devices that compile: the numbers of a step on the CPU, what works on weights on the
- * devices. */
+/* With a strategy over devices that compile, the CPU computes the numbers of a step, and the devices do all work on
+ * weights. */
 #include "support/test.h"
 
 #include "support/compiling.h"

@@ -1,5 +1,6 @@
-/* Sharded state: tasks that share the optimizer's slots out end with the weights of one process, bit for bit, of every
- * dtype; each has a part of the slots. What it cannot be for is one clear error. The tasks are threads. */
+/* Sharded state: tasks that divide the optimizer's slots among themselves end with the weights of one process, bit
+ * for bit, for every dtype. Each task keeps a part of the slots. Settings that do not allow it are one clear error.
+ * The tasks are threads. */
 #include "muster/store.h"
 #include "run/session.h"
 #include "store/store.h"

@@ -1,4 +1,4 @@
-/* Writers: what callers put on the queue is in the file, also after failures; what went wrong is told once. */
+/* Writers: what callers put on the queue is in the file, even after failures, and each error is reported once. */
 #include "muster/summary.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* Whether one thread runs the programs of all devices (src/run/threading_choice.h) is not measured in tests, which must
- * not depend on what else the machine does: it does so with MUSTER_TEST_ALONE=1 in the environment, and else never;
- * MUSTER_TEST_ALONE=measured leaves it to the measurement. */
+/* Whether one thread runs the programs of all devices (src/run/threading_choice.h) is not measured in tests, which
+ * must not depend on the load of the machine. With MUSTER_TEST_ALONE=1 in the environment one thread always does, by
+ * default never. With MUSTER_TEST_ALONE=measured it is measured as usual. */
 #include <stdlib.h>
 #include <string.h>
 

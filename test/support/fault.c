@@ -1,5 +1,5 @@
-/* Which point is armed is one record under a lock, by the full name of its node. A late kernel moves a clock that
- * replaces the library's ahead by FAULT_SECONDS, so that no test waits for a timeout, and sleeps until it is
+/* One record under a lock holds which fault is armed, by the full name of its node. A kernel that is to be late
+ * moves a replaced clock ahead by FAULT_SECONDS, so that no test waits for a timeout. It then sleeps until it is
  * disarmed. */
 #include "support/fault.h"
 

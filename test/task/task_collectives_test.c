@@ -1,5 +1,6 @@
-/* Collectives of a program's own (muster/task.h): right data, and one error on all tasks where they do not call the
- * same. The tasks are threads here, each with a task of its own, which talk over TCP and through shared memory. */
+/* Collectives of a program's own (muster/task.h): the right data, and one error on all tasks if they do not make the
+ * same calls. The tasks are threads here, each with a task of its own, which talk over TCP and through shared
+ * memory. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Executables that tasks share. The tasks are here in one process, and a thread carries their messages: it may lose or
- * change them. What is compiled has a number, which differs each time. */
+/* Executables that tasks share. All tasks are in this process, and a thread carries their messages, which it may
+ * lose or change. Each compilation has a number of its own, which shows where an executable comes from. */
 #include "task/task_executables.h"
 
 #include <semaphore.h>

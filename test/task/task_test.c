@@ -1,6 +1,6 @@
-/* A worker that is there and does not come to a step is told from one that is lost: the error of who has waited too
- * long for it is that of all, and names the worker and the exchange that it did not come to. The workers are threads
- * here, each with a task of its own, which talk over TCP. */
+/* A worker that runs but does not reach a step is reported as such, and not as lost. If another worker waits too
+ * long for it, all workers get one error. It names the missing worker, and the exchange that it has not reached. The
+ * workers are threads here, each with a task of its own, which talk over TCP. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static void *work(void *context) {
     j->status[w->number] = status;
     if (status) snprintf(j->error[w->number], sizeof j->error[w->number], "%s", mst_error()->message);
     mst_task_close(task);
-    if (w->number == 0) sem_post(&j->let_go); /* its error is there: the other may see it */
+    if (w->number == 0) sem_post(&j->let_go); /* worker 0 has its error, so worker 1 may go on and get its own */
     return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* Faults of the disk while checkpoints are saved: a good one is always there. */
+/* Disk errors while checkpoints are saved: a good checkpoint is always there. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Early stopping with the best weights, of a fit that is killed or stopped and resumed: it ends as an undisturbed
+/* Early stopping with the best weights: a fit that is killed or stopped, and then resumed, ends like an undisturbed
  * one. */
 #include "muster/muster.h"
 #include "support/folder.h"

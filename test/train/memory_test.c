@@ -1,4 +1,4 @@
-/* What training takes of the devices: memory, and bytes that cross between their memories. */
+/* The device memory that training takes, and the bytes that it copies between memory domains. */
 #include "support/test.h"
 #include "support/training.h"
 

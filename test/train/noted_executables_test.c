@@ -1,4 +1,4 @@
-/* The note of a fit's executables, and the warning of one that is resumed with others. */
+/* The note of the executables of a fit, and the warning if the fit is resumed with others. */
 #include "train/noted_executables.h"
 
 #include <stdio.h>

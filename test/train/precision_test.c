@@ -1,12 +1,19 @@
-/* Networks learn in bf16 what they learn in f32, on real data: a multi-layer perceptron and a small MobileNetV2 on
- * Fashion-MNIST, a convolutional network on texts, which are the licences that Debian installs. */
+/* On real data, networks learn in bf16 what they learn in f32: a multi-layer perceptron and a small MobileNetV2 on
+ * Fashion-MNIST, and a text CNN on the licence texts that Debian installs. */
 #include <math.h>
 #include <stdio.h>
 
 #include "support/sanitized.h"
 #include "support/test.h"
 
-enum { PICTURE = 28, PICTURES = 3000, TESTED = 1000, FEW = 640, WINDOW = 64, HOP = 16 };
+enum {
+    PICTURE = 28,    /* height and width */
+    PICTURES = 3000, /* to train on */
+    FEW = 640,       /* the same for the slower network */
+    TESTED = 1000,   /* to test on */
+    WINDOW = 64,     /* bytes of a text */
+    HOP = 16         /* bytes from the beginning of one text to that of the next */
+};
 
 /* How a network is trained. */
 typedef struct lesson {
@@ -35,6 +42,8 @@ static mark learn(const lesson *l, mst_precision precision) {
     return (mark){fitted.loss, fitted.metric[0], l->test ? tested.metric[0] : fitted.metric[0]};
 }
 
+/* Trains in both precisions. In f32, the accuracy on the test part must be more than LEAST. In bf16 it may be TOLERANCE
+ * lower. The losses differ if this machine computes in bf16. */
 static void expect_alike(const lesson *l, double least, double tolerance) {
     const mark high = learn(l, MST_FLOAT32), low = learn(l, MST_MIXED_BFLOAT16);
     print_message("f32: loss %.4f, accuracy %.4f, test %.4f; bf16: %.4f, %.4f, %.4f\n", high.loss, high.accuracy,
@@ -48,7 +57,7 @@ static void expect_alike(const lesson *l, double least, double tolerance) {
     mst_dataset_release(l->test);
 }
 
-/* N rows of Fashion-MNIST after the first SKIPPED, scaled to 0 to 1; NULL where it is not installed. */
+/* N rows of Fashion-MNIST after the first SKIPPED, scaled to [0, 1]; NULL if it is not installed. */
 static mst_dataset *pictures(int64_t skipped, int64_t n) {
     mst_dataset *all = mst_data_open("fashion-mnist", "train");
     if (mst_dataset_check(all)) {
@@ -96,8 +105,8 @@ static size_t read_licence(int i, unsigned char *text, size_t size) {
     return count;
 }
 
-/* Windows of WINDOW bytes of each licence, as many of each; the first begins at byte FROM. NULL where no licences are
- * installed. */
+/* Texts of WINDOW bytes, equally many from each licence, and the number of the licence. The first text begins at byte
+ * FROM. NULL if no licences are installed. */
 static mst_dataset *windows(int64_t from) {
     enum { EACH = MOST_WINDOWS / NUM_LICENCES, SIZE = EACH * HOP + WINDOW };
     static unsigned char text[SIZE];

@@ -1,5 +1,5 @@
-/* The learning rate that is reduced on a plateau: the rates of Keras' callback, and those of an undisturbed fit where a
- * fit is killed and resumed. */
+/* The learning rate that is reduced on a plateau takes the values of Keras' callback. A fit that is killed and
+ * resumed has those of an undisturbed fit. */
 #include <math.h>
 
 #include "muster/muster.h"

@@ -1,6 +1,6 @@
-/* A replica whose weights are not those of the others ends training with an error that names it: on a device of a
- * mirrored training, and on a worker, whose job ends on all. One bit is turned in the memory of a replica. The workers
- * are threads here, each with a task of its own. */
+/* A replica whose weights differ from those of the others ends the training with an error that names it. The replica
+ * is a device of a mirrored training, or a worker, whose job ends on all workers. The test flips one bit in the
+ * memory of a replica. The workers are threads here, each with a task of its own. */
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-/* Batches that are taken ahead for devices that compile: they are the same ones, and count only in their steps. */
+/* Batches that are made in advance for devices that compile: they are the same batches, and count only in the steps
+ * that use them. */
 #include <dirent.h>
 #include <stdatomic.h>
 #include <time.h>

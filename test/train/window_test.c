@@ -1,5 +1,5 @@
-/* Law 1 where rows are made: tasks that train together make each row of the data once, and end with the weights of one
- * process. The tasks are threads, each with a model, a store and a pipeline of its own. */
+/* Tasks that train together make each row of the data once, and end with the weights of one process. The tasks are
+ * threads, each with a model, a store and a pipeline of its own. */
 #include <stdatomic.h>
 
 #include "run/session.h"

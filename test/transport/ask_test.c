@@ -1,5 +1,5 @@
-/* Processes that are no tasks, and ask what a task does: how many are answered at once, who is not, and that tasks do
- * not notice. */
+/* Programs that are not tasks, and ask a task what it is doing: how many are answered at the same time, which are
+ * refused, and that tasks are not disturbed. */
 #include "support/tasks.h"
 #include "support/test.h"
 

@@ -1,4 +1,4 @@
-/* The file of a cluster's key: who may read it, and what is made of it. */
+/* The file of a cluster's key: who may read it, and which keys are made of its contents. */
 #include "transport/cluster_key.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Clusters with a key: who has another one, or none, gets nowhere, and disturbs nobody. */
+/* Clusters with a key: a peer with another key, or without one, cannot connect, and disturbs nobody. */
 #include <stdio.h>
 
 #include "support/tasks.h"

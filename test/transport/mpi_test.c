@@ -1,5 +1,5 @@
-/* Two processes that become one MPI by themselves, by MPICH, where its module is there: what one of them sends before
- * it closes its transport and ends arrives, as much as it is. */
+/* Two processes that become one MPI by themselves, with MPICH if its module is installed: everything that one of
+ * them sends before it closes its transport and ends arrives. */
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* What an MPI is answered when it starts, line by line, and what is no request. */
+/* The answers that an MPI gets when it starts, line by line, and lines that are not requests. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Packets of shared memory between two ends of a socket: what comes with more file descriptors than one is refused, and
- * none of them stays open. */
+/* Packets of shared memory between two ends of a socket: a packet with more than one file descriptor is refused, and
+ * none of its descriptors stays open. */
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* What is of memory that tasks share: who may read it, how long, and peers that send nonsense. */
+/* Memory that tasks share: who may read it, how long it exists, and peers that send nonsense. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

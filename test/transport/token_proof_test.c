@@ -1,4 +1,5 @@
-/* Proofs of a user's token: none of them can be shown at another place, and each login counts once. */
+/* Proofs that a process knows the user's token: a proof is valid only for the step and the data for which it was
+ * made, and each login counts once. */
 #include "transport/token_proof.h"
 
 #include <stdio.h>

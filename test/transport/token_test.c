@@ -1,5 +1,5 @@
-/* Tasks of one user at loopback addresses: who has not the user's token gets nowhere, and is not taken for a task. The
- * other user's programs speak ZeroMQ's protocol (ZMTP 3.0) by themselves. */
+/* Tasks of one user at loopback addresses: a program without the user's token cannot connect, and is not taken for a
+ * task. Programs that act as another user speak ZeroMQ's protocol (ZMTP 3.0) directly. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>

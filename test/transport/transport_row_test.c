@@ -1,4 +1,4 @@
-/* The list of all transports, which the build makes. */
+/* The list of all transports, which the build generates. */
 #include <string.h>
 
 #include "support/test.h"

@@ -1,4 +1,4 @@
-/* The file of a user's token: where it is, who may read it, and that many processes make one. */
+/* The file of a user's token: where it is, who may read it, and that many processes may make it at the same time. */
 #include "transport/user_token.h"
 
 #include <stdio.h>

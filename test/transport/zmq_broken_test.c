@@ -1,5 +1,5 @@
-/* The end of a connection is reported for the right one, although the system gives the descriptor of an ended
- * connection to the next one. */
+/* The end of a connection is reported for the right connection, although the system reuses its descriptor for the
+ * next one. */
 #include <stdlib.h>
 #include <string.h>
 #include <zmq.h>

@@ -1,4 +1,5 @@
-/* What is of processes and networks: peers that are killed or stopped, and strangers at the port. */
+/* The transport ZeroMQ with several processes and a network: peers that are killed or stopped, and strangers that
+ * connect to its port. */
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <sched.h>

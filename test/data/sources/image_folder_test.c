@@ -1,4 +1,4 @@
-/* Which files of folders are pictures, and that none is left out without a word. */
+/* Which files of a folder are taken as pictures, and that each file that is left out is reported. */
 #include "data/sources/image_folder.h"
 
 #include <string.h>

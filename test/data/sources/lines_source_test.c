@@ -1,6 +1,6 @@
-/* Text files as a source of rows, a line each: their order, with and without the index, every line once over epochs,
- * shards and restarts, and errors that name file and line. A line begins with its number, so that a test reads off
- * which rows came. */
+/* Text files as a source with one row per line: their order, with and without the index; every line once over
+ * epochs, shards and restarts; and errors that name file and line. Each line begins with its number, which shows the
+ * test which rows came. */
 #include <stdio.h>
 
 #include "muster/dataset.h"

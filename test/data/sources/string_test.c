@@ -1,5 +1,5 @@
 /* Strings in a pipeline: rows of tensors, maps, caches, zips, filters and prefetches pass them on whole, whichever
- * thread copies them, and strings that a map may not give are errors. */
+ * thread copies them. Strings that a map must not give are errors. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>

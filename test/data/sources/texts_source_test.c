@@ -1,5 +1,5 @@
-/* Text files as a source: a folder for each class, a file for each class with lines of % as `fortune` has them, a file
- * alone, and what is wrong with them. */
+/* Text files as a source: a folder for each class; a file for each class, whose texts are separated by lines of % as
+ * in the files of `fortune`; and a single file. Also the errors in such files. */
 #include <stdio.h>
 #include <sys/stat.h>
 

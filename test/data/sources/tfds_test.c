@@ -1,4 +1,4 @@
-/* Folders of TensorFlow Datasets: files written here as that writes them, of Muster's own records. */
+/* Folders of TensorFlow Datasets. The tests write their files in its format, with records of Muster's own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* tfrecord:FILE whose Examples hold PNG files: they are decoded and resized, and other bytes are elements as before,
+/* tfrecord:FILE with Examples that hold PNG files: these are decoded and resized. Other bytes are elements of u8,
  * unless they look like numbers of several bytes. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Files of records as a source of rows: their order, file by file or interleaved, with an index of the file and
- * without; every record once over epochs, shards and restarts; transforms after the source; and errors that name
- * file and byte. Record I holds the number I (support/records.h), so that a test reads off which rows came. */
+/* Record files as a source of rows: their order, file by file or interleaved, with and without an index; every
+ * record once over epochs, shards and restarts; transforms after the source; and errors that name file and byte.
+ * Record I holds the number I (support/records.h), which shows the test which rows came. */
 #include <stdio.h>
 
 #include "support/archive.h"

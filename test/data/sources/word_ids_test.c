@@ -1,5 +1,5 @@
-/* Numbers of words in NumPy's archives: the order of load_data, its numbers, both parts, and what is wrong with a file.
- * That they are Keras' on large files is in test/parity/word_ids_test.py. */
+/* Word numbers in NumPy's archives: the order and the numbers of load_data, both parts, and errors in a file.
+ * test/parity/word_ids_test.py compares large files with Keras. */
 #include <stdlib.h>
 
 #include "format/npz.h"

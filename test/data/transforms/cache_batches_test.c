@@ -1,4 +1,4 @@
-/* Caches of batches, in memory and in a file: each pass gives the batches of one pass over what is cached. */
+/* Caches of batches, in memory and in a file: each pass gives the batches of one pass over the dataset below. */
 #include <stdatomic.h>
 
 #include "data/dataset.h"

@@ -1,4 +1,4 @@
-/* The file of mst_dataset_cache_file, byte by byte: what is written, what is damage, and lines of any length. */
+/* The file of mst_dataset_cache_file, byte by byte: its format, which damage is found, and lines of any length. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
-/* mst_dataset_cache_file: the first pass writes the rows to a file, later passes read it. The tests ask that
- * every row comes once, over epochs, parts, shards and restarts; that iterators, threads and processes that write
- * at once do not disturb each other; and that a broken file never gets the name, whichever call to the system
- * fails. A map that counts its calls tells whether rows were made again or read. */
+/* mst_dataset_cache_file: the first pass writes the rows to a file, and later passes read it. Every row comes once,
+ * over epochs, parts, shards and restarts. Iterators, threads and processes that write at the same time do not
+ * disturb each other. An incomplete file never gets the final name, whichever system call fails. A map that counts
+ * its calls shows whether rows were made again or read. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
-/* Rows of several datasets in turn: the order of tf.data, every row once over epochs, shards and restarts, positions
- * that are restored or damaged, and datasets that do not go together. Part I has sizes[I] rows, whose numbers go on
- * from part to part. */
+/* Rows of several datasets in turn: the order of tf.data; every row once over epochs, shards and restarts; restored
+ * and damaged positions; and datasets that cannot be combined. Part I has sizes[I] rows, whose numbers go on from
+ * part to part. */
 #include <stdio.h>
 
 #include "support/folder.h"

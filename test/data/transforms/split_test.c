@@ -1,4 +1,4 @@
-/* mst_dataset_split: what is in which part, and that a part can be iterated as any dataset. */
+/* mst_dataset_split: which rows are in which part, and that a part can be iterated like any dataset. */
 #include <stdlib.h>
 #include <string.h>
 

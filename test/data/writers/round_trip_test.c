@@ -1,4 +1,4 @@
-/* Tables and folders of pictures that were written come back, through TFRecord too. */
+/* Tables and folders of pictures keep their values when they are written and read again, also by way of TFRecord. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>

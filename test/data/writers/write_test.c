@@ -1,4 +1,4 @@
-/* What mst_dataset_write makes, mst_dataset_open gives back. */
+/* What mst_dataset_write writes, mst_dataset_open reads with the same values. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-/* .keras as an archive: entries in any order, each name once, and no more memory than what the file becomes once. */
+/* .keras files as archives: entries in any order, each name only once, and weights that are in memory only once
+ * while they are read. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
-/* Ops of both generations in Keras' lists of layers, and what becomes of them. That they compute what Keras does is in
- * test/parity/keras_test.py. */
+/* Ops in Keras' lists of layers, in the forms of Keras 2 and 3, and the layers that are made of them.
+ * test/parity/keras_test.py compares the values. */
 #include <jansson.h>
 
 #include "model_file/keras/arithmetic_ops.h"

@@ -1,4 +1,4 @@
-/* Names that mean in files of Keras 2 something else than in those of Keras 3. */
+/* Names that have another meaning in files of Keras 2 than in files of Keras 3. */
 #include "model_file/keras/keras2_names.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Each setting of an optimizer of Keras 2 and 3 is kept, or the reason is told why the optimizer is not taken. */
+/* Each setting of an optimizer of Keras 2 and 3 is kept, or a note says why the optimizer is not used. */
 #include <string.h>
 
 #include "model_file/keras/weights.h"

@@ -1,5 +1,5 @@
-/* Models inside of models in Keras' JSON: their layers' names, their calls in both generations' form, and what is wrong
- * with them. That they compute what Keras does is in test/parity/keras_test.py. */
+/* Models inside models in Keras' JSON: the names of their layers, their calls in the forms of Keras 2 and 3, and
+ * mistakes in them. test/parity/keras_test.py compares the values. */
 #include <stdlib.h>
 
 #include "model/model.h"

@@ -1,4 +1,5 @@
-/* Models with what Keras does in training alone, and Muster does not: they predict, and are not trained without it. */
+/* Models with parts that Keras uses only in training, and that Muster does not have: they can predict, but training
+ * them is an error. */
 
 #include "graph/graph.h"
 #include "muster/model_file.h"

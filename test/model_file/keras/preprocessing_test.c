@@ -1,5 +1,5 @@
-/* Layers of preprocessing in Keras' files: what they have learnt, and what Keras has that is not taken. That they
- * compute what Keras does is in test/parity/keras_test.py. */
+/* Keras' preprocessing layers in files: what they have learnt, and options that are refused.
+ * test/parity/keras_test.py compares the values. */
 #include <stdio.h>
 
 #include "module/module.h"

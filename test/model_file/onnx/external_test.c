@@ -1,4 +1,5 @@
-/* Tensors of ONNX in files beside the model: read where they are, and no name leads out of the model's folder. */
+/* Tensors of ONNX in files beside the model: they are read from there, and no file name may lead out of the model's
+ * folder. */
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* Where the channels are: what it takes to find out. */
+/* Finding the axis of the channels takes little time, even if many nodes use one long constant. */
 #include "model_file/onnx/onnx_channels.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static char *text(const char *constant) {
     return (char *)(uintptr_t)constant;
 }
 
-/* The bytes of a model of NODES sums over the axes of one list, of COUNT zeros, of a picture. */
+/* A serialized model with NODES nodes ReduceSum of a picture. All take their axes from one constant, COUNT zeros. */
 static uint8_t *pack_sums(int64_t count, size_t *size) {
     Muster__OnnxModel model = MUSTER__ONNX_MODEL__INIT;
     Muster__OnnxGraph graph = MUSTER__ONNX_GRAPH__INIT;
@@ -55,10 +55,10 @@ static uint8_t *pack_sums(int64_t count, size_t *size) {
     return data;
 }
 
-/* A small file with a long list that many nodes take: unpacked for each node, it takes minutes. */
-static void a_list_that_many_nodes_take_is_not_unpacked_for_each(void **state) {
+/* Many nodes use one long constant. Unpacking it again for each node would take minutes. */
+static void a_constant_of_many_nodes_is_not_unpacked_for_each(void **state) {
     (void)state;
-    static const double MOST = 3; /* seconds of the processor; a thousand times what is due */
+    static const double MOST = 3; /* seconds of processor time, a thousand times what it should take */
     mst_onnx_file file;
     bool first = false;
     size_t size;
@@ -74,7 +74,7 @@ static void a_list_that_many_nodes_take_is_not_unpacked_for_each(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_that_many_nodes_take_is_not_unpacked_for_each),
+        cmocka_unit_test(a_constant_of_many_nodes_is_not_unpacked_for_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

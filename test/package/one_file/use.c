@@ -1,4 +1,4 @@
-/* Uses each toy of one_file/src as a program outside does, and says which one is not what it should be. */
+/* Uses each toy of one_file/src as an outside program does, and names each one that does not do what it should. */
 #include <muster/muster.h>
 #include <stdio.h>
 #include <string.h>

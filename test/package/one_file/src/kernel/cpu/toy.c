@@ -1,4 +1,4 @@
-/* toy: dst = 3 * src, which is wrong: so one sees that it ran, and not the op's reference. */
+/* toy: dst = 3 * src. The wrong factor shows that this kernel ran, and not the op's reference. */
 #include "kernel/kernel.h"
 
 static mst_status toy_run(const mst_kernel_args *a) {
