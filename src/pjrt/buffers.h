@@ -1,15 +1,16 @@
-/** The memory of a plugin's devices: buffers, and the addresses that are their names.
+/** The memory of a plugin's devices. A plugin has no addresses, only buffers: immutable arrays. So the addresses of a
+ *  plan are names (device/named_memory.h), and a table says which buffer is at which address.
  *
- *  A buffer never changes: to write a value is to put another buffer at its address. So a buffer may be at several
- *  addresses, also on several logical devices that share one device of the plugin. What a buffer will hold may still be
- *  computed: the plugin makes those wait that use it. */
+ *  Writing a value puts another buffer at its address. One buffer may be at several addresses, also of several logical
+ *  devices that share one device of the plugin. A buffer exists before its contents are computed: a program that reads
+ *  it waits inside the plugin. */
 #ifndef MUSTER_PJRT_BUFFERS_H
 #define MUSTER_PJRT_BUFFERS_H
 
 #include "pjrt/client.h"
 #include "pjrt/jobs.h"
 
-/** A buffer of the plugin, counted. */
+/** A buffer of the plugin, with a count of references. */
 typedef struct mst_pjrt_buffer mst_pjrt_buffer;
 
 /** The domain of device INDEX of the type of CLIENT (device/device.h). Makes the client if necessary. */
@@ -23,26 +24,26 @@ PJRT_Buffer_Type mst_pjrt_type(mst_dtype dtype);
 
 /** Frees BUFFER of the plugin. */
 void mst_pjrt_buffer_drop(const PJRT_Api *api, PJRT_Buffer *buffer);
-/** A buffer of what BUFFER of the plugin holds, COUNT elements of TYPE, which MAKER makes (NULL: nobody any more).
- *  Takes BUFFER even if there is no memory: then NULL. */
+/** Wraps BUFFER of the plugin, which has COUNT elements of TYPE and now belongs to the result. MAKER is the job that
+ *  computes it; NULL: it is computed. If there is no memory, frees BUFFER and returns NULL. */
 mst_pjrt_buffer *mst_pjrt_buffer_wrap(const PJRT_Api *api, PJRT_Buffer *buffer, PJRT_Buffer_Type type, int64_t count,
                                       mst_pjrt_job *maker);
-/** A buffer with an array of the host's memory, which may change then. */
+/** Makes a buffer with a copy of an array in the host's memory. */
 MST_CHECKED mst_status mst_pjrt_buffer_make(mst_domain *domain, const void *data, PJRT_Buffer_Type type, int ndim,
                                             const int64_t *dim, mst_pjrt_buffer **out);
 /** NULL is allowed. */
 void mst_pjrt_buffer_release(mst_pjrt_buffer *buffer);
 PJRT_Buffer *mst_pjrt_buffer_get(const mst_pjrt_buffer *buffer);
-/** The job that makes it; NULL: none, or not any more. */
+/** The job that computes its contents; NULL: they are computed. */
 mst_pjrt_job *mst_pjrt_buffer_maker(const mst_pjrt_buffer *buffer);
 /** The bytes that an address of it takes. */
 size_t mst_pjrt_buffer_bytes(const mst_pjrt_buffer *buffer);
 
 /** The buffer at the address DATA, with a reference for the caller; NULL: there is none. */
 mst_pjrt_buffer *mst_pjrt_buffer_at(mst_domain *domain, const void *data);
-/** Takes the buffer at the address DATA away, for the caller; NULL: there is none, or somebody else has it too. */
+/** Removes the buffer from the address DATA and gives it to the caller, if nobody else has a reference; else NULL. */
 mst_pjrt_buffer *mst_pjrt_buffer_take(mst_domain *domain, const void *data);
-/** Puts BUFFER at the address DATA. What lies in its bytes is there no more. */
+/** Puts BUFFER at the address DATA. Buffers whose bytes overlap its bytes are removed from their addresses. */
 MST_CHECKED mst_status mst_pjrt_buffer_put(mst_domain *domain, void *data, mst_pjrt_buffer *buffer);
 
 #endif

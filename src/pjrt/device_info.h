@@ -1,4 +1,4 @@
-/** What is known of a device: its kind and memory, and the versions of its plugin. */
+/** Describes a device for the user: its kind and memory, and the versions of its plugin. */
 #ifndef MUSTER_PJRT_DEVICE_INFO_H
 #define MUSTER_PJRT_DEVICE_INFO_H
 

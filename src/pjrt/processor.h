@@ -2,8 +2,8 @@
 #ifndef MUSTER_PJRT_PROCESSOR_H
 #define MUSTER_PJRT_PROCESSOR_H
 
-/** The number of hardware threads on which the calling thread may run, at least 1. On the thread of an errand these are
- *  all that the process may use, and a plugin starts as many threads for a processor. */
+/** The number of hardware threads on which the calling thread may run, at least 1. On the thread of an errand that is
+ *  the number for the whole process. A plugin for CPUs starts as many threads for each device. */
 int mst_pjrt_num_threads(void);
 
 #endif

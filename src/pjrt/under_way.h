@@ -1,8 +1,8 @@
-/** A process that ends while a plugin works.
+/** Lets a process end while a plugin works.
  *
- *  exit() calls destructors of the plugin's library. Threads of the plugin that still compile or run a program use what
- *  these destroy, and crash. So exit() first waits for that work, two seconds at most. Then the process ends without
- *  destructors. */
+ *  exit() calls destructors of the plugin's library. Threads of the plugin that still compile or run a program would
+ *  then use destroyed objects, and crash. So exit() first waits for that work, two seconds at most. Then the process
+ *  ends without destructors. */
 #ifndef MUSTER_PJRT_UNDER_WAY_H
 #define MUSTER_PJRT_UNDER_WAY_H
 
