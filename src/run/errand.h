@@ -1,5 +1,5 @@
-/** Errands: work of backends that nobody can cancel and that may never end, such as compiling. An errand has a thread
- *  of its own. Who waits for it leaves at a deadline, and who needs it no more leaves it at once. */
+/** Errands: work of backends that cannot be cancelled and may never end, such as compiling. An errand has a thread of
+ *  its own. A thread that waits for it gives up at a deadline. An owner that no longer needs it abandons it at once. */
 #ifndef MUSTER_RUN_ERRAND_H
 #define MUSTER_RUN_ERRAND_H
 
@@ -11,42 +11,43 @@
 
 typedef struct mst_errand mst_errand;
 
-/** What an errand does. All functions get its context, to which nothing else may refer when it has been left. */
+/** What an errand does. The functions get its context, to which nothing else may refer after the errand was left. */
 typedef struct mst_errand_type {
     mst_status (*work)(void *context); /**< on the errand's thread */
-    void (*release)(void *context);    /**< frees the context when the work has ended and the errand was left */
+    void (*release)(void *context);    /**< frees the context, after the work has ended and the errand was left */
 } mst_errand_type;
 
-/** What the work itself waits for, if that is outside of this process. Both functions are called on the threads that
- *  wait for the errand, under a lock of the errand, and must not wait. */
+/** For work that waits for something outside of this process. Both functions are called on the threads that wait for
+ *  the errand, under a lock of the errand, and must not wait themselves. */
 typedef struct mst_errand_watch {
-    /** An error, which is then the calling thread's: nobody is to wait now, and who does leaves with this error. The
-     *  work goes on, and may be waited for again. */
+    /** Returns an error, which is also recorded, if no thread should wait now: threads that do stop waiting with this
+     *  error. The work goes on, and threads may wait for it again later. */
     mst_status (*check)(void *context);
     /** Writes what the work waits for, as half a sentence; or "". */
     void (*tell)(void *context, char *text, size_t size);
     void *context;
 } mst_errand_watch;
 
-/** Starts the work. CONTEXT is then the errand's; if this fails, it is still the caller's. */
+/** Starts the work. CONTEXT then belongs to the errand; if this fails, it still belongs to the caller. */
 MST_CHECKED mst_status mst_errand_start(const mst_errand_type *type, void *context, mst_errand **out);
 /** Waits until the work has ended, at most until DEADLINE (base/clock.h). The status and the error are those of the
- *  work, each time; MST_DEADLINE if it has not ended. The message says that WHAT has failed: "compiling 'dense'", and
+ *  work, each time; MST_DEADLINE if it has not ended. The message names WHAT, such as "compiling 'dense'", and says
  *  for what the work waits. The error may be that of the work's watch. Several threads may call it at once. If it
  *  succeeds, the caller sees all that the work has written. */
 MST_CHECKED mst_status mst_errand_wait(mst_errand *errand, int64_t deadline, const char *what);
-/** Leaves the errand: its work may go on for ever. No thread may be waiting for it. NULL is allowed. */
+/** Abandons the errand, whose work may go on forever. No thread may be waiting for it. NULL is allowed. */
 void mst_errand_leave(mst_errand *errand);
-/** Whether who waits for errands has been asked to stop. ASKED is called several times a second, by several threads. */
+/** Tells whether threads that wait for errands should stop. ASKED is called several times a second, by several
+ *  threads. */
 typedef struct mst_errand_stop {
     bool (*asked)(void *context);
     void *context;
 } mst_errand_stop;
-/** From now on the calling thread's waits for errands end with MST_CANCELLED if STOP says so; NULL: they do not. The
- *  work goes on. STOP must stay until the thread gets another one. */
+/** From now on, waits of the calling thread for errands end with MST_CANCELLED if STOP says so; NULL: they do not. The
+ *  work goes on. STOP must stay valid until the thread sets another one. */
 void mst_errand_set_stop(const mst_errand_stop *stop);
-/** From now on WATCH says whether others may wait for the errand whose thread is the calling one; NULL: they may.
- *  Returns when the watch before is not used any more. On other threads it does nothing. */
+/** To be called by the work of an errand: from now on WATCH says whether threads may wait for this errand; NULL: they
+ *  may. Returns when the previous watch is no longer used. On other threads it does nothing. */
 void mst_errand_set_watch(const mst_errand_watch *watch);
 
 #endif

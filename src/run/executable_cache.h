@@ -1,7 +1,8 @@
-/** Executables on disk: what a device's compiler has made of a text, so that the same text is compiled once, and gives
- *  the same bits in the next process too. An executable is bytes; its key is a hash of all that it was made from.
+/** Executables on disk. An executable is the bytes that a device's compiler makes of the text of a program. With the
+ *  cache a text is compiled once, and gives the same bits in the next process too. The key of an executable is a hash
+ *  of everything that it was made from.
  *
- *  The folder belongs to this user alone (0700), and so do its files (0600), because executables are code:
+ *  The folder and its files are accessible to this user only (0700 and 0600), because executables are code:
  *
  *      FOLDER/<64 digits of the key, 0-9a-f>.executable     an executable
  *      FOLDER/.muster-...                                   one that is being written (base/file.h)
@@ -10,9 +11,9 @@
  *
  *      12 bytes "muster-exec\n"; u32 version; u64 number of bytes; 32 bytes key; 32 bytes SHA-256 of the bytes; bytes
  *
- *  Nobody who trains needs the cache. Where it cannot be used, where a file is damaged, or the disk is full, there is a
- *  warning and no error. Each kind of trouble is said once. Several processes and threads may use one folder: a file
- *  appears whole or not at all. The cache keeps no descriptor and no lock between two calls. */
+ *  Training works without the cache. If it cannot be used, a file is damaged, or the disk is full, there is a warning
+ *  and no error. There is one warning for each kind of problem. Several processes and threads may use one folder: a
+ *  file appears whole or not at all. The cache keeps no descriptor and no lock between two calls. */
 #ifndef MUSTER_RUN_EXECUTABLE_CACHE_H
 #define MUSTER_RUN_EXECUTABLE_CACHE_H
 
@@ -35,8 +36,8 @@ typedef struct mst_executable_source {
     const char *text;    /**< the program, in StableHLO */
     const void *options; /**< options of the compiler, as it gets them */
     size_t options_size;
-    /** What compiles: its platform, its version, and attributes or a hash by which two builds differ. Its path does not
-     *  belong here: a compiler that was moved makes the same. */
+    /** The compiler: its platform, its version, and attributes or a hash that distinguish two builds. Its path is not a
+     *  part, since the same compiler at another place gives the same result. */
     const char *plugin;
     const char *kind; /**< kind of the device, such as "NVIDIA H200" */
 } mst_executable_source;
@@ -59,16 +60,16 @@ MST_CHECKED mst_status mst_executable_cache_open(const char *folder, int64_t lim
 void mst_executable_cache_close(mst_executable_cache *cache);
 
 /** Whether there is an executable with this key. Then *DATA is a copy of its SIZE bytes, which the caller frees with
- *  free(), and it now counts as used last. What is damaged, or not this user's alone, is not there. */
+ *  free(), and it is now the most recently used one. Damaged files, and files that others can access, are ignored. */
 bool mst_executable_cache_find(mst_executable_cache *cache, const mst_executable_key *key, void **data, size_t *size);
-/** Keeps an executable on disk, in place of an older one with this key. Those that were used least recently leave if
- *  all would have more bytes than the limit. Files that killed processes left half written leave too. Nothing is
- *  removed that does not begin as files of this cache do. */
+/** Keeps an executable on disk, in place of an older one with this key. If all
+ *  executables have more bytes than the limit, the least recently used ones are removed. So are incomplete files of
+ *  killed processes. Files that do not begin like files of this cache are never removed. */
 void mst_executable_cache_keep(mst_executable_cache *cache, const mst_executable_key *key, const void *data,
                                size_t size);
 
-/** Says that what was found with this key cannot be used, because of the calling thread's error. The caller compiles
- *  the program anew, and keeps that. */
+/** Warns that the executable with this key cannot be used, because of the calling thread's error. The caller compiles
+ *  the program anew, and keeps the result. */
 void mst_executable_cache_refuse(mst_executable_cache *cache, const mst_executable_key *key);
 
 /** Describes the folder of CACHE: see mst_compile_cache_describe. */

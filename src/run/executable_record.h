@@ -1,4 +1,5 @@
-/** Which executables this process has used: of each source, the bytes that were made of it last. */
+/** A record of the executables that this process has used. For each source (a program with its compiler) it has a hash
+ *  of the executable that was used last. */
 #ifndef MUSTER_RUN_EXECUTABLE_RECORD_H
 #define MUSTER_RUN_EXECUTABLE_RECORD_H
 
@@ -10,15 +11,15 @@ enum { MST_USED_EXECUTABLES_MOST = 256 };
 typedef struct mst_used_executable {
     mst_executable_key source;   /**< key of its source */
     mst_executable_key compiler; /**< key of the same source without its text: options, plugin and kind of device */
-    mst_executable_key bytes; /**< SHA-256 of its bytes; if they cannot be had, a random number, so no other has it */
+    mst_executable_key bytes;    /**< SHA-256 of its bytes; a random number if the backend cannot give them */
 } mst_used_executable;
 
-/** Sets OUT to what `bytes` is for an executable of SIZE bytes. DATA is NULL if they cannot be had. */
+/** Sets OUT to `bytes` of an executable with SIZE bytes at DATA; NULL: the backend cannot give them. */
 void mst_executable_hash(const void *data, size_t size, mst_executable_key *out);
-/** From now on the executable of SOURCE with these BYTES is used. If there are too many, the one that was
- *  noted longest ago is forgotten. */
+/** Notes that the executable of SOURCE with these BYTES is used now. If there are too many, the one that was noted
+ *  longest ago is forgotten. */
 void mst_executable_note_used(const mst_executable_source *source, const mst_executable_key *bytes);
-/** A number that rises with each such call. */
+/** A number that rises with each call of mst_executable_note_used. */
 uint64_t mst_executables_num_uses(void);
 /** Sets OUT to all of them, sorted by the key of the source, and returns how many there are. */
 int mst_executables_used(mst_used_executable out[MST_USED_EXECUTABLES_MOST]);

@@ -1,4 +1,5 @@
-/** Making executables: found on disk (run/executable_cache.h), got from another task of the cluster, or compiled. */
+/** Makes executables, which are compiled programs: reads them from disk (run/executable_cache.h), gets them from
+ *  another task of the cluster, or compiles the text of a program (StableHLO). */
 #ifndef MUSTER_RUN_EXECUTABLES_H
 #define MUSTER_RUN_EXECUTABLES_H
 
@@ -9,24 +10,24 @@ enum {
     MST_EXECUTABLE_SOURCE_MOST = 1 << 28, /**< bytes of the text and all other parts of a source */
 };
 
-/** What mst_executable_make is to make, and how. */
+/** A request to mst_executable_make. */
 typedef struct mst_executable_order {
     mst_executable_source source;
     /** The type of device. Another task compiles the text by `compile_text` of the backend of that type
      *  (run/backend.h). */
     const char *device_type;
-    /** What was found or got before does not load, for which the calling thread's error is the reason: it is said, and
-     *  the text is compiled here. What is made takes the place of that. */
+    /** The bytes of an earlier call could not be loaded; the reason is the calling thread's error, which goes to the
+     *  log. The text is then compiled here, and the result replaces those bytes. */
     bool refused;
-    /** Compiles the text here. *DATA, SIZE bytes, is freed with free(); NULL: it cannot be had as bytes, and so can be
-     *  neither kept nor sent. */
+    /** Compiles the text here. *DATA, SIZE bytes, is freed with free(); NULL: the backend cannot give the bytes, so
+     *  they can be neither kept nor sent. */
     mst_status (*compile)(void *context, void **data, size_t *size);
     void *context; /**< of `compile` */
 } mst_executable_order;
 
-/** Makes an executable. *DATA is then its SIZE bytes, which the caller frees with free() and loads. NULL: `compile` was
- *  called, so the caller has it already. Call it in an errand, since it may wait for long. What was made is noted as
- *  used (run/executable_record.h).
+/** Makes an executable. *DATA is then its SIZE bytes, which the caller loads, and frees with free(). NULL: `compile`
+ *  was called, so the caller has the executable already. Call this in an errand (run/errand.h), since it may wait for
+ *  long. The executable is noted as used (run/executable_record.h).
  *
  *  Workers without parameter servers all use the same executables, so that all get the same bits: one of the workers
  *  compiles the text (messages/executable_message.h). Errors are those of `compile`, here or there; MST_CORRUPT if what

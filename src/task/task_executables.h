@@ -1,15 +1,17 @@
-/** Executables of a task (run/executables.h), which it shares with the other workers, so that a job compiles each text
- *  once. Messages: messages/executable_message.h.
+/** Executables that a task shares with the other workers, so that a job compiles each program once (run/executables.h).
+ *  Messages: messages/executable_message.h.
  *
- *  One task gives them to all: the source of the generation (membership/members.h), since it was there before, and so
- *  has what was used before; until the first generation, the chief. It compiles what neither it nor its disk has. All
- *  others ask it for each executable that they use first, also for one that their own disk has: theirs may have been
- *  compiled another time. What a task gets it keeps, in memory and on its disk, and gives it when it is asked itself.
- *  The source also offers what it has to the task that would be the next source. After a loss, the source asks the
- *  others before it compiles: they may have what the source before has given them.
+ *  One task gives executables to all others. That is the source of the generation (membership/members.h), because it
+ *  has those of earlier generations; until the first generation it is the chief. It compiles programs for which neither
+ *  its memory nor its disk has an executable.
  *
- *  A wait for another task has no end of its own: who waits for the errand (run/errand.h) leaves at its deadline, or
- *  when the generation ends. The errand goes on, and asks the source of the next generation. */
+ *  The other tasks ask it before they first use an executable. They ask even if their own disk has one, because that
+ *  one may come from another compilation. A task keeps each executable that it gets, in memory and on disk, and gives
+ *  it to others that ask. The source offers its executables to the task that would be the next source. After a loss,
+ *  the new source asks the other tasks before it compiles: they may have executables of the previous source.
+ *
+ *  A wait for another task has no time limit of its own. A thread that waits for the errand (run/errand.h) gives up at
+ *  its deadline, or when the generation ends. The errand goes on, and asks the source of the next generation. */
 #ifndef MUSTER_TASK_TASK_EXECUTABLES_H
 #define MUSTER_TASK_TASK_EXECUTABLES_H
 
@@ -22,7 +24,7 @@ typedef struct mst_task_executables_options {
     int32_t num_tasks, self;
     int32_t chief;           /**< gives executables until the first generation begins */
     const char *const *name; /**< [num_tasks]; "worker:1" */
-    /** Seconds without a connection to the chief, before the first generation, after which a task compiles itself. */
+    /** Before the first generation: after so many seconds without a connection to the chief, a task compiles itself. */
     double patience;
     /** Sends a control message. Called under a lock of the executables; not called after they were closed. */
     mst_status (*send)(void *context, int32_t to, const void *data, size_t bytes);
@@ -32,9 +34,9 @@ typedef struct mst_task_executables_options {
 /** Makes the executables of a task. Nothing is sent or received before mst_task_executables_open. */
 MST_CHECKED mst_status mst_task_executables_create(const mst_task_executables_options *options,
                                                    mst_task_executables **out);
-/** `send` may be called from now on; with SHARES, mst_executable_make of this process uses these executables. */
+/** From now on `send` may be called. With SHARES, mst_executable_make of this process shares executables here. */
 void mst_task_executables_open(mst_task_executables *x, bool shares);
-/** Calls under way end with MST_CANCELLED, except those that compile. NULL is allowed, here and below. */
+/** Ends calls under way with MST_CANCELLED, except those that compile. NULL is allowed, here and below. */
 void mst_task_executables_close(mst_task_executables *x);
 /** Frees them when the last call has ended; they must be closed. */
 void mst_task_executables_release(mst_task_executables *x);
@@ -49,9 +51,9 @@ void mst_task_executables_connected(mst_task_executables *x, int32_t task);
 void mst_task_executables_lost(mst_task_executables *x, int32_t task);
 /** A generation of these members begins, whose source gives the executables. */
 void mst_task_executables_begin(mst_task_executables *x, int32_t source, const int32_t *member, int32_t num_members);
-/** It has ended by FAILURE: until the next one, nobody waits for other tasks. */
+/** The generation has ended by FAILURE: until the next one begins, no call waits for other tasks. */
 void mst_task_executables_end(mst_task_executables *x, const mst_failure *failure);
-/** The job has ended, with FAILURE or, if that is NULL, well: from now on this task compiles itself. */
+/** The job has ended, with FAILURE, or successfully if that is NULL. From now on this task compiles itself. */
 void mst_task_executables_finish(mst_task_executables *x, const mst_failure *failure);
 
 #endif
