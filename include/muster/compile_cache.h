@@ -1,7 +1,7 @@
 /** The folder in which devices that compile keep compiled programs. A later process need not compile them again, and
- *  computes the same bits. Workers that train without parameter servers get programs from each other, so that their job
- *  compiles each text once. They keep them in their own folders too. With parameter servers, and in sessions over
- *  several tasks, each process compiles for itself. */
+ *  computes the same bits. Workers that train without parameter servers send each other compiled programs, so that
+ *  their job compiles each program once. Each worker keeps them in its own folder too. With parameter servers, and in
+ *  sessions over several tasks, each process compiles for itself. */
 #ifndef MUSTER_COMPILE_CACHE_H
 #define MUSTER_COMPILE_CACHE_H
 
@@ -18,9 +18,9 @@ extern "C" {
 /** Chooses the folder for this process; programs that are compiled from now on are looked for there. Without this call
  *  it is the default folder, with the default limit and no log.
  *
- *  FOLDER  belongs to this user alone, and is made when it is first needed. NULL: "muster/executables" in
+ *  FOLDER  is accessible to this user only, and is made when it is first needed. NULL: "muster/executables" in
  *          $XDG_CACHE_HOME, or in $HOME/.cache if that is not set. "off": no folder; every process compiles anew.
- *  LIMIT   most bytes of all programs in it; those used least recently leave. 0: 1 GiB
+ *  LIMIT   most bytes of all programs in it; beyond that, the least recently used ones are removed. 0: 1 GiB
  *  LOG     gets a warning if the folder cannot be used, or a file in it is damaged; programs are then compiled anew. It
  *          must stay open. NULL: no warnings
  *

@@ -4,7 +4,8 @@
 
 #include "base/failure.h"
 
-/** No state number. For a member: copying a state was cut off half-way, so it has no whole state. */
+/** In place of the number of a state, which counts the steps made: the task has no complete state. That is so after a
+ *  loss that interrupted copying the state of another task. */
 #define MST_NO_STATE INT64_C(-1)
 
 /** Fixed size, without pointers: messages between members carry it (membership/member_message.h). */

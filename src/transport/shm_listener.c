@@ -1,3 +1,4 @@
+/* Unix sockets at which processes of one user on one machine connect, to share memory (shm_listener.h). */
 #include "transport/shm_listener.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@ bool mst_shm_is_same_user(int fd) {
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
 }
 
+/* A pidfd becomes readable when its process ends, so the caller notices a killed peer. */
 int mst_shm_process(int fd) {
     struct ucred peer;
     socklen_t size = sizeof peer;
@@ -26,7 +28,7 @@ int mst_shm_process(int fd) {
 
 static socklen_t unix_address(const char *name, struct sockaddr_un *out) {
     *out = (struct sockaddr_un){.sun_family = AF_UNIX};
-    memcpy(out->sun_path + 1, name, MST_SHM_LISTENER_SIZE - 1); /* after a 0, which means abstract */
+    memcpy(out->sun_path + 1, name, MST_SHM_LISTENER_SIZE - 1); /* a 0 before the name: not a file */
     return offsetof(struct sockaddr_un, sun_path) + MST_SHM_LISTENER_SIZE;
 }
 

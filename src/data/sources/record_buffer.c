@@ -1,3 +1,4 @@
+/* Keeps the bytes that were read last from a record file, since the next records are often among them. */
 #include "data/sources/record_buffer.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@ mst_status mst_record_buffer_fill(mst_record_buffer *buffer, const mst_bytes *by
     *is_whole = false;
     buffer->begin = buffer->end = 0;
     if (size > buffer->capacity || !buffer->data) {
-        uint8_t *data = realloc(buffer->data, size + 1);
+        uint8_t *data = realloc(buffer->data, size + 1); /* never 0 bytes */
         if (!data) return MST_NO_MEMORY("for %zu bytes of '%s'", size, bytes->name);
         buffer->data = data;
         buffer->capacity = size;

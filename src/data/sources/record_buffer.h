@@ -1,4 +1,5 @@
-/** The bytes of a record file that a caller has read last. Neighbouring records are often among them. */
+/** Keeps the bytes that a caller has read last from a record file. A whole range is read at once, so the next records
+ *  are often among them, and need no call of the system. */
 #ifndef MUSTER_DATA_SOURCES_RECORD_BUFFER_H
 #define MUSTER_DATA_SOURCES_RECORD_BUFFER_H
 

@@ -21,7 +21,7 @@ static void reduce_all_lower(mst_lower *l) {
 #define OP reduce_all
 #define START 1
 #define STEP(a, x) ((A)((a) & (x)))
-#define CHOOSE(all, any) all
+#define CHOOSE(all, any) all /* in the examples that reduce_all and reduce_any share */
 #include "op/reduce/reduce_bools.inc"
 
 const mst_op mst_op_reduce_all = {

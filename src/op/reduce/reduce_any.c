@@ -21,7 +21,7 @@ static void reduce_any_lower(mst_lower *l) {
 #define OP reduce_any
 #define START 0
 #define STEP(a, x) ((A)((a) | (x)))
-#define CHOOSE(all, any) any
+#define CHOOSE(all, any) any /* in the examples that reduce_all and reduce_any share */
 #include "op/reduce/reduce_bools.inc"
 
 const mst_op mst_op_reduce_any = {

@@ -37,9 +37,9 @@ const mst_field mst_strided_slice_fields[] = {
     MST_FIELD_AXES(mst_strided_slice_options, begin, "first element along each leading dimension"),
     MST_FIELD_AXES(mst_strided_slice_options, end, "the element after the last"),
     MST_FIELD_AXES(mst_strided_slice_options, strides, "steps; none: all 1"),
-    MST_FIELD_I32(mst_strided_slice_options, begin_mask, 0, 0, 0, "bits of dimensions that begin at their end"),
-    MST_FIELD_I32(mst_strided_slice_options, end_mask, 0, 0, 0, "bits of dimensions that go to their end"),
-    MST_FIELD_I32(mst_strided_slice_options, shrink_mask, 0, 0, 0, "bits of dimensions that go, at element begin"),
+    MST_FIELD_I32(mst_strided_slice_options, begin_mask, 0, 0, 0, "bit k: ignores begin[k]"),
+    MST_FIELD_I32(mst_strided_slice_options, end_mask, 0, 0, 0, "bit k: ignores end[k]"),
+    MST_FIELD_I32(mst_strided_slice_options, shrink_mask, 0, 0, 0, "bit k: only element begin[k], without dimension k"),
     MST_FIELD_END,
 };
 
