@@ -17,7 +17,7 @@ static struct shared {
     int at, failures;
     char call[200];
 } * shared;
-static int number, first; /* of the call that comes next in this child, and of the first that it makes */
+static int number, first; /* numbers of the next call in this child, and of its first call */
 
 static bool begins(const char *call) {
     if (number++ < first) return false;
@@ -169,7 +169,7 @@ static void scopes(void) {
     FAILS("mst_collection: collection is NULL", mst_collection(graph, NULL, NULL, NULL, 0));
 }
 
-/* A new graph in which the first error is what the expression makes it. */
+/* Evaluates the expression on a new graph, and checks the first error of that graph. */
 static mst_value fresh(void) {
     return engine_input(engine_graph(), "x", MST_SHAPE(2));
 }
@@ -214,7 +214,7 @@ static void values(void) {
     FAILS_VOID("mst_variable_penalty: l2 is NULL", mst_variable_penalty(w, &(float){0}, NULL));
 }
 
-/* Values that are none: MST_NONE, or the error value of a graph, comes out. */
+/* Arguments that are not values: the result is MST_NONE, or the error value of a graph. */
 static void no_values(void) {
     const mst_value none = MST_NONE;
     mst_value out = w;
@@ -297,7 +297,7 @@ static void ops(void) {
     FAILS("mst_find_op: name is NULL", mst_find_op(NULL));
 }
 
-/* Each op of the library, with sources that are no values. */
+/* Each op of the library, with sources that are not values. */
 static void sources_of_ops(void) {
     const mst_value none[8] = {0};
     const mst_op *op;
@@ -612,12 +612,12 @@ static void make_calls(void) {
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) groups[i]();
 }
 
-/* Makes the calls from FIRST on in a child; true where it came to the end. */
+/* Makes the calls from FIRST on in a child process; true if it made all of them. */
 static bool run_child(void) {
     const pid_t child = fork();
     int status = 0;
     if (child == 0) {
-        signal(SIGSEGV, SIG_DFL); /* cmocka's handler would go on with the tests in the child */
+        signal(SIGSEGV, SIG_DFL); /* otherwise cmocka's handler would run further tests in the child */
         alarm(120);
         make_calls();
         fflush(NULL);

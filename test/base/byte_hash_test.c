@@ -44,7 +44,7 @@ static void place_of_an_array_does_not_count(void **state) {
     }
 }
 
-/* What multiplications alone would lose: highest bits of two words that are hashed one after the other. */
+/* The highest bits of two neighbouring words: a hash that only multiplies would lose them. */
 static void two_changed_signs_count(void **state) {
     (void)state;
     unsigned char data[MOST];

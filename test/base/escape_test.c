@@ -49,7 +49,7 @@ static void one_question_mark_stands_for_a_character_or_a_byte(void **state) {
                         "\\xc2\\x9b\\xe2\\x80\\xae\\n");
 }
 
-/* Of an error too, on whatever way its message comes. */
+/* The message of an error, whichever function records it. */
 static void errors_are_plain(void **state) {
     (void)state;
     for (int i = 0; obeyed_names[i]; i++) {

@@ -70,7 +70,7 @@ static void symbolic_link_stays_and_its_target_is_replaced(void **state) {
     assert_int_equal(info.st_mode & 0777, 0640);
 }
 
-/* In a folder like /tmp, as the user `nobody` where the test is root's: there are no two users otherwise. */
+/* In a folder like /tmp. The test needs a second user, so it must run as root, and acts as `nobody`. */
 static void link_of_another_user_in_a_shared_folder_is_not_followed(void **state) {
     (void)state;
     enum { OTHER = 65534 };
@@ -99,7 +99,7 @@ static void link_of_another_user_in_a_shared_folder_is_not_followed(void **state
     assert_int_equal(chown(folder_path("shared"), 0, 0), 0);
     assert_int_equal(chown(folder_path(""), OTHER, OTHER), 0);
     assert_int_equal(chown(target, OTHER, OTHER), 0);
-    assert_int_equal(seteuid(OTHER), 0); /* who has made it himself */
+    assert_int_equal(seteuid(OTHER), 0); /* this user has made the link himself */
     EXPECT_OK(mst_file_write(link, "3", 1));
     assert_int_equal(seteuid(0), 0);
     expect_content(target, "3");
@@ -108,7 +108,7 @@ static void link_of_another_user_in_a_shared_folder_is_not_followed(void **state
     assert_true(S_ISLNK(info.st_mode));
 }
 
-/* As a shell's > does. */
+/* Opens the file for writing like > in a shell. */
 static void link_to_a_file_that_is_not_there_makes_that_file(void **state) {
     (void)state;
     assert_int_equal(mkdir(folder_path("a"), 0700), 0);

@@ -24,9 +24,9 @@ static mst_team *make_team(int size, bool spin, mst_team_begin begin, void *cont
 
 typedef struct job {
     int64_t n, grain;
-    int times[MOST_ITEMS];       /* that each item was done: plain, so that two at once are a data race */
+    int times[MOST_ITEMS];       /* times that each item was done; not atomic, so two at once are a data race */
     int64_t items[MOST_MEMBERS]; /* done by each member */
-    bool wrong;                  /* a run that is not one of those that n and grain make */
+    bool wrong;                  /* number of runs whose bounds do not follow from n and grain */
 } job;
 
 static mst_status count_items(void *context, int64_t begin, int64_t end, int member) {
@@ -212,7 +212,7 @@ static void the_error_is_that_of_the_first_run_that_fails(void **state) {
     (void)state;
     for (int size = 2; size <= MOST_MEMBERS; size++) {
         for (int k = 0; k < 20; k++) {
-            /* one of its own: a caller whose team has hindered it works alone, from the first run to the last */
+            /* a team of its own: a caller that was delayed by its team works alone on all runs */
             mst_team *team = make_team(size, false, NULL, NULL);
             failing f = {.done = 0};
             EXPECT_ERROR(mst_team_run(team, RUNS, 1, fail_in_reverse, &f), MST_CORRUPT, "item 2 is corrupt");

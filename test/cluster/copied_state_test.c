@@ -8,7 +8,7 @@
 #include "support/test.h"
 #include "task/task.h"
 
-enum { WORKERS = 2, NEWEST = 5 /* steps of the state that worker 1 brings first, and the value that it has */ };
+enum { WORKERS = 2, NEWEST = 5 /* steps of the first state of worker 1, and its value */ };
 
 static const mst_fingerprint fingerprint = {.name = "program", .hash = 7};
 static sem_t has_copied; /* worker 0 has the state of worker 1 */
@@ -39,7 +39,7 @@ static int64_t value_of(mst_store *store) {
     return value;
 }
 
-/* Joins with a state of NUMBER steps; whether it was replaced by that of the other. */
+/* Joins with a state of NUMBER steps. Returns whether the state of the other worker replaced it. */
 static bool join(mst_task *task, mst_store *store, int64_t number) {
     mst_task_joined joined;
     const mst_task_state state = {.store = store, .number = number, .fingerprint = &fingerprint, .num_fingerprints = 1};
@@ -70,7 +70,7 @@ static void state_that_was_copied_is_brought_again(void **state) {
     mst_task *task = open_task(address, 1);
     mst_store *store = store_with(NEWEST);
     assert_false(join(task, store, NEWEST));
-    sem_wait(&has_copied); /* what it was sent may be on its way still */
+    sem_wait(&has_copied); /* messages to it may still be on their way */
     mst_task_close(task);  /* lost */
     mst_store_release(store);
     task = open_task(address, 1);

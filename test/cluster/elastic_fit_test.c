@@ -64,7 +64,7 @@ static void pause_for(long milliseconds) {
     nanosleep(&time, NULL);
 }
 
-/* Worker 0 takes its time until the other one is back. */
+/* Worker 0 works slowly until the other one is back. */
 static mst_status see_step(void *context, mst_train_state *state) {
     worker *w = context;
     job *j = w->job;

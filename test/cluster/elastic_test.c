@@ -38,7 +38,7 @@ static void who_may_go_on(void **state) {
             fail_msg("of {%s} the tasks {%s} %s go on", rows[i].last, rows[i].there, rows[i].may ? "may" : "may not");
 }
 
-/* Whatever the last generation was, two parts of what is there never both go on. */
+/* Whatever the last generation was, two parts of the cluster never both go on. */
 static void two_parts_never_both_go_on(void **state) {
     (void)state;
     const mst_task_set all = mst_all_tasks(6);
@@ -49,7 +49,7 @@ static void two_parts_never_both_go_on(void **state) {
     assert_false(mst_has_majority(mst_all_tasks(64), ~mst_all_tasks(32)));
 }
 
-/* A generation to which somebody has agreed may have begun: its majority is needed, too. */
+/* A generation that some task has agreed to may have begun, so its majority is needed too. */
 static void what_was_agreed_to_counts(void **state) {
     (void)state;
     mst_known_generations known = {.begun = {4, set("01234")}}, other = {.begun = {4, set("01234")}};
@@ -137,7 +137,7 @@ static void the_lost_comes_back(void **state) {
     }
 }
 
-/* Those who come first wait for all, and after some time begin where they are a majority. */
+/* The first tasks wait for all others. After some time they begin without them if they are a majority. */
 static void a_job_begins_with_a_majority_and_grows(void **state) {
     (void)state;
     sim *s = begin(3, 2, 2);
@@ -170,7 +170,7 @@ static void fewer_than_the_least_wait(void **state) {
     sim_destroy(s);
 }
 
-/* Of two workers the first goes on alone. The second may where the first is known to have ended, and else waits. */
+/* Of two workers, worker 0 goes on alone. Worker 1 goes on only if worker 0 is known to have ended, and else waits. */
 static void of_two_the_first_goes_on_and_the_second_where_the_first_has_ended(void **state) {
     (void)state;
     for (int ended = 0; ended < 2; ended++) {
@@ -269,7 +269,7 @@ static bool seed_is_right(uint64_t seed, bool trace) {
         }
     }
     if (sim_seconds(s) > 2000) wrong = "a job is stuck";
-    bool done = false; /* who was away when the job ended has made fewer steps, and may wait for the others in vain */
+    bool done = false; /* a task that was away at the end has fewer steps, and may wait in vain */
     for (int32_t i = 0; i < n; i++) done |= sim_look(s, i).has_left;
     for (int32_t i = 0; i < n && !*wrong; i++) {
         const sim_view v = sim_look(s, i);

@@ -31,7 +31,7 @@ typedef struct job {
     mst_result fitted[WORKERS_MOST];
 } job;
 
-/* Few of the words are often there, the others in some shards and not in others. */
+/* A few words are in most shards, the others only in some. */
 static mst_dataset *open_texts(void) {
     mst_tensor *tensor[2] = {engine_random(MST_F32, MST_SHAPE(ROWS, LENGTH), 0, 1, 4),
                              engine_tensor(MST_I32, MST_SHAPE(ROWS), NULL)};
@@ -176,7 +176,7 @@ static void what_is_sent_does_not_grow_with_the_table(void **state) {
 
 /* ---- parameter servers ---- */
 
-enum { SECONDS = 30, LONG = 8 /* epochs after which no order of the workers' steps leaves much of the loss */ };
+enum { SECONDS = 30, LONG = 8 /* epochs after which the loss is small for any order of the workers' steps */ };
 /* Microseconds after which servers listen: a worker that is refused tries again after a second. */
 enum { HEAD_START = 30000 };
 
@@ -302,7 +302,7 @@ static void any_devices_give_the_weights_of_one_process_with_servers(void **stat
     expect_served_weights(&rules[5], "cpu:1/1,island:1/1", 4, 1, 2);
 }
 
-/* Both tables are cut, and the weights of the dense layers; 4 bytes: biases too. */
+/* Divides the rows of both tables and of the dense weights among the servers; with 4 bytes, those of biases too. */
 static void variables_in_parts_have_the_weights_of_one_process(void **state) {
     (void)state;
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
@@ -438,7 +438,7 @@ static void kill_process(process *p) {
     close(p->out);
 }
 
-/* Kills worker NUMBER somewhere in a step, and starts it again. */
+/* Kills worker NUMBER at some time in a step, and starts it again. */
 static void kill_worker(process *p, int number, const tasks *ports, int after) {
     await_steps(p, number, after);
     kill_process(p);

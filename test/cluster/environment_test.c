@@ -61,7 +61,7 @@ static const char *printed(const char *settings) {
     return printed_with(settings, NULL);
 }
 
-/* As printed(), and whether that has TEXT; in a session of its own, as MPICH starts each process. */
+/* Whether printed() has TEXT, in a process with a session of its own, as MPICH starts each process. */
 static bool prints_in_a_session_of_its_own(const char *settings, const char *text) {
     int status = 1;
     const pid_t child = fork();
@@ -186,8 +186,8 @@ static bool is_word_of(const char *list, const char *word) {
     return false;
 }
 
-/* Each launcher's environment, with each of its variables missing, names that one; it never stands for one process. A
- * process of several hosts, as one without LOCAL_WORLD_SIZE may be, would wait for the others. */
+/* If one variable of a launcher is missing, the error names it. The process is never taken for a single one: without
+ * LOCAL_WORLD_SIZE, for example, it may be one of several hosts, and the others wait for it. */
 static void environment_that_lacks_a_variable_names_it(void **state) {
     (void)state;
     char wanted[160], copy[512];

@@ -17,7 +17,7 @@
 #include "support/test.h"
 #include "support/training.h"
 
-/* Where a process ends all at once. */
+/* The place at which a process is killed. */
 typedef enum moment { NEVER, STEP_END, BEFORE_ROW, AFTER_ROW, EPOCH_BEGIN } moment;
 
 enum { KILLED = 9 /* exit status */ };
@@ -133,7 +133,7 @@ static mst_status fit(worker *w, mst_task *task, FILE *progress) {
     if (!status && j->begins[i]) status = mst_build(model, data, true);
     if (!status && j->begins[i]) status = mst_store_restore(mst_model_store(model), j->begins[i]);
     if (!status) status = mst_fit_with(model, &options, &j->result[i]);
-    if (i != j->cut_off && j->cut_off >= 0) lost_message_end(j->cut_off); /* where the last step is not ended there */
+    if (i != j->cut_off && j->cut_off >= 0) lost_message_end(j->cut_off); /* if the last step does not end there */
     if (!status) status = mst_task_leave(task);
     if (!status) status = mst_model_sha256(model, j->hex[i]);
     if (!status && i == 0) status = mst_store_snapshot(mst_model_store(model), &j->kept);

@@ -17,7 +17,7 @@ enum { WORKERS = 3, BATCH = 8, ROWS = 48, RAGGED_ROWS = 44, PER_EPOCH = 6, EPOCH
 /* When a callback of a worker sets `stop`. SECOND_BEGIN: when the second fit begins. */
 typedef enum moment { NEVER, LAST_BUT_ONE, LAST_STEP, LAST_EPOCH_END, TRAIN_END, SECOND_BEGIN } moment;
 
-/* What is trained. STREAM: nobody knows how many batches there are. STEPS_ALONE: it ends within an epoch. */
+/* The kind of training. STREAM: the number of batches is not known. STEPS_ALONE: it ends within an epoch. */
 typedef enum kind {
     PLAIN,
     RAGGED,
@@ -34,9 +34,9 @@ typedef struct job {
     kind kind;
     moment moment[WORKERS];
     bool once;     /* there is one fit, and no second */
-    int lost;      /* this worker is started again after its first fit; 0: none is */
-    int slow;      /* worker `slow` - 1 takes its time after the first fit; 0: none does */
-    bool must_end; /* workers whose callbacks stop are to end, as by Ctrl-C */
+    int lost;      /* number of the worker that is started again after its first fit; 0: none */
+    int slow;      /* worker `slow` - 1 pauses after the first fit; 0: none does */
+    bool must_end; /* the processes of workers that stop are asked to end, as by Ctrl-C */
     bool asked[WORKERS];
     task_address address[WORKERS];
     mst_status status[WORKERS];
@@ -97,7 +97,7 @@ static mst_status train_end(void *context, mst_train_state *state) {
     return MST_OK;
 }
 
-/* As a process that was asked to end by a signal, from the moment at which its callback stops. */
+/* Acts like a process that a signal has asked to end, from the moment at which its callback stops. */
 static bool is_to_end(void *context) {
     const worker *w = context;
     return w->job->must_end && w->job->asked[w->number];
@@ -274,7 +274,7 @@ static void a_second_fit_is_stopped_while_a_worker_is_still_between_them(void **
     end_job(all);
 }
 
-/* Between the end of its fit and its leaving: the others have ended theirs, and make no more steps with it. */
+/* A worker is lost after its fit and before it leaves. The others have ended theirs, and make no more steps with it. */
 /* Elastic workers may all have left without it. */
 static void a_worker_that_is_lost_behind_the_stop_ends_there_too(void **state) {
     (void)state;
@@ -290,7 +290,7 @@ static void a_worker_that_is_lost_behind_the_stop_ends_there_too(void **state) {
         }
 }
 
-/* It ends alone, and the others wait for it as for one that is lost. */
+/* It ends alone, and the others wait for it as for a lost worker. */
 static void a_process_that_is_to_end_stops_nobody(void **state) {
     (void)state;
     for (moment m = LAST_BUT_ONE; m <= TRAIN_END; m++) {
@@ -304,7 +304,7 @@ static void a_process_that_is_to_end_stops_nobody(void **state) {
     }
 }
 
-/* The others do not wait for it then: an error of this one would start it again, alone. */
+/* The others do not wait for it any longer. An error would make a launcher start it again, alone. */
 static void the_last_to_leave_has_done_its_work_though_it_is_to_end(void **state) {
     (void)state;
     job *undisturbed = run_job((job){.once = true});

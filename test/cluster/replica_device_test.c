@@ -12,7 +12,7 @@ static const char *device_of(mst_value value) {
     return mst_node_device(value.node);
 }
 
-/* The graph has no error, and goes. */
+/* The graph must have no error. It is destroyed. */
 static void end(mst_graph *g) {
     EXPECT_OK(mst_graph_check(g));
     mst_graph_destroy(g);

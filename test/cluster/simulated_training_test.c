@@ -22,7 +22,7 @@
 
 enum { SEEDS = 40, MOST_FAULTS = 5, WORKERS = 4, SERVERS = 3, TASKS = WORKERS + SERVERS };
 enum { SHARDS = 4, ROWS = 24, BATCH = 8, EPOCHS = 2, STEPS = EPOCHS * ROWS / BATCH, FEATURES = 5, CLASSES = 3 };
-enum { MESSAGES = 30 /* a little more than a worker sends each other one in an undisturbed job */ };
+enum { MESSAGES = 30 /* a little more than the messages that a worker sends each other one in an undisturbed job */ };
 
 static const double PATIENCE = 100; /* seconds for which a process waits for workers that have ended */
 
@@ -124,7 +124,7 @@ static mst_status fit(mst_task *task, const job *j, int64_t *step, char hex[65])
     const mst_fit_options options = {
         .data = data, .validation = j && j->validates ? data : NULL, .batch_size = BATCH, .epochs = EPOCHS};
     if (!status) status = mst_fit_with(model, &options, &result);
-    const bool stopped = !status && result.step < STEPS; /* no error, as where a callback stops a fit */
+    const bool stopped = !status && result.step < STEPS; /* no error, as if a callback stops a fit */
     if (!status) *step = result.step;
     if (!status && !stopped) status = mst_model_sha256(model, hex);
     if (!status && task) status = mst_task_leave(task);
@@ -183,7 +183,7 @@ static void pause_for(double seconds) {
     nanosleep(&time, NULL);
 }
 
-/* Is started, and again where it was killed. */
+/* The body of a process; if it is killed, it is started again. */
 static void *work(void *context) {
     task_thread *t = context;
     job *j = t->job;
@@ -208,8 +208,9 @@ static bool is_alike(const job *j, int i) {
     return alike && j->hex[i][0];
 }
 
-/* Who was away when the others had done their work hears so, or waits in vain; not with parameter servers where it has
- * all weights. Only where fewer than all may train it need not have been there at the end. */
+/* Whether process I ended as it should. A task that was away when the others finished gets an error that says so, or
+ * waits in vain. With parameter servers it does not wait in vain if it has all weights. It may lack the weights only if
+ * not all workers must take part. */
 static bool ended_well(const job *j, int i) {
     const bool late = j->done != MST_NEVER && (j->status[i] == MST_CANCELLED || j->status[i] == MST_UNAVAILABLE);
     if (j->status[i] && !late) return false;
@@ -239,7 +240,7 @@ static int count_wrong(const job *j) {
     return wrong;
 }
 
-/* What the seed has led to: how messages and threads went. */
+/* The order of messages and threads that the seed has led to. */
 typedef struct history {
     uint64_t messages, num_messages, turns, num_turns;
 } history;

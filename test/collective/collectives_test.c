@@ -31,7 +31,7 @@ static unsigned char byte_of(int32_t root, size_t i) {
 }
 
 static void receive_all(member *m) {
-    /* of one piece, of two and of four; under a sanitizer, which looks at every byte, many members get two at most */
+    /* sizes of one, two and four pieces; with many members under a sanitizer, at most two */
     static const size_t size[] = {0, 1, 1000, (1 << 20) + 1, (1 << 20), 3500000};
     const size_t num_sizes = SANITIZED && m->all->count > 8 ? 4 : sizeof size / sizeof *size;
     for (size_t k = 0; k < num_sizes; k++) {
@@ -69,7 +69,7 @@ static void gather_all(member *m) {
     free(data);
 }
 
-/* In each of the rounds one message, and a second one only where the parts go on with that of member 0. */
+/* One message per round, and a second one if the range of parts continues with that of member 0. */
 static int messages_in_rounds(int32_t self, int32_t n) {
     int count = 0;
     for (int32_t has = 1; has < n; has *= 2) count += self + (has < n - has ? has : n - has) > n ? 2 : 1;
@@ -216,7 +216,7 @@ static void call_again(member *m) {
     EXPECT_OK((*called)(m, member_deadline()));
 }
 
-/* Member 0 waits for the others, who come when its stopwatch says so. */
+/* Member 0 waits for the others, which come when its stopwatch shows that it waits. */
 static void come_when_waited_for(member *m) {
     mst_task_group *waiting = m->all->member[0].group;
     int64_t present = 0;

@@ -83,7 +83,7 @@ static numbers numbers_of(const plan *p, int32_t exchange, int32_t value, uint64
     return (numbers){p->value[exchange][value].dtype, p->seed + 1000 * run + 10 * (uint64_t)exchange + (uint64_t)value};
 }
 
-/* Each run has two kinds of numbers in turn, so that what is left of the one before is no right answer. */
+/* Runs alternate between two kinds of numbers, so that results left over from the previous run are wrong. */
 static uint64_t kind_of(uint64_t run) {
     return run % 2;
 }
@@ -514,7 +514,7 @@ typedef struct chaos {
     int done; /* runs whose sums were all there */
 } chaos;
 
-/* Runs until one fails: whatever is there before is right. */
+/* Runs until one fails: all results before that must be right. */
 static void run_until_failure(member *m) {
     chaos *c = m->context;
     const plan *p = c->plan;

@@ -209,7 +209,7 @@ static void *wait_in_thread(void *context) {
     return (void *)(intptr_t)mst_row_exchange_wait(context, member_deadline());
 }
 
-/* All wait at once: who has not waited has not yet made room for what others send. */
+/* All wait at the same time: a member makes room for the rows of others only when it waits. */
 static void expect_waits(cast *c, uint64_t run) {
     pthread_t thread[MOST_TASKS];
     for (int32_t i = 0; i < c->all.count; i++)
@@ -316,7 +316,7 @@ static void send_raw(cast *c, uint32_t message, const int64_t *number, size_t co
     EXPECT_OK(c->all.tasks.type->send(c->all.tasks.task[1].transport, 0, key, &piece, 1, NULL));
 }
 
-/* Member 1 of 2 sends COUNT rows of value 1, which has 9 rows of two f64, with NUMBER before them. */
+/* Member 1 of 2 sends COUNT rows of value 1, a variable of 9 rows of two f64, and before them their numbers NUMBER. */
 static void expect_refused(int64_t count, const int64_t *number, const char *text) {
     cast c;
     cast_open(&c, 2);
@@ -373,7 +373,7 @@ typedef struct chaos {
     int done; /* runs whose sums were all there */
 } chaos;
 
-/* Runs until one fails: whatever is there before is right. */
+/* Runs until one fails: all results before that must be right. */
 static void run_until_failure(member *m) {
     chaos *c = m->context;
     for (;; c->done++) {

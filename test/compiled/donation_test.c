@@ -1,9 +1,9 @@
-/* Updates in place. If the memory limit has no room for the variables before and after a step, the programs after
+/* Updates in place. If the memory limit has no room for the variables before and after a step, the programs behind
  * the gate write them in donated memory. The bits are those of plans that do not. If such a program fails, only what
  * its device had still to write is torn.
  *
  * MUSTER_LAGOON_FAIL chooses, at the start of a process, which run of a program fails. So each such training is a
- * process of its own: this program, with an argument. It prints how many steps failed before and after the gate, and
+ * process of its own: this program, with an argument. It prints how many steps failed before and behind the gate, and
  * a hash of the state at the end. */
 #include <stdio.h>
 #include <sys/wait.h>
@@ -194,7 +194,7 @@ static void limit_below_both_is_the_error_of_an_ordinary_step(void **state) {
     end(&t);
 }
 
-/* First values are there twice while they are assigned: with little memory they are assigned in several runs. */
+/* While first values are assigned, they are in memory twice. With little memory they are assigned in several runs. */
 static void first_values_need_little_more_than_the_state(void **state) {
     (void)state;
     enum { COUNT = 6, ELEMENTS = 1024, BYTES = ELEMENTS * 4 };
@@ -277,7 +277,7 @@ static void limit_counts_what_lies_inside_programs(void **state) {
 
 /* ---- plans ---- */
 
-/* TEXT without what says that arguments are donated. The caller frees it. */
+/* TEXT without the attributes that donate arguments. The caller frees it. */
 static char *without_donations(const char *text) {
     char *out = strdup(text), *at;
     assert_non_null(out);
@@ -543,7 +543,7 @@ static int run_child_uncompiled(void) {
     _exit(0); /* the compiling goes on */
 }
 
-/* A program behind the gate that does not end: the caller comes back, and so do those who want a value. */
+/* A program behind the gate does not end. The call returns at its deadline, and so do calls that read a value. */
 static int run_child_stuck(void) {
     training t;
     begin_with(&t, &(mst_session_options){.devices = "lagoon:2", .timeout = 4}, true, all_shards, NULL);
@@ -584,7 +584,8 @@ static int run_child(const char *mode) {
 
 enum { MOST_TEXT = 4096 };
 
-/* Runs a process in MODE in which run number N is what VARIABLE says; 0: none. Sets TEXT to what it prints. */
+/* Runs a process in MODE with VARIABLE=N, so that run number N of a program fails or is stuck; 0: none. Sets TEXT to
+ * its output. */
 static void run_process(const char *mode, const char *variable, int n, char text[MOST_TEXT]) {
     char number[16];
     int out[2], status;
@@ -621,7 +622,8 @@ static bool names_update(const char *text) {
     return strstr(text, "/step") != NULL;
 }
 
-/* Text after text is not compiled. That of the update is compiled for the first time in this step, as all are. */
+/* One program after the other is not compiled in time. The step compiles all of its programs, that of the update
+ * too. */
 static void program_that_is_not_compiled_in_time_tears_nothing(void **state) {
     (void)state;
     char text[MOST_TEXT];

@@ -238,7 +238,8 @@ static int train(const char *mode, int n, unsigned long long *hash) {
     return failed;
 }
 
-/* Trainings of which run 1, 1 + EVERY and so on fail end as that of mode LIKE, in which none fails. */
+/* Trainings in which run number 1, 1 + EVERY and so on fail. Each ends like the training of mode LIKE without a
+ * failure. */
 static void expect_nothing_lost(const char *mode, const char *like, int every) {
     unsigned long long wanted, hash;
     int last = 0, failed = 1;

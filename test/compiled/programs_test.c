@@ -10,7 +10,7 @@
 
 enum { SHARDS = 8 };
 
-/* What a training gave. */
+/* The results of a training. */
 typedef struct outcome {
     program_texts texts;
     char sha[65];
@@ -203,7 +203,7 @@ static void build_replica(void *context, mst_graph *g, int shard, mst_replica *o
 
 enum { MOST_FETCHES = 6 };
 
-/* What is fetched beside the step: FETCH, which has room for MOST_FETCHES; returns their number. */
+/* Fills FETCH, which has room for MOST_FETCHES, with values to fetch beside the step; returns their number. */
 typedef int (*fetch_more)(mst_graph *g, const by_hand *x, const mst_step_values *values, mst_value *fetch);
 
 static int fetch_old_weights(mst_graph *g, const by_hand *x, const mst_step_values *values, mst_value *fetch) {

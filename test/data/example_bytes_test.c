@@ -98,7 +98,7 @@ static void files_with_arrays(void **state) {
 
 enum { NUMBERS = 64 };
 
-/* KIND: what the COUNT arrays of SIZE bytes each look like; NULL: numbers of one byte. */
+/* The COUNT arrays of SIZE bytes each must be recognised as numbers of KIND; NULL: numbers of one byte. */
 static void expect_look(const void *data, size_t size, int count, const char *kind) {
     mst_number_look look = {0};
     char why[100];
@@ -163,7 +163,7 @@ static void few_numbers_may_be_anything(void **state) {
     expect_look(singles, sizeof singles / 2, 2, NULL);
 }
 
-/* Pictures are not taken for such numbers, whatever they show, also next to black ones. */
+/* Pictures are not taken for such numbers, whatever they show, even beside black ones. */
 static void pictures_are_bytes(void **state) {
     (void)state;
     enum { SIDE = 28, PIXELS = SIDE * SIDE, KINDS = 17 };

@@ -35,7 +35,7 @@ static mst_status find(mst_dtype dtype, int64_t count, const about *list, mst_fe
     return find_named("x", dtype, count, list, features, num);
 }
 
-/* Of the input of COUNT elements; WHY: the error. */
+/* The input has COUNT elements. The error must have WHY. */
 static void expect(mst_dtype dtype, int64_t count, const about *list, mst_shape shape, const char *why) {
     mst_feature features[2];
     int num;
@@ -109,7 +109,7 @@ static void a_shape_is_that_of_the_input(void **state) {
     expect(MST_U8, 20, (const about[]){{"pixels", 1, {21}}, {0}}, none, "the shape [21]");
 }
 
-/* A label is not of that shape; nor are numbers that have one of the names alone taken for a size. */
+/* Sizes do not apply to the label, and a single number with one of these names is not taken for a size. */
 static void other_features_are_not_about_the_input(void **state) {
     (void)state;
     mst_feature features[2];
@@ -120,7 +120,7 @@ static void other_features_are_not_about_the_input(void **state) {
     expect(MST_U8, 20, (const about[]){{"rows", 1, {3}}, {"depth", 1, {3}}, {0}}, MST_SHAPE(20), NULL);
 }
 
-/* What has the name of a size is left out only where it is one; else it may be an input as the others. */
+/* A feature with the name of a size is left out only if it is a size. Otherwise it may be an input. */
 static void sizes_of_nothing_are_features(void **state) {
     (void)state;
     static const about lists[][4] = {

@@ -199,8 +199,8 @@ void *aligned_alloc(size_t alignment, size_t size) {
 static int64_t num_allocations;
 #endif
 
-/* Over repetitions, with a buffered shuffle, a shard, a map and a prefetch: of one thread, since where a row seems to
- * take long others are started, at any time on a busy machine. */
+/* A pipeline with repetitions, a buffered shuffle, a shard, a map and a prefetch. The prefetch has one thread:
+ * otherwise a slow row on a busy machine could start others, which allocate memory. */
 static void iterating_takes_no_memory_after_the_first_batches(void **state) {
     (void)state;
     for (int buffered = 0; buffered < 2; buffered++) {

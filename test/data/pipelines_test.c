@@ -31,7 +31,7 @@ static mst_string text_of(int64_t id, char *text, size_t size) {
     return (mst_string){text, (size_t)length};
 }
 
-/* How the maps below begin: the row with ID. */
+/* The first step of the maps below: finds the row with this ID. */
 static mst_status write_row(int64_t id, mst_array *out, const pipeline *p) {
     *(int64_t *)out[ID].data = id;
     memcpy(out[PICTURE].data, "\0\1", 2);
@@ -90,7 +90,7 @@ static mst_status map_id(const mst_array *in, mst_array *out, void *context) {
     return MST_OK;
 }
 
-/* The id is -1 where the two sides differ. */
+/* The id becomes -1 if the two sides differ. */
 static mst_status left_of(const mst_array *in, const mst_array *right, mst_array *out, int n) {
     bool same = *(int64_t *)in[ID].data == *(int64_t *)right[ID].data;
     copy_row(in, out, n);
@@ -118,7 +118,7 @@ static mst_status with_list(const mst_array *in, mst_array *out, void *context) 
     return MST_OK;
 }
 
-/* The row without its list; the id is -1 where that is wrong. */
+/* Removes the list from the row; the id becomes -1 if the list is wrong. */
 static mst_status without_list(const mst_array *in, mst_array *out, void *context) {
     const int n = num_components(context);
     const int64_t id = *(int64_t *)in[ID].data;
@@ -270,7 +270,7 @@ static mst_dataset *interleave_with(mst_dataset *d, mst_dataset *others, const p
     return maybe_without_list(interleave(part, 2, 2, 1 + s->b), p, s);
 }
 
-/* What map functions are given must outlive the dataset. */
+/* The contexts of map functions must outlive the dataset. */
 static mst_dataset *map_by(mst_dataset *d, const pipeline *p, int i) {
     static map_context context[STAGES];
     context[i] = (map_context){p, p->stage[i].a};
@@ -399,7 +399,7 @@ static int64_t expect_rest(const pipeline *p, const char *what, mst_iterator *it
     return size;
 }
 
-/* A quarter of the time some elements are passed over and not read. */
+/* In a quarter of the cases some elements are skipped instead of being read. */
 static int64_t advance(mst_iterator *it, int64_t elements) {
     const mst_batch *batch;
     int64_t rows = 0, skipped = random_below(4) ? 0 : random_below(elements + 1);

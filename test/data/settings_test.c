@@ -32,7 +32,7 @@ static mst_dataset *pictures(void) {
     return d;
 }
 
-/* Number WHICH of pipelines of one stage, each beside one that differs from it in a setting; NULL after the last. */
+/* Pipeline number WHICH. Pipelines of one stage come in pairs that differ in one setting; NULL after the last. */
 static mst_dataset *stage_of(mst_dataset *from, int which, mst_dataset *pair[2]) {
     mst_dataset *out = NULL, **to = &out;
     switch (which) {

@@ -171,7 +171,7 @@ static int64_t run_task(pipeline build, counter *in_one, counter *c, mst_shard_w
     return rows;
 }
 
-/* Tasks with COUNT[i] shards each, as many as are not 0. EACH: how many rows are made for one of a batch. */
+/* Tasks with COUNT[i] shards each, up to the first 0. EACH: how many rows are made for each row of a batch. */
 static void expect_rows_are_made_once(const char *name, pipeline build, const int count[MOST_TASKS], int64_t each) {
     for (int64_t epoch = 0; epoch < 2; epoch++) {
         counter in_one = {0}, in_tasks = {0};

@@ -21,7 +21,8 @@ static mst_event_reader *reader_of(const void *data, size_t size) {
     return reader;
 }
 
-/* Every prefix of a file is the events that are whole in it; what is cut off is no error, for it may be coming. */
+/* Reading any prefix of a file gives the complete events in it. An incomplete event is not an error: it may still be
+ * written. */
 static void a_file_may_end_anywhere(void **state) {
     (void)state;
     uint8_t data[128];
@@ -64,7 +65,7 @@ static void damage_names_file_and_byte(void **state) {
     mst_event_reader_close(reader);
 }
 
-/* A length is believed only as far as the file is long: no memory is asked for. */
+/* A length beyond the end of the file allocates no memory. */
 static void a_length_beyond_the_file_is_its_end(void **state) {
     (void)state;
     uint8_t header[MST_TFRECORD_HEADER];

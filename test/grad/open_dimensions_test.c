@@ -362,8 +362,8 @@ static mst_status never_filled(void *context, const mst_spec *spec, int64_t firs
     abort();
 }
 
-/* The gradient of a mean divides by the number of elements. Of this shape that is no number of f32, so it counts in
- * which order it is rounded; only shapes are needed for it, so no such tensor is made. */
+/* The gradient of a mean divides by the number of elements. For this shape f32 cannot represent that number, so the
+ * order of rounding matters. Only the shape is needed, and no such tensor is made. */
 static void divisor_of_a_mean_is_rounded_once(void **state) {
     (void)state;
     const mst_shape shape = MST_SHAPE(3, 4097, 4099);

@@ -437,7 +437,7 @@ static void layers_inside_are_part_of_the_names_of_weights(void **state) {
     mst_model_destroy(model);
 }
 
-/* A value takes the layer too, whose weights are there once for all calls. */
+/* The layer can be applied to a value too, and has the same weights in all calls. */
 static void a_layer_inside_can_be_shared_and_applied_to_values(void **state) {
     (void)state;
     mst_model *model = new_model();

@@ -190,7 +190,7 @@ static bool seed_is_right(uint64_t seed, bool trace) {
             c.plan.at[i--] = c.plan.at[--c.plan.num_faults];
             fault(&c);
         }
-        if (any_done(&c) && sim_seconds(c.sim) > LONG / 2) sim_kill_newcomers(c.sim); /* they wait for who has ended */
+        if (any_done(&c) && sim_seconds(c.sim) > LONG / 2) sim_kill_newcomers(c.sim); /* they wait in vain */
         if (!turned && sim_moves(c.sim) >= p->when) turned = turn(&c);
     }
     if (sim_seconds(c.sim) >= LONG) complain(&c, 0, "or another is stuck");

@@ -231,8 +231,8 @@ static void wait_for_route(mst_mail *mail, int to) {
     }
 }
 
-/* Nothing is copied: the body is the sender's memory, which that cannot take again before the message is freed, also
- * where the sender has gone before. Who does not borrow gets a copy. */
+/* A borrowed body is not copied: it is the sender's memory, which the sender cannot reuse before the message is freed,
+ * even if its process has ended. A receiver that does not borrow gets a copy. */
 static void body_in_memory_of_the_sender_is_lent(void **state) {
     (void)state;
     enum { BYTES = 300000, OFFSET = 4096, MOST_TRIES = 100 };
@@ -379,7 +379,7 @@ static void what_is_no_task_message_is_refused(void **state) {
         assert_non_null(strstr(got->body, cases[i].why));
         mst_task_message_free(got);
     }
-    /* what is of another protocol does no harm: the next case is the next that comes */
+    /* a message of another protocol is ignored: the next message is that of the next case */
     for (int i = 0; i < 2; i++) {
         make_head(message, i ? MST_CHECK_FACTS : MST_SESSION_OPEN, 4, 0);
         EXPECT_OK(mst_transport_inproc.control(raw, SERVER, message, HEAD + 4));
@@ -401,7 +401,7 @@ static void what_is_no_task_message_is_refused(void **state) {
     got = next_of(server, MST_TASK_MESSAGE_LOST);
     assert_non_null(strstr(got->body, "another version"));
     mst_task_message_free(got);
-    message[4] ^= 2; /* what is one arrives nevertheless */
+    message[4] ^= 2; /* valid messages still arrive */
     EXPECT_OK(mst_transport_inproc.control(raw, SERVER, message, HEAD));
     mst_task_message_free(next_of(server, MST_PS_HELLO));
     mst_transport_inproc.close(raw, 0);

@@ -70,7 +70,8 @@ static mst_status find_hold(const char *what, char **out) {
 
 /* ---- texts ---- */
 
-/* A text that is compiled, or was. It stays when no plan has it any more, so that it is known not to be new. */
+/* A text that is being compiled, or was. It is kept after the last plan that used it, so that it does not count as new
+ * again. */
 typedef struct compiled_text {
     char *text;
     mst_errand *errand;           /* NULL: no plan has it */
@@ -82,7 +83,7 @@ typedef struct compiled_text {
 /* What the errand of a text does. */
 typedef struct compilation {
     const char *text;
-    hlo_program *program; /* is there when the errand has ended without an error */
+    hlo_program *program; /* set when the errand has ended without an error */
     bool is_stuck;
     char *hold; /* it is not compiled while there is this file; NULL: no file is meant */
 } compilation;
@@ -459,7 +460,7 @@ static size_t bytes_of(const hlo_array *array) {
     return (size_t)array->count * hlo_type_size(array->type);
 }
 
-/* A run of a program. */
+/* One run of a program. */
 typedef struct program_run {
     late_job job; /* first: a run is its job */
     call *call;
@@ -561,7 +562,7 @@ static mst_status make_result(const instance *x, const call *c, int i, late_arra
     return late_array_put(x->domain, address_of_result(c, i), bytes_of(&(*out)->array), *out);
 }
 
-/* Counts a run on DEVICE, and says what is to become of it. */
+/* Counts a run on DEVICE, and decides whether it fails, is stuck or succeeds. */
 static mst_status choose_end(program_run *run, int device) {
     static _Atomic long long runs;
     long long fails, stuck;

@@ -370,7 +370,7 @@ static void run_with_word(one_node *x, int32_t source, int32_t word) {
     EXPECT_OK(start(x));
 }
 
-/* The same each time that somebody asks. */
+/* Each call gives the same error. */
 #define EXPECT_FAULT(x, code, text, wanted)                          \
     for (int time_ = 0; time_ < 2; time_++) {                        \
         int32_t node_;                                               \
@@ -546,7 +546,7 @@ static void chosen_run_fails(void **state) {
     end(&x);
 }
 
-/* The result of a program that fails goes to device 1, and from there to device 2: who waits for it gets the error. */
+/* The result of a failing program goes to device 1, and from there to device 2. Both devices get the error. */
 static void copies_of_what_could_not_be_made_fail_too(void **state) {
     (void)state;
     one_node x;
@@ -626,7 +626,8 @@ static void run_waits_for_its_text_until_its_deadline(void **state) {
     end(&x);
 }
 
-/* Who has the same text waits for it too. When nobody has it any more it is compiled anew. */
+/* A second plan with the same text waits for the same compilation. When no plan has the text any more, it is compiled
+ * again. */
 static void text_that_is_stuck_is_left_and_compiled_anew(void **state) {
     (void)state;
     static const char text[] = NEW_TEXT("stuck");
@@ -651,7 +652,7 @@ static void text_that_is_stuck_is_left_and_compiled_anew(void **state) {
     run(&y);
     get(&y, out, got);
     assert_memory_equal(got, ((float[]){11, 22, 33}), sizeof got);
-    assert_int_equal(unlink(folder_path("hold.text")), 0); /* the first errand ends, which nobody has any more */
+    assert_int_equal(unlink(folder_path("hold.text")), 0); /* the first errand, which was abandoned, ends */
     end(&y);
 }
 

@@ -44,7 +44,7 @@ static void copy_module(const char *name, const char *to) {
     assert_int_equal(fclose(out), 0);
 }
 
-/* Twice: a module that could not be loaded says so each time that it is asked for. */
+/* Twice: loading a module that could not be loaded gives the same error each time. */
 static void expect_unavailable(const char *name, const char *text) {
     for (int i = 0; i < 2; i++) EXPECT_ERROR(mst_module_need(name), MST_UNAVAILABLE, text);
 }

@@ -119,8 +119,8 @@ static mst_dtype dtype_of(const one *c, int i) {
     return c->example->src[i].dtype ? c->example->src[i].dtype : c->dtype;
 }
 
-/* Of windows: products, about one for each source element and element of the window. Large windows over large pictures
- * take seconds. */
+/* The number of products of an op with windows, about one for each element of the source and of the window. Large
+ * windows over large pictures take seconds. */
 static bool is_too_much_work(const one *c) {
     enum { MOST_PRODUCTS = 1 << 20 };
     if (!strstr(c->op->name, "conv") || c->example->num_src < 2 || !c->shape[0].ndim) return false;

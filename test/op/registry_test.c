@@ -383,7 +383,7 @@ static void check_example(const mst_op *op, const mst_example *example) {
 static void check_op(void **state) {
     const mst_op *op = *state;
     failures = 0;
-    const bool has_options = mst_op_has_body(op); /* that stand in no table: op/loop_test.c has its examples */
+    const bool has_options = mst_op_has_body(op); /* ops without examples of their own: op/loop_test.c tests them */
     if (op->num_examples == 0 && !has_options &&
         !(op->flags & (MST_OP_PLACEHOLDER | MST_OP_VARIABLE | MST_OP_NO_VALUE)))
         fail_msg("%s has no example", op->name);

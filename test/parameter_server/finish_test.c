@@ -31,7 +31,7 @@ typedef struct job {
 
 /* ---- servers ---- */
 
-/* What a process waits for that was made before there were threads. */
+/* The events for which a process waits that was forked before there were threads. */
 typedef struct order {
     task_address address[ALL];
     int number;
@@ -223,8 +223,8 @@ static void *train_chief(void *context) {
     return NULL;
 }
 
-/* The answer of server 0 does not come to it: it joins anew, and the chief, which has left already, gives the server
- * that was started again the last values. */
+/* The worker does not get the answer of server 0, and joins again. The chief, which has left already, gives the
+ * restarted server the last values. */
 static void worker_that_waits_for_the_last_values_gets_them(void **state) {
     (void)state;
     job j = {.recovery_timeout = SECONDS};

@@ -17,7 +17,7 @@ static const double gradient_of[WORKERS] = {0.25, 2};
 
 typedef struct job {
     task_address address[ALL];
-    mst_status status[SERVERS], left; /* of servers; of the one that was told to leave */
+    mst_status status[SERVERS], left; /* exit statuses of the servers; status of the server that was told to leave */
     double recovery_timeout;          /* of servers */
     atomic_bool leaves;
     _Atomic int64_t last; /* the position after the last step */
@@ -29,7 +29,7 @@ typedef struct task_thread {
     pthread_t thread;
 } task_thread;
 
-/* What an update makes of the variables. */
+/* The values of the variables after an update. */
 static double after(int64_t steps) {
     return first_value - 0.5 * (gradient_of[0] + gradient_of[1]) * (double)steps;
 }
@@ -66,7 +66,8 @@ static void start_servers(job *j, task_thread *server) {
 
 /* ---- workers ---- */
 
-/* Makes steps. Where a server has left, it goes on from where it was; the chief then says how many more are made. */
+/* Makes steps. After a server has left, it goes on at the same position. The chief then says how many more steps are
+ * made. */
 static void *work(void *context) {
     const task_thread *t = context;
     job *j = t->job;
@@ -181,7 +182,8 @@ static void *finish_and_leave(void *context) {
     return NULL;
 }
 
-/* It has all that there is: nobody need start it again, and it would find no servers where the others have left. */
+/* It has all values, so nobody has to start it again. If it were started again after the others have left, it would
+ * find no servers. */
 static void chief_that_is_stopped_while_the_others_leave_has_done_its_work(void **state) {
     (void)state;
     job j = {.recovery_timeout = SECONDS};

@@ -25,7 +25,7 @@ typedef struct server_thread {
     int number;
 } server_thread;
 
-/* What a step makes of VALUE: the gradient counts as much as those of all workers. */
+/* VALUE after a step: the gradient counts as much as those of all workers together. */
 static double after(double value, double gradient) {
     return value - 0.5 * gradient * PS_WORKERS;
 }
@@ -55,7 +55,7 @@ typedef struct other_worker {
     mst_mail *mail;
     uint64_t request;
     uint32_t round;
-    int64_t position; /* as it was told last, by both servers */
+    int64_t position; /* as both servers have said last */
 } other_worker;
 
 static void send_to(const other_worker *o, int server, mst_task_message_head head, const void *data, size_t bytes) {
@@ -157,7 +157,7 @@ static void gradients_of_values_of_different_steps_are_dropped(void **state) {
     end(&j, &o, first_value);
 }
 
-/* What has come to one server counts nowhere, and is made again. */
+/* Gradients that have reached only one server are used by none, and are computed again. */
 static void worker_lost_between_two_servers_makes_its_step_once(void **state) {
     (void)state;
     for (int only = 0; only < PS_SERVERS; only++) {
@@ -179,7 +179,7 @@ static void worker_lost_between_two_servers_makes_its_step_once(void **state) {
     }
 }
 
-/* The state that the chief gets of both servers is of one step, also where gradients have come to one of them. */
+/* The chief gets the state of the same step from both servers, even if gradients have reached only one of them. */
 static void state_is_of_one_step(void **state) {
     (void)state;
     enum { STEPS = 4 };

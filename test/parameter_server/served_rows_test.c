@@ -136,7 +136,7 @@ static void begin(served *s) {
     counting.post = counting_post;
     tasks_find_addresses(s->address, TASKS);
     assert_int_equal(pthread_create(&s->server, NULL, serve, s), 0);
-    usleep(30000); /* until it listens: who is refused tries again after a second */
+    usleep(30000); /* wait until it listens: a refused worker tries again after a second */
     join(s, 0);
 }
 
@@ -227,7 +227,7 @@ static void make_update(served *s, int w, int64_t k, int64_t count, double *want
     expect_table(s, w, wanted);
 }
 
-/* Any number of rows, none and all of them too; what comes twice is applied once. */
+/* Any number of rows, also none or all. Gradients that are sent twice are applied once. */
 static void rows_are_applied_once(void **state) {
     (void)state;
     static const int64_t count[] = {3, 0, 100, 7, ROWS, 1};
@@ -309,7 +309,7 @@ static mst_task_message *await(mst_mail *mail, int32_t kind) {
     }
 }
 
-/* Worker 1 sends BODY as its gradients. Returns what the server says of it. */
+/* Worker 1 sends BODY as its gradients. Returns the server's error. */
 static mst_task_message *send_body(const served *s, const int64_t *word, int count) {
     mst_cluster *cluster = cluster_of(s, "worker", 1);
     const mst_iov hello = {&fingerprint, sizeof fingerprint}, body = {word, (size_t)count * sizeof *word};

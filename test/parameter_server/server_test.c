@@ -66,7 +66,7 @@ static uint32_t await_values(mst_mail *mail, int from, int64_t step) {
     }
 }
 
-/* Worker W sends its gradients to server 0 alone, and is gone when that has made the update. */
+/* Worker W sends its gradients to server 0 only, and is killed when that server has made the update. */
 static void be_killed(job *j, int w) {
     mst_cluster *cluster = ps_job_cluster(j->address, "worker", w);
     mst_tensor *gradient = ps_job_filled(gradient_of[w]);
@@ -84,7 +84,7 @@ static void be_killed(job *j, int w) {
     mst_cluster_release(cluster);
 }
 
-/* The chief gives the servers their values; its process ends. */
+/* The chief gives the servers their values. Then its process ends. */
 static void begin(job *j) {
     mst_store *store = ps_job_store(first_value);
     mst_ps_client *client = ps_job_open(j->address, 0);
@@ -125,7 +125,7 @@ static void so_it_is_where_the_chief_was_killed(void **state) {
 
 /* ---- answers to another request ---- */
 
-/* A server that has made the step at position 0, and says what it is told to. */
+/* A simulated server that has made the step at position 0, and sends the given answers. */
 static void answer(mst_mail *mail, const mst_task_message *hello, uint64_t request, int64_t position, double value) {
     const mst_task_message_head head = {
         .kind = MST_PS_VALUES, .round = 1, .number = position, .step = position, .request = request};
@@ -159,8 +159,8 @@ static void answer_kept(mst_mail *mail) {
     mst_task_message_free(message);
 }
 
-/* Server 0 is ahead of server 1. Its answers to a process before this one, and to the first HELLO once more, come
- * before that to the second HELLO, the values before its last update. */
+/* Server 0 is ahead of server 1. Before it answers the second HELLO with the values before its last update, two old
+ * answers arrive: one to an earlier process, and a second one to the first HELLO. */
 static void *answer_late(void *context) {
     server_thread *t = context;
     mst_cluster *cluster = ps_job_cluster(t->job->address, "ps", t->number);
@@ -214,8 +214,8 @@ static void answer_next(mst_mail *mail, int32_t kind, int64_t position) {
     mst_task_message_free(message);
 }
 
-/* Server 0 answers the gradients, is lost and comes back without values; server 1 waits with its answer for ever, as
- * where the gradients of another worker, which cannot join without server 0, are missing. */
+/* Server 0 answers the gradients, is lost and comes back without values. Server 1 never answers, as if it waited for
+ * the gradients of another worker, which cannot join without server 0. */
 static void *come_back(void *context) {
     server_thread *t = context;
     mst_cluster *cluster = ps_job_cluster(t->job->address, "ps", t->number);

@@ -50,7 +50,7 @@ static void *serve(void *context) {
 static void begin(stale_job *j) {
     tasks_find_addresses(j->address, TASKS);
     assert_int_equal(pthread_create(&j->server, NULL, serve, j), 0);
-    usleep(30000); /* until it listens: who is refused tries again after a second */
+    usleep(30000); /* wait until it listens: a refused worker tries again after a second */
 }
 
 /* The server's log has the line SAYS. */
@@ -148,7 +148,7 @@ static void leave_both(mst_ps_client *a, mst_ps_client *b) {
 
 /* ---- what the chief hears ---- */
 
-/* Both clients are of this thread, which so decides whose gradients come when. */
+/* This thread has both clients, so that it decides whose gradients come first. */
 static void each_gradient_is_counted_once_by_its_staleness(void **state) {
     (void)state;
     stale_job j = {.most = -1};

@@ -190,7 +190,7 @@ static void run_job(logged_job *j) {
         const bool is_server = i < SERVERS;
         task[i] = (logged_task){.job = j, .number = is_server ? i : i - SERVERS, .random = seed++};
         assert_int_equal(pthread_create(&task[i].thread, NULL, is_server ? serve : work, &task[i]), 0);
-        if (i == SERVERS - 1) usleep(30000); /* until they listen: who is refused tries again after a second */
+        if (i == SERVERS - 1) usleep(30000); /* wait until they listen: a refused worker tries again after a second */
     }
     for (int i = 0; i < SERVERS + j->num_workers; i++) pthread_join(task[i].thread, NULL);
 }
@@ -267,7 +267,7 @@ static void replays_have_the_bits_and_the_logs_of_the_job(void **state) {
     if (alike == 3) print_message("jobs without a replay have all had the same order, too\n");
 }
 
-/* Values that were sent late: to a worker that came late, and where there is a bound for staleness. */
+/* Values that were sent late, because a worker came late or because staleness is limited. */
 static void values_are_those_of_the_job_where_they_were_sent_late(void **state) {
     (void)state;
     logged_job first = job_of("log", NULL);
@@ -306,8 +306,9 @@ static int expect_gradients(const char *folder, int server, int count) {
     return dropped;
 }
 
-/* Each worker makes a gradient of each batch, and all servers apply the same ones. In the replay there is no first to
- * come: the log has the sets. Whether any are dropped is a matter of timing: jobs go on until some are. */
+/* Each worker computes a gradient for each batch, and all servers apply the same gradients. In the replay the log
+ * decides which ones, and not their order of arrival. Whether gradients are dropped depends on timing, so jobs are run
+ * until some are. */
 static void replay_of_backup_workers_has_their_sets(void **state) {
     (void)state;
     int dropped = 0;
@@ -360,8 +361,8 @@ static void no_server_applies_gradients_that_are_staler_than_allowed(void **stat
     }
 }
 
-/* Gradients that come at the last step are dropped, not the same ones by each server. Whether any come late is a matter
- * of timing: jobs go on until some have. */
+/* Gradients that come after the last step are dropped, by each server other ones. Whether any come late depends on
+ * timing, so jobs are run until some have. */
 static void replay_ends_with_the_last_step(void **state) {
     (void)state;
     int late = 0;

@@ -55,7 +55,7 @@ static void expect_step(job *j, double before) {
     mst_tensor_release(sum);
 }
 
-/* Ends the job; then the plugin has nothing of it any more. */
+/* Ends the job. The plugin must then have freed all of its objects. */
 static void end_job(job *j) {
     bare_faults("");
     engine_end(j->graph, j->session);
@@ -78,7 +78,7 @@ static mst_status ask_for_devices(const char *faults, int64_t calls) {
     return status;
 }
 
-/* First, as the client that is made here is that of the other tests. */
+/* This test comes first, because it makes the client that the other tests use. */
 static void client_is_asked_for_again_only_if_its_option_may_be_unknown(void **state) {
     (void)state;
     EXPECT_ERROR(ask_for_devices("PJRT_Client_Create 1 fail NOT_FOUND no driver; PJRT_Client_Create 2 fail", 1),
@@ -95,7 +95,7 @@ typedef struct fault_case {
     const char *text, *device;
 } fault_case;
 
-/* "" as a device: any, as more than one has the same cause. */
+/* DEVICE "": any one, if several devices fail by the same cause. */
 static const fault_case cases[] = {
     {"PJRT_LoadedExecutable_Execute 1 fail", MST_INTERNAL,
      "the plugin says: shim: PJRT_LoadedExecutable_Execute: ", "XLA:0"},

@@ -22,7 +22,7 @@ static mst_value turned_pad(mst_value x) {
     return mst_transpose(padded, .perm = MST_AXES(0, 2, 3, 1));
 }
 
-/* What is added to SUM, to be fed. */
+/* The other summand of SUM, which is fed. */
 static mst_feed make_added(const form *f, mst_value sum) {
     mst_shape shape = mst_value_spec(sum).shape;
     if (f->adding == ONE_ROW) shape.dim[1] = 1;
@@ -163,7 +163,7 @@ static void convolutions_over_one_axis_give_the_bits_of_their_parts(void **state
     }
 }
 
-/* What something else reads too is written: the sum that a second one reads. */
+/* A value that another node reads too is written: here a sum that a second sum reads. */
 static void what_is_read_twice_is_not_added_to_inside(void **state) {
     (void)state;
     mst_graph *g = engine_graph();

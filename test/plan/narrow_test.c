@@ -47,7 +47,7 @@ static mst_value norm_of(mst_graph *g, mst_value x, int64_t channels, unsigned s
     return mst_batch_norm(x, constant(g, MST_SHAPE(channels), seed), constant(g, MST_SHAPE(channels), seed + 1));
 }
 
-/* With casts where ROUNDING what the plan is to keep in bf16, and gradients with it, is so in the graph already. */
+/* With ROUNDING, casts in the graph round the values, and their gradients, that the plan should keep in bf16. */
 static block make_block(const shape *s, bool rounding, mst_precision first, mst_precision second) {
     block b = {.graph = engine_graph()};
     mst_graph *g = b.graph;

@@ -6,8 +6,8 @@
 
 enum { NUM_INPUTS = 8, NUM_SOURCES = 7, NUM_FETCHES = 12, NUM_ALWAYS = 9 };
 
-/* Two convolutions with a batch norm after each, and the gradients of a weighted sum of what comes out; then what is
- * not written where it is not fetched. */
+/* Two convolutions with a batch norm after each, and the gradients of a weighted sum of the output. After these come
+ * the values that are not written unless they are fetched. */
 typedef struct chain {
     mst_graph *graph;
     mst_value between, fetch[NUM_FETCHES];
@@ -266,7 +266,7 @@ static void what_comes_after_a_node_comes_after_what_that_becomes(void **state) 
     }
 }
 
-/* Who makes gamma out of the output of the convolution has to have that before there are statistics. */
+/* If gamma is computed from the output of the convolution, it needs the whole output before the statistics. */
 static void a_gamma_that_follows_from_the_convolution_is_waited_for(void **state) {
     (void)state;
     mst_graph *g = engine_graph();

@@ -95,7 +95,7 @@ static mst_status step(machine *m) {
     return status;
 }
 
-/* A step that has failed left everything as it was. */
+/* A failed step has left everything as it was. */
 static void expect_nothing_happened(const machine *m, const mst_snapshot *before, const char *what) {
     mst_snapshot *after = state_of(mst_session_store(m->session));
     state_expect_same(what, after, before, true);
@@ -119,7 +119,7 @@ static void expect_error(const machine *m, fault_kind kind, const char *name, in
     assert_string_equal(error->node, name);
 }
 
-/* The step fails at the point NAME, on DEVICE, or (MAY_SUCCEED) is made as any other. */
+/* The step fails at the point NAME, on DEVICE. With MAY_SUCCEED it may also succeed. */
 static bool fails(machine *m, fault_kind kind, const char *name, int device, bool may_succeed) {
     static const mst_status codes[] = {MST_IO, MST_NUMERICS, MST_DEADLINE};
     mst_snapshot *before = state_of(mst_session_store(m->session));

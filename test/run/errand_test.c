@@ -119,7 +119,7 @@ static void *ask_soon(void *context) {
     return NULL;
 }
 
-/* Who was asked to stop waits for no work that goes on; work that has ended needs no wait. */
+/* A thread that was asked to stop does not wait for unfinished work. The result of finished work it still gets. */
 static void waiting_ends_when_it_is_asked_to(void **state) {
     (void)state;
     atomic_bool asked = false;

@@ -259,7 +259,7 @@ static void links_to_the_folder_are_not_followed(void **state) {
 
 static void folder_that_cannot_be_written_or_opened_is_said(void **state) {
     (void)state;
-    if (geteuid() != 0) skip(); /* who becomes another user, whom modes bind */
+    if (geteuid() != 0) skip(); /* runs as another user, because modes of files do not bind root */
     kept_cache x;
     assert_int_equal(chmod(folder_path(""), 0777), 0);
     assert_int_equal(mkdir(folder_path("closed"), 0700), 0);

@@ -92,7 +92,7 @@ static mst_status compile_badly(void *context, void **data, size_t *size) {
     return MST_FAIL(MST_INVALID, "not compiled");
 }
 
-/* Makes the executable of "made", which compiles to BYTES; NULL: it has none. Returns what is noted of it. */
+/* Makes the executable of "made", which compiles to BYTES; NULL: it has no bytes. Returns its note. */
 static mst_executable_key make(const char *bytes, bool is_found, bool refused) {
     const mst_executable_order order = {.source = source_of("made", "kind"),
                                         .device_type = "NONE",

@@ -10,12 +10,12 @@ static mst_graph *graph;
 static mst_session *session;
 static mst_value w;
 
-/* What the child does; 0 where all is as it must be, else the line. */
+/* The work of the child. Returns 0 if everything is right, else the number of the line. */
 static int in_child(int (*act)(void)) {
     const pid_t child = fork();
     int status = 0;
     if (child == 0) {
-        alarm(60); /* a call that waits for ever */
+        alarm(60); /* a call that waits forever */
         _exit(act());
     }
     assert_true(child > 0 && waitpid(child, &status, 0) == child);

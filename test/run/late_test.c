@@ -441,7 +441,7 @@ static void worker_whose_device_is_stuck_ends_the_job_at_its_deadline(void **sta
 
 extern char **environ;
 
-/* What the process does that the next test starts: what a variable of the environment names never ends. */
+/* The work of the process that the next test starts. A variable of the environment names the run that never ends. */
 static int be_stuck(void) {
     const machine m = make_machine(TIMEOUT, 1, NULL);
     const mst_status status = run(m.session, m.next, NULL);

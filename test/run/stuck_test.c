@@ -112,7 +112,8 @@ static void *run_call(void *context) {
     return NULL;
 }
 
-/* A device may take as long as it likes to give memory: only calls that need new memory wait, and not for ever. */
+/* A device may take very long to allocate memory. Only calls that need new memory wait for it, at most until their
+ * deadline. */
 static void calls_go_on_while_a_device_is_asked_for_memory(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
@@ -262,7 +263,7 @@ static void expect_saved(const machine *m, double wanted) {
     mst_snapshot_release(snapshot);
 }
 
-/* The step has ten minutes: nobody has given it up. */
+/* The step has ten minutes, so it was not given up. */
 static void state_is_read_and_saved_while_a_step_is_stuck_before_the_gate(void **state) {
     (void)state;
     machine m = make_machine(0, NULL);

@@ -1,4 +1,4 @@
-/* A kernel that is wrongly marked as infallible fails after the gate. The step is not committed, and entries that
+/* A kernel that is wrongly marked as infallible fails behind the gate. The step is not committed, and entries that
  * are half written are torn. The error names them, and every use of one fails until it is set or restored. */
 #include <dlfcn.h>
 #include <dnnl.h>
@@ -404,7 +404,7 @@ dnnl_status_t dnnl_sgemm(char transa, char transb, dnnl_dim_t m, dnnl_dim_t n, d
 
 enum { ROWS = 96, BATCH = 16, FEATURES = 400, CLASSES = 5, HIDDEN = 160 /* two units or more in a kernel */ };
 
-/* Lets the last product of step 4 fail, which is one of the update; all steps have as many. */
+/* Lets the last product of step 4 fail. That product belongs to the update, and all steps have equally many. */
 typedef struct failure {
     long long before;       /* calls before the step */
     mst_snapshot *snapshot; /* after step 3 */

@@ -162,7 +162,7 @@ static void expect_bits_of_any_domains(embedding e) {
 static void bits_do_not_depend_on_which_shards_a_domain_has(void **state) {
     (void)state;
     expect_bits_of_any_domains((embedding){.twice = true});
-    expect_bits_of_any_domains((embedding){.words = 300}); /* a word is in some shards and not in others */
+    expect_bits_of_any_domains((embedding){.words = 300}); /* each word is only in some shards */
 }
 
 /* ---- by hand ---- */
@@ -288,8 +288,8 @@ static void index_out_of_range_changes_nothing(void **state) {
     engine_end(t.g, t.session);
 }
 
-/* What a run before has left where the rows come to lie, numbers below 0, is NaN as f32; there are fewer rows than
- * room. */
+/* The memory of the rows still has negative integers from an earlier run, which are NaN as f32. There are fewer rows
+ * than the memory has room for. */
 static void check_numerics_looks_at_the_rows_that_are_there(void **state) {
     (void)state;
     enum { MANY = 1000 };
@@ -371,7 +371,7 @@ static void rows_of_two_shards_are_added_up(void **state) {
     }
 }
 
-/* Of three rows two are there. What is fed is checked, too, since the update takes it as it is. */
+/* Two of three rows are used. Fed rows are checked too, because the update uses them without a check. */
 static void rows_that_are_given_are_applied(void **state) {
     (void)state;
     static const struct {

@@ -41,7 +41,7 @@ static mst_model *build_text(void) {
     return model;
 }
 
-/* Few of the words are often there, the others in some shards and not in others. */
+/* A few words are in most shards, the others only in some. */
 static mst_dataset *texts(int64_t rows) {
     mst_tensor *tensor[2] = {engine_random(MST_F32, MST_SHAPE(rows, LENGTH), 0, 1, 4),
                              engine_tensor(MST_I32, MST_SHAPE(rows), NULL)};

@@ -49,7 +49,7 @@ static const uint8_t jpeg[] = {
     0x41, 0xff, 0xda, 0x00, 0x08, 0x01, 0x01, 0x00, 0x00, 0x3f, 0x00, 0x3a, 0x2f, 0x0a, 0x86, 0xf5, 0x21, 0xff, 0xd9,
 };
 
-/* Ends the test program where a sample cannot be made: that is no test that fails. */
+/* Ends the test program if a sample cannot be made, since that is not the failure of a test. */
 static void need(mst_status status) {
     if (status == MST_OK) return;
     fprintf(stderr, "samples: %s\n", mst_error()->message);

@@ -82,7 +82,7 @@ const told *task_told(task *t, told_kind kind, int32_t from, int number) {
     pthread_mutex_unlock(&t->lock);
     if (e) return e;
     const int self = t->self;
-    tasks_close(t->all); /* their threads must not go on with what is of the test */
+    tasks_close(t->all); /* their threads must not use memory of the test any longer */
     fail_msg("task %d was told of no %s number %d of task %d", self, name[kind], number, from);
     return NULL;
 }

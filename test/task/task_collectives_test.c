@@ -65,7 +65,7 @@ static void run_job(job *j, const char *transport, worker_part part) {
     pthread_barrier_destroy(&j->ended);
 }
 
-/* Every worker has failed with STATUS, and its error has all of TEXTS, which is ended by NULL; but worker EXCEPT. */
+/* Every worker except EXCEPT must have failed with STATUS. Its error must have all of TEXTS, which NULL ends. */
 static void expect_errors(const job *j, int except, mst_status status, const char *const *texts) {
     for (int i = 0; i < WORKERS; i++) {
         const worker *w = &j->worker[i];
@@ -234,7 +234,7 @@ static void wrong_argument_of_one_is_an_error_on_all(void **state) {
 
 /* ---- tasks that do not come ---- */
 
-/* Worker 2, and in the other test worker 0, which leads, closes its task without a word. */
+/* Worker 2, or in the other test worker 0, which leads, closes its task without leaving. */
 static mst_status lose(worker *w, int lost) {
     float data[50000] = {0};
     MST_TRY(mst_task_barrier(w->task));
@@ -274,8 +274,8 @@ static void lost_task_is_named_on_all_others(void **state) {
     expect_errors(&j, 1, MST_UNAVAILABLE, (const char *const[]){": task worker:1 at ", NULL});
 }
 
-/* All come to the first barrier, which has all the time that it needs. To the second one worker 1 comes when the others
- * have given up. */
+/* All reach the first barrier, which has no time limit. Worker 1 reaches the second one when the others have given
+ * up. */
 static mst_status be_late(worker *w) {
     job *j = w->job;
     MST_TRY(mst_task_barrier(w->task));

@@ -170,7 +170,8 @@ static void end_making(making *m) {
     mst_errand_leave(m->errand);
 }
 
-/* That task NUMBER makes TEXT. The bytes are kept in OUT until the next test; NULL: it has compiled them itself. */
+/* Makes the executable of TEXT in task NUMBER. OUT is its bytes, valid until the next test; NULL: the task has compiled
+ * it itself. */
 static void makes(int32_t number, const char *text, char out[64]) {
     making *m = start_making(number, text);
     EXPECT_OK(wait_making(m, 30));
@@ -179,7 +180,7 @@ static void makes(int32_t number, const char *text, char out[64]) {
     end_making(m);
 }
 
-/* Waits until task NUMBER has what TEXT is compiled to, without having made it. */
+/* Waits until task NUMBER has the executable of TEXT without having asked for it. */
 static void wait_until_it_has(int32_t number, const char *text) {
     const mst_executable_source source = {.text = text, .options = "", .plugin = "test", .kind = "test"};
     const int64_t deadline = mst_clock_after(30);

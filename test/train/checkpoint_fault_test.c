@@ -20,8 +20,8 @@ static struct {
     int at, calls;
 } fault;
 
-/* The call number `at` fails, and those after it: of a full disk the writes; where all is torn or read-only,
- * everything; a permission is denied once. What is torn, and what a full disk takes, is half of the write. */
+/* Call number `at` fails, and so do later ones: on a full disk only writes, on a torn or read-only disk all calls. A
+ * denied permission is denied only once. A write to a full disk, and a torn write, writes half of its bytes. */
 static int fail_at(mst_file_call call, size_t *size) {
     static const int codes[NUM_WAYS] = {ENOSPC, EROFS, EACCES, EIO};
     const int number = fault.calls++;
@@ -32,7 +32,7 @@ static int fail_at(mst_file_call call, size_t *size) {
     return codes[fault.way];
 }
 
-/* Trains on from the newest checkpoint to SAVING_STEPS steps, with the fault where FAULT.at is reached. */
+/* Resumes from the newest checkpoint and trains to SAVING_STEPS steps. The fault happens at call FAULT.at. */
 static mst_status train_with_fault(int64_t steps, int at, fault_way way) {
     mst_model *model = saving_model(saving_adam, 8);
     mst_checkpoint_manager *manager = saving_manager((mst_checkpoint_options){.every_steps = 2, .keep = 1});
@@ -74,7 +74,7 @@ static void whatever_call_fails_a_good_checkpoint_is_there(void **state) {
     }
 }
 
-/* What cannot be looked at is not taken for missing. */
+/* A file whose status cannot be read does not count as missing. */
 static int fail_to_look(mst_file_call call, size_t *size) {
     (void)size;
     if (call == MST_FILE_LOOK) return EIO;
@@ -95,7 +95,7 @@ static void file_that_cannot_be_looked_at_is_not_removed(void **state) {
     assert_int_equal(saving_resume(got, NULL), 4);
 }
 
-/* The list of the folder breaks off: an older checkpoint would be taken for the newest. */
+/* Listing the folder fails half-way. If that were ignored, an older checkpoint could count as the newest. */
 static _Atomic bool readdir_fails;
 struct dirent *readdir(DIR *list) {
     static struct dirent *(*next)(DIR *);

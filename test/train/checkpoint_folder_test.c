@@ -84,7 +84,8 @@ static void files_that_others_write_in_the_folder_stay(void **state) {
     assert_non_null(strstr(saving_files(), "model.ckpt-9.data-00000-of-00001 model.ckpt-9.index table.csv "));
 }
 
-/* Between data and index there is data alone: a training that begins then takes it for what was left. */
+/* While a save is between data and index, there are only data. Another training that begins then must not remove them
+ * as left over. */
 static int open_meanwhile(mst_file_call call, size_t *size) {
     static int renames;
     (void)size;
@@ -150,7 +151,7 @@ static void names_of_the_state_file_count_inside_the_folder_only(void **state) {
     }
 }
 
-/* As TensorFlow writes it where the folder was named with its whole path; then the folder is moved. */
+/* A state file as TensorFlow writes it for a folder with an absolute path; then the folder is moved. */
 static void whole_paths_of_the_state_file_are_found_where_the_folder_is(void **state) {
     (void)state;
     char got[65];
@@ -247,7 +248,7 @@ static void set_time(const char *name, time_t seconds) {
     assert_int_equal(utimensat(AT_FDCWD, folder_path(name), times, 0), 0);
 }
 
-/* One copies a folder and gives the files other times. What the state file does not name was kept for good. */
+/* A copied folder, whose files have other times. Checkpoints that the state file does not name are kept for good. */
 static void times_of_files_do_not_tell_the_order(void **state) {
     (void)state;
     char got[65];
@@ -276,7 +277,7 @@ static void times_of_files_do_not_tell_the_order(void **state) {
     }
 }
 
-/* The process is killed when the index is there and the state file not yet: that one is the newest all the same. */
+/* The process is killed after the index was written, and before the state file. That checkpoint is still the newest. */
 static void checkpoint_that_the_state_file_does_not_name_yet_is_the_newest(void **state) {
     (void)state;
     char got[65];

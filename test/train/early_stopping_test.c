@@ -75,7 +75,7 @@ static void undisturbed(int64_t patience, int64_t epochs, run *r, char sha[65]) 
     mst_model_destroy(r->model);
 }
 
-/* Another process would find the folder so. */
+/* Another process would find the folder in this state. */
 static mst_status in_a_new_process(run *r, int64_t patience, int64_t epochs, const mst_callback *more) {
     mst_checkpoint_manager *manager;
     const mst_checkpoint_options options = {.directory = folder_path("run"), .every_steps = 1};
@@ -200,7 +200,8 @@ static void resume_without_it(mst_model *model, int64_t epochs) {
     mst_dataset_release(data);
 }
 
-/* The best weights were trained on: those kept beside are of before, and nothing tells what was best since. */
+/* Training went on from the best weights. The best weights that were kept are older, and the best value since then is
+ * not known. */
 static void a_fit_without_it_in_between_is_not_lost(void **state) {
     (void)state;
     run r, same;

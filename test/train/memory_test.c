@@ -98,8 +98,8 @@ typedef struct meter {
     int64_t copied, steps;
 } meter;
 
-/* From the end of one step to that of the next nothing but the step has run; the first makes plans and moves constants
- * and first values. */
+/* Between the ends of two steps, only one step runs. The first step also makes plans, and copies constants and first
+ * values. */
 static mst_status compare_bytes(void *context, mst_train_state *state) {
     meter *m = context;
     const int64_t before = m->copied;

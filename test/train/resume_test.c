@@ -288,7 +288,7 @@ static mst_status take(void *context, mst_train_state *state) {
     return mst_store_snapshot(a->store, &a->snapshot[a->count++]);
 }
 
-/* Every snapshot of the album goes on to what the fit that it was taken of ended with. */
+/* A fit that resumes from any snapshot of the album ends like the fit from which it was taken. */
 static void expect_all_go_on(album *a, place where, const outcome *wanted) {
     char what[64];
     for (int i = 0; i < a->count; i += stride()) {
@@ -427,7 +427,7 @@ static void steps_count_from_the_beginning_of_the_fit(void **state) {
     end(&wanted);
 }
 
-/* The end of an epoch is made up for where the snapshot is of the moment between its last step and its end. */
+/* If the snapshot was taken between the last step and the end of an epoch, the end of the epoch is made up for. */
 static void fit_of_a_number_of_steps_ends_its_last_epoch(void **state) {
     (void)state;
     const mst_optimizer adam = optimizers[ADAM].optimizer;

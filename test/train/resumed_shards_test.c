@@ -367,7 +367,7 @@ static void run_job(job *j) {
     worker tasks[TASKS_MOST];
     const int count = j->workers + j->servers;
     tasks_find_addresses(j->address, count);
-    for (int i = count - 1; i >= 0; i--) { /* servers come first: who is refused tries again after a second */
+    for (int i = count - 1; i >= 0; i--) { /* servers come first: a refused worker tries again after a second */
         tasks[i] = (worker){.job = j, .number = i};
         assert_int_equal(pthread_create(&tasks[i].thread, NULL, i < j->workers ? work : serve, &tasks[i]), 0);
     }

@@ -176,7 +176,7 @@ static void run_job(served_job *j) {
         task[i] = (served_task){.job = j, .number = is_server ? i : i - SERVERS};
         task[i].rate = &j->rate[task[i].number];
         assert_int_equal(pthread_create(&task[i].thread, NULL, is_server ? serve : work, &task[i]), 0);
-        if (i == SERVERS - 1) usleep(30000); /* until they listen: who is refused tries again after a second */
+        if (i == SERVERS - 1) usleep(30000); /* wait until they listen: a refused worker tries again after a second */
     }
     for (int i = 0; i < TASKS; i++) pthread_join(task[i].thread, NULL);
 }
@@ -264,7 +264,7 @@ static void weighted_rows_and_uneven_batches_are_reported_as_by_one_process(void
     }
 }
 
-/* Who makes the last step has seen the gradients of all steps, those of the other worker too, each once. */
+/* The worker that makes the last step has values with the gradients of all steps of both workers, each once. */
 static void metrics_of_an_asynchronous_job_are_of_all_workers(void **state) {
     (void)state;
     pthread_barrier_t meets;

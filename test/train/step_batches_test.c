@@ -15,7 +15,7 @@ enum { EPOCHS = 3, PER_EPOCH = 5, SHARDS = 4, NONE = -1 };
 
 /* ---- data ---- */
 
-/* What the map of the data has done, and what it is to do. */
+/* What the map of the dataset has done, and what it should do. */
 typedef struct mapping {
     atomic_int calls;
     atomic_int damaged;      /* the row in which it fails; NONE: none */

@@ -21,7 +21,7 @@ static void open_two(tasks *all, const mst_transport_options *options, const mst
     for (int i = 0; i < 2; i++) task_told(&all->task[i], TOLD_CONTROL, 1 - i, 0);
 }
 
-/* The tasks have heard nothing but each other, and are connected still. */
+/* The tasks have received messages only from each other, and are still connected. */
 static void close_undisturbed(tasks *all) {
     for (int i = 0; i < 2; i++) task_say(all, i, 1 - i, "last");
     for (int i = 0; i < 2; i++) {
@@ -34,7 +34,7 @@ static void close_undisturbed(tasks *all) {
     tasks_use_keys(NULL);
 }
 
-/* Asks TIMES at once at one address; returns how many are answered. WHY has a reason of one that is not. */
+/* Asks TIMES at the same time at one address; returns how many are answered. WHY is the reason of one that is not. */
 static int ask(const char *address, const mst_cluster_keys *keys, int times, char why[160]) {
     const char *addresses[2 * PLACES] = {NULL};
     mst_transport_answer answer[2 * PLACES];

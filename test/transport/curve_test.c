@@ -6,7 +6,7 @@
 
 static const mst_transport_type *type;
 
-/* Tasks 0 and 1 have KEYS and are connected; task 2 has OTHER, and tries to reach both, and they it. */
+/* Tasks 0 and 1 have KEYS and are connected. Task 2 has OTHER; it tries to connect to both, and they to it. */
 static void open_with_stranger(tasks *all, const mst_cluster_keys *keys, const mst_cluster_keys *other) {
     tasks_use_keys(keys);
     tasks_make(all, type, 3, NULL);
@@ -23,7 +23,7 @@ static void open_with_stranger(tasks *all, const mst_cluster_keys *keys, const m
     }
 }
 
-/* The two go on, and once the stranger has their key it is one of them. */
+/* The two go on. When the stranger has their key, it can connect. */
 static void expect_refused(const mst_cluster_keys *keys, const mst_cluster_keys *other) {
     tasks all;
     open_with_stranger(&all, keys, other);
@@ -55,7 +55,7 @@ static void peer_with_another_key_gets_nowhere_and_is_told(void **state) {
     expect_refused(&keys, &other);
 }
 
-/* It knows the listener's public key, which is sent to nobody, but has no pair that may come in. */
+/* It knows the listener's public key, which is never sent, but its own pair of keys is not accepted. */
 static void peer_with_half_of_the_key_gets_nowhere(void **state) {
     (void)state;
     const mst_cluster_keys keys = tasks_keys(1);

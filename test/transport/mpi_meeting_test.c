@@ -124,7 +124,7 @@ static void send_copy(int32_t to, int32_t from, uint64_t instance, const unsigne
     free(copy);
 }
 
-/* None is taken for one that was meant: all still find each other, and what process 0 has put. */
+/* Wrong messages are ignored: all processes still find each other, and the data that process 0 has put. */
 static void damaged_messages_are_dropped(void **state) {
     (void)state;
     unsigned char message[256];
@@ -143,7 +143,7 @@ static void damaged_messages_are_dropped(void **state) {
     run_tasks();
 }
 
-/* What a process has sent that another one has replaced is of no use. */
+/* Messages of a process that another one has replaced are ignored. */
 static void earlier_process_of_a_task_is_forgotten(void **state) {
     (void)state;
     unsigned char message[256];
@@ -153,7 +153,7 @@ static void earlier_process_of_a_task_is_forgotten(void **state) {
     run_tasks();
 }
 
-/* Nor is what is meant for another process: the MPI waits, and is not let go. */
+/* So are messages to another process: the MPI waits on. */
 static void go_for_another_process_is_dropped(void **state) {
     (void)state;
     unsigned char message[256];

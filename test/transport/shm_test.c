@@ -57,7 +57,7 @@ static void bytes_stay_the_senders_until_they_are_copied(void **state) {
     tasks_close(&all);
 }
 
-/* As by a task that was stopped when the generation ended, and learns of that later than it goes on. */
+/* Simulates a task that was stopped when the generation ended, and sends before it learns of that. */
 static void bytes_that_are_written_again_in_a_later_generation_do_not_count(void **state) {
     (void)state;
     static unsigned char into[BYTES];
@@ -86,7 +86,7 @@ static void bytes_that_are_written_again_in_a_later_generation_do_not_count(void
 static void who_borrows_reads_the_bytes_where_they_lie(void **state) {
     (void)state;
     static unsigned char into[BYTES];
-    for (int first = 0; first < 2; first++) { /* which comes first, the message or who borrows it */
+    for (int first = 0; first < 2; first++) { /* the message may come before or after its borrower */
         tasks all;
         mst_timeline sent = {0}, got = {0};
         mst_kept_part *lent = NULL;
@@ -475,8 +475,8 @@ static int make_link(void) {
     return found;
 }
 
-/* PACKET, with file FD (-1: none), or followed by the bytes of PIECE (NULL: none), is refused with WHY, and the task
- * that it seems to be of is connected again. */
+/* PACKET is sent with file FD (-1: none), or followed by the bytes of PIECE (NULL: none). It must be refused with WHY,
+ * and the task in whose name it was sent is then connected again. */
 static void expect_refused(const mst_shm_packet *packet, int fd, const mst_iov *piece, const char *why) {
     tasks all;
     char byte;

@@ -105,7 +105,7 @@ static void *say_hello(void *context, size_t *bytes) {
     return strdup(context);
 }
 
-/* What one who asks is told of the task at ADDRESS; the report's text, or why there is none. */
+/* Asks the task at ADDRESS for its report; returns the report's text, or why there is none. */
 static void ask(const char *address, const mst_cluster_keys *keys, char text[160]) {
     mst_transport_answer answer;
     EXPECT_OK(type->ask(keys, &address, 1, 30, &answer));
@@ -258,7 +258,7 @@ static void write_frame(int connection, int flags, const void *body, size_t size
     assert_int_equal(write(connection, frame, size + 2), size + 2);
 }
 
-/* Takes a connection, lets it in, and keeps in HELLO of *SIZE what it has shown. */
+/* Accepts a connection, and copies the bytes of its login to HELLO, *SIZE in all. */
 static int let_in(int listener, unsigned char hello[MOST], size_t *size) {
     static const char ready[] = "\5READY\13Socket-Type\0\0\0\6ROUTER";
     unsigned char greeting[GREETING], initiate[MOST];
@@ -314,7 +314,7 @@ static void program_that_listens_for_a_task_is_not_taken_for_it(void **state) {
     tasks_use_keys(NULL);
 }
 
-/* Shows the task at ADDRESS what HELLO has; whether it lets who does so in. *KEPT: the connection, where KEPT is not
+/* Sends HELLO to the task at ADDRESS. Returns whether the task accepts the connection, which *KEPT gets unless KEPT is
  * NULL. */
 static bool show_hello(const char *address, const unsigned char *hello, size_t size, int *kept) {
     const struct sockaddr_in at = at_port(address);
@@ -338,7 +338,7 @@ static bool is_let_in(const char *address, const unsigned char *hello, size_t si
     return show_hello(address, hello, size, NULL);
 }
 
-/* What a process with KEYS shows with LOGIN. */
+/* The proof of a process with KEYS for LOGIN. */
 static size_t hello_of(const mst_cluster_keys *keys, const char *login, unsigned char hello[MOST]) {
     char proof[MST_TOKEN_PROOF];
     mst_token_prove(keys, MST_TOKEN_LOGIN_PROOF, login, NULL, NULL, proof);
@@ -352,7 +352,7 @@ static void make_login(const char *address, double seconds, char login[MST_TOKEN
     assert_true(mst_token_login_make(mst_clock_after(seconds), numeric, login));
 }
 
-/* What a process with KEYS shows at ADDRESS, SECONDS from now. */
+/* The login and proof of a process with KEYS at ADDRESS, SECONDS from now. */
 static size_t make_hello(const mst_cluster_keys *keys, const char *address, double seconds, unsigned char hello[MOST]) {
     char login[MST_TOKEN_LOGIN];
     make_login(address, seconds, login);

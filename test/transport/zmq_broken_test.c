@@ -107,7 +107,7 @@ static void end_of_a_pending_connection_is_not_that_of_a_task(void **state) {
     tell(&f, ZMQ_EVENT_ACCEPTED, FD);
     number[1] = f.transport.pending[0].connection.number;
     tell(&f, ZMQ_EVENT_DISCONNECTED, FD);
-    /* a newcomer that was turned away after its first message is neither a task nor a visitor: number 0 */
+    /* a pending connection that was refused after its first message is neither a task nor a status client: number 0 */
     tell(&f, ZMQ_EVENT_ACCEPTED, FD);
     mst_zmq_pending_identified(&f.transport, FD);
     tell(&f, ZMQ_EVENT_DISCONNECTED, FD);

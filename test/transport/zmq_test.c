@@ -105,7 +105,7 @@ static void killed_peer_is_lost_within_a_second_and_comes_back(void **state) {
     tasks_close(&all);
 }
 
-/* What is for a peer that was lost, and is not there again, holds up no end. */
+/* Messages to a peer that was lost and has not come back do not delay the end of the transport. */
 static void lost_peer_is_not_waited_for_at_the_end(void **state) {
     (void)state;
     tasks all;
@@ -147,7 +147,7 @@ static void stopped_peer_is_lost_after_the_timeout_and_comes_back(void **state) 
     }
 }
 
-/* What is on loan to libzmq comes back although nobody reads it. */
+/* Memory that is lent to libzmq is returned even if nobody reads the message. */
 static void generation_ends_while_the_peer_is_stopped(void **state) {
     (void)state;
     enum { BYTES = 50000000 };
@@ -168,7 +168,7 @@ static void generation_ends_while_the_peer_is_stopped(void **state) {
     tasks_close(&all);
 }
 
-/* The first answers on; the second is told that it is one too many, and is connected when the first has gone. */
+/* The first process still answers. The second is refused, and is connected after the first has ended. */
 /* Opens a second process with the number 1, which talks to task 0 of ALL. */
 static void open_second(const tasks *all, const mst_transport_options *options, uint64_t instance, tasks *second) {
     tasks_make(second, type, 2, options);
@@ -252,8 +252,8 @@ static bool set_loopback(bool up) {
     return set;
 }
 
-/* What is said is lost where the connection breaks before it has come, as it may between tasks that get no time: so it
- * is said again. */
+/* A message is lost if the connection breaks before it arrives, which may happen on a busy machine. So it is sent
+ * again. */
 static void say_until_heard(tasks *all, int32_t from, int32_t to) {
     const int64_t deadline = mst_clock_after(TASK_SECONDS);
     const int before = task_count(&all->task[to], TOLD_CONTROL, from);

@@ -200,7 +200,7 @@ static void epochs_and_seeds_differ(void **state) {
     free(seed);
 }
 
-/* Also where a shuffle mixes the passes: then each picture has still that of each of its passes, in some order. */
+/* Also if a shuffle mixes the passes. Then each picture still has the changes of each of its passes, in some order. */
 static void repetition_r_is_epoch_r(void **state) {
     (void)state;
     enum { REPEAT = 3, EPOCH = 2 };
@@ -278,7 +278,7 @@ static void saved_positions_go_on_with_the_same_pictures(void **state) {
     }
 }
 
-/* A zip numbers its rows as they come, so that what a row draws must not follow from its number. */
+/* A zip numbers its rows in the order in which they come, so random changes must not depend on that number. */
 static void a_zip_behind_a_shuffle_has_the_same_pictures(void **state) {
     (void)state;
     mst_dataset *d = pictures(PICTURES);

@@ -23,7 +23,7 @@ static void expect_file(const mst_image_folder *folder, int64_t i, const char *e
     if (folder->label) assert_int_equal(folder->label[i], label);
 }
 
-/* The same names in two folders make no difference. */
+/* Files with the same name in two folders are different pictures. */
 static void pictures_of_folders_below_are_of_the_class(void **state) {
     (void)state;
     static const char *const folders[] = {"cat", "cat/2022", "cat/2021", "cat/2021/may", "dog"};
@@ -105,7 +105,8 @@ static void link_to(const char *target, const char *name) {
     assert_int_equal(symlink(target, folder_path(name)), 0);
 }
 
-/* A folder that two links lead to is listed twice. Two links in each of 30 folders, to the next one, are 2^30 ways. */
+/* A folder that two links lead to is listed twice. With two links to the next folder in each of 30 folders, there would
+ * be 2^30 paths. */
 static void ways_by_links_are_bounded(void **state) {
     (void)state;
     mst_image_folder folder;

@@ -311,7 +311,7 @@ static void pictures_that_cannot_be_looked_at_are_not_left_out(void **state) {
 }
 
 /* A header that names 8000 x 8000 pixels, and no data. */
-/* So that a label does not cost a picture. */
+/* Reading a label must not decode the picture. */
 static void labels_are_copied_without_decoding_pictures(void **state) {
     (void)state;
     mst_dataset *whole, *scaled, *flipped;

@@ -47,7 +47,7 @@ static mst_dataset *open_lines(const mst_lines_options *options) {
     return dataset;
 }
 
-/* The id that a line tells; -1 where it is not what was written. */
+/* The id at the beginning of a line; -1 if the line is not the one that was written. */
 static int64_t id_of(const void *data, size_t size) {
     char text[TEXT], expected[TEXT];
     if (size >= TEXT) return -1;
@@ -164,7 +164,7 @@ static void check_pipelines(void (*check)(const ledger *l)) {
     for (int compress = 0; compress < 2; compress++) {
         write_files(FILES, counts, compress);
         for (const pipeline_options *o = pipelines; o < pipelines + PIPELINES; o++)
-            if (!compress || o->buffer) /* no permutation of what only comes forward */
+            if (!compress || o->buffer) /* files that are read forward have no permutation */
                 check(&(const ledger){.build = build,
                                       .context = o,
                                       .read = take_ids,

@@ -112,7 +112,7 @@ static void check_pipelines(void (*check)(const ledger *l)) {
     for (int compression = 0; compression < 2; compression++) {
         records_write(FILES, counts, (mst_tfrecord_compression)compression);
         for (const pipeline_options *o = pipelines; o < pipelines + PIPELINES; o++)
-            if (!compression || o->buffer) /* no permutation of what only comes forward */
+            if (!compression || o->buffer) /* files that are read forward have no permutation */
                 check(&(const ledger){.build = build_epochs,
                                       .context = o,
                                       .read = records_ids,

@@ -140,7 +140,7 @@ static void a_broken_pass_leaves_nothing(void **state) {
     }
 }
 
-/* It would be written anew over what may be a good file. */
+/* Otherwise it would be written again, over a file that may be good. */
 static void a_file_that_cannot_be_looked_at_is_not_taken_for_missing(void **state) {
     (void)state;
     counter c = {0};
@@ -334,7 +334,7 @@ static void two_iterators_write_at_once(void **state) {
     mst_dataset_release(d);
 }
 
-/* Of the processes one may find the file of another half way; whoever is killed leaves none. */
+/* A process may find the unfinished file of another one. A killed process leaves no file. */
 static void processes_write_at_once(void **state) {
     (void)state;
     enum { PROCESSES = 4 };
@@ -438,8 +438,8 @@ static struct {
     int at, calls;
 } fault;
 
-/* The call number `at` fails, and those after it but to remove a file; a permission is denied once. Of a write that a
- * full disk takes or that is torn half is done. */
+/* Call number `at` fails, and so do later calls, except those that remove a file. A denied permission is denied only
+ * once. A write to a full disk, and a torn write, writes half of its bytes. */
 static int fail_at(mst_file_call call, size_t *size) {
     static const int codes[NUM_WAYS] = {ENOSPC, EROFS, EACCES, EIO};
     const int number = fault.calls++;

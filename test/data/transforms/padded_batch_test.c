@@ -31,7 +31,7 @@ static mst_dataset *open_blocks(void) {
     return d;
 }
 
-/* The blocks of a batch, whose lengths are WANT[0] and WANT[1], or where those are 0 the longest; PAD around them. */
+/* The rows of a batch, padded with PAD to lengths WANT[0] and WANT[1], or where these are 0 to the longest row. */
 static void expect_blocks(const mst_batch *batch, const int64_t *want, float pad) {
     mst_tensor *block, *number;
     EXPECT_OK(mst_batch_tensor(batch, 0, &block));

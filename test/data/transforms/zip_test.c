@@ -152,7 +152,8 @@ static void a_restored_position_goes_on_with_the_same_pairs(void **state) {
     }
 }
 
-/* The second shuffle holds rows of the first one's permutation, also of the one of the last repetition. */
+/* The buffer of the second shuffle has rows of the first one's permutation, and of its permutation in the previous
+ * repetition. */
 static mst_dataset *shuffled_twice(bool repeats) {
     mst_dataset *dataset = zip(shuffled(30, 4, 1), shuffled(30, 4, 1));
     const mst_shuffle_options full = {.seed = 7}, buffer = {.buffer_size = 9, .seed = 8};
@@ -236,8 +237,8 @@ static void permutations_over_several_passes_are_restored_at_every_position(void
     }
 }
 
-/* The position of a zip holds its rows: it shows those that nobody needs any more. Here a zip is part of a zip, and the
- * permutation of the second pass keeps where they were when it began. */
+/* The position of a zip includes its rows, so it shows whether rows are kept that nobody needs. Here a zip is part of a
+ * zip, and the permutation of the second pass keeps their positions at its beginning. */
 static void rows_are_forgotten_when_nobody_needs_them(void **state) {
     (void)state;
     const mst_shuffle_options full = {.seed = 7}, buffer = {.buffer_size = 9, .seed = 8};

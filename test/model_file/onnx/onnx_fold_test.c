@@ -97,7 +97,7 @@ static void check_cases(const fold_case *cases, size_t count) {
     }
 }
 
-/* What each operator makes of sizes, as a value; the number of examples is known in a run only. */
+/* The results of each operator for sizes, as values. The number of examples is known only in a run. */
 static void sizes_are_values(void **state) {
     (void)state;
     const fold_case cases[] = {
@@ -199,7 +199,8 @@ static void what_only_a_run_knows(void **state) {
 /* y becomes the value a with as many rows as there are examples. */
 #define FLAT ";Slice n s l0 l1;Concat t n minus axis=0;Reshape y a t"
 
-/* Whatever makes other rows of examples: how many each example has is not known, and never taken from before. */
+/* After an operator that makes other rows of the examples, the number of rows per example is not known, and no earlier
+ * number is used. */
 static void other_rows(void **state) {
     (void)state;
     static const char *const makers[] = {
@@ -242,7 +243,7 @@ static void known_rows(void **state) {
     check_cases(cases, sizeof cases / sizeof *cases);
 }
 
-/* x has as many rows as z where their dimensions have one name. */
+/* x has as many rows as z if their dimensions have the same name. */
 static void rows_of_other_inputs(void **state) {
     (void)state;
     for (int same = 0; same < 2; same++) {
