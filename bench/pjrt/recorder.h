@@ -1,5 +1,5 @@
-/** The plugin of `muster-bench compiled` and `muster-bench device`: it hands all calls on to a real plugin, and can make
- *  those of a step again, without Muster. A step must be one that does the same each time.
+/** The plugin of `muster-bench compiled` and `muster-bench device`: it hands all calls on to a real plugin, and can
+ *  make those of a step again, without Muster. A step must be one that does the same each time.
  *
  *  MUSTER_BENCH_PLUGIN  the file of the real plugin
  *  MUSTER_BENCH_START   a file that gets, as text, three times of a process in seconds on CLOCK_MONOTONIC: when the
