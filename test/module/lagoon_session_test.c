@@ -19,11 +19,13 @@ static void session_has_devices_that_compile(void **state) {
     engine_end(g, session);
 }
 
-/* The name of the I-th program that DEVICE called in the traced run; "": there are fewer. */
-static const char *traced_call(const mst_trace *trace, int device, int i) {
+/* The name of the I-th program that DEVICE called in the traced run, or for whose compiler it waited if COMPILES;
+ * "": there are fewer. */
+static const char *traced_call(const mst_trace *trace, int device, bool compiles, int i) {
     const mst_traced_device *traced = &trace->run[0].device[device];
     for (int64_t k = 0; k < traced->num_did; k++)
-        if (traced->did[k].kind == MST_DO_RUN && i-- == 0) return traced->did[k].name;
+        if (traced->did[k].kind == MST_DO_RUN && traced->did[k].compiles == compiles && i-- == 0)
+            return traced->did[k].name;
     return "";
 }
 
@@ -45,11 +47,16 @@ static void programs_of_a_traced_run_are_noted(void **state) {
     mst_session_trace(session, trace);
     EXPECT_OK(mst_session_run(session, NULL, 0, fetches, 2, NULL));
     assert_int_equal(mst_trace_num_runs(trace), 1);
-    assert_string_equal(traced_call(trace, 0, 0), "program_0");
-    assert_string_equal(traced_call(trace, 0, 1), "v/commit");
-    assert_string_equal(traced_call(trace, 0, 2), "");
-    assert_string_equal(traced_call(trace, 1, 0), "program_1");
-    assert_string_equal(traced_call(trace, 1, 1), "");
+    assert_string_equal(traced_call(trace, 0, false, 0), "program_0");
+    assert_string_equal(traced_call(trace, 0, false, 1), "v/commit");
+    assert_string_equal(traced_call(trace, 0, false, 2), "");
+    assert_string_equal(traced_call(trace, 1, false, 0), "program_1");
+    assert_string_equal(traced_call(trace, 1, false, 1), "");
+    assert_string_equal(traced_call(trace, 0, true, 0), "program_0"); /* it was not compiled before */
+    assert_string_equal(traced_call(trace, 0, true, 1), "");
+    assert_string_equal(traced_call(trace, 1, true, 0), "program_1");
+    assert_int_equal(trace->run[0].device[0].num_programs, 1);
+    assert_string_equal(trace->run[0].device[0].program[0].name, "program_0");
     engine_end(g, session);
     mst_trace_destroy(trace);
 }
