@@ -6,7 +6,8 @@
  *   --times N       how often the second program prints its values (default 2; 0: for ever)
  *   --device TYPE   of the devices in the programs (default cpu: /cpu:0 and /cpu:1); gpu: /gpu:0 and /gpu:1
  *   --devices LIST  those of the sessions (default cpu:2). What asks for a device that is not in it is on the CPU, as
- *                   the log shows. With GPUs: --device gpu --devices gpu:2
+ *                   the log shows. With GPUs: --device gpu --devices gpu:2. Then the limits are those of a GPU and of
+ *                   two logical ones on it
  */
 #include <muster/muster.h>
 #include <stdio.h>
@@ -148,7 +149,12 @@ static void list_devices(const char *spec) {
     int count;
     check(mst_devices_describe(spec, NULL, info, MOST, &count));
     printf("devices of \"%s\":\n", spec);
-    for (int i = 0; i < count && i < MOST; i++) printf("  %s, %d threads\n", info[i].name, info[i].num_threads);
+    for (int i = 0; i < count && i < MOST; i++) {
+        if (info[i].physical < 0)
+            printf("  %s, %d threads\n", info[i].name, info[i].num_threads);
+        else
+            printf("  %s, on physical device %d, %s\n", info[i].name, info[i].physical, info[i].kind);
+    }
 }
 
 /* A session that sees only some of its devices. */
@@ -162,21 +168,34 @@ static void list_visible(const char *devices, const char *visible) {
     mst_graph_destroy(g);
 }
 
-/* A step that needs about 12 MB, on DEVICES with MEGABYTES each. */
+/* A step that needs about 12 MB, on DEVICES with MEGABYTES (of 2^20 bytes) each. */
 static void limited(const char *devices, int64_t megabytes) {
     mst_graph *g = new_graph();
     mst_value x = mst_random_uniform(g, MST_SHAPE(1000, 1000));
     mst_value sum = mst_reduce_sum(mst_matmul(x, mst_transpose(x)));
     mst_session *session;
-    check(mst_session_create(g, &(mst_session_options){.devices = devices, .memory_limit = megabytes * 1000000},
-                             &session));
+    check(mst_session_create(g, &(mst_session_options){.devices = devices, .memory_limit = megabytes << 20}, &session));
     if (mst_session_run(session, NULL, 0, &sum, 1, NULL))
         printf("%s with %lld MB: %s\n", devices, (long long)megabytes, mst_error()->message);
     else
         printf("%s with %lld MB each: the step takes %.1f MB\n", devices, (long long)megabytes,
-               (double)mst_session_device_memory(session, 0) / 1e6);
+               (double)mst_session_device_memory(session, 0) / (1 << 20));
     mst_session_destroy(session);
     mst_graph_destroy(g);
+}
+
+/* Limits of one device, and of two logical ones: of a CPU its cores are shared, of a GPU its memory too. */
+static void list_and_limit(const flags *f) {
+    const bool physical = strncmp(f->devices, "gpu", 3) == 0 || strncmp(f->devices, "tpu", 3) == 0;
+    char one[NAME], two[NAME];
+    snprintf(one, NAME, "%.3s%s", physical ? f->devices : "cpu", physical ? ":1" : "");
+    snprintf(two, NAME, "%.3s%s", one, physical ? ":1x2" : ":2");
+    list_devices(one);
+    list_devices(two);
+    list_visible(physical ? two : "cpu:4/1", physical ? "1" : "0,2");
+    limited(one, 4096);
+    limited(two, 1024);
+    limited(one, 5);
 }
 
 int main(int argc, char **argv) {
@@ -204,11 +223,6 @@ int main(int argc, char **argv) {
     constants("/gpu:1", true);
     large_product("cpu", "/cpu:0", &f);
     large_product(f.devices, device_name(&f, 1, name), &f);
-    list_devices("cpu");
-    list_devices("cpu:2");
-    list_visible("cpu:4/1", "0,2");
-    limited("cpu", 4096);
-    limited("cpu:2", 1024);
-    limited("cpu", 5);
+    list_and_limit(&f);
     return 0;
 }

@@ -155,7 +155,8 @@ MST_API mst_precision mst_precision_here(mst_precision wanted);
  *  list of accelerators does not count. */
 MST_API int mst_session_num_devices(const mst_session *session);
 MST_API const char *mst_session_device(const mst_session *session, int i);
-/** Bytes on device I: of variables, of constants of the plans that are kept, and of the memory of steps. */
+/** Bytes on device I: of variables, of constants of the plans that are kept, and of the memory of steps. If the device
+ *  compiles and has a limit of memory, also those of the inside of programs, as the compiler says. */
 MST_API int64_t mst_session_device_memory(const mst_session *session, int i);
 /** Number of runs that the calling thread made alone for all devices, although each device has a thread. It does so
  *  when that measures faster: other programs keep cores busy, and the devices would wait for each other. Only for 2 to

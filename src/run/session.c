@@ -316,7 +316,7 @@ int64_t mst_session_device_memory(const mst_session *session, int i) {
     if (MST_IS_NULL(session)) return 0;
     const int place = mst_devices_listed(&session->devices, i);
     if (place < 0) return 0;
-    int64_t bytes = session->state_bytes[place] + session->constant_bytes[place];
+    int64_t bytes = session->state_bytes[place] + session->constant_bytes[place] + session->inside_bytes[place];
     for (int k = 0; k < session->num_slots; k++)
         bytes += session->slots[k].arena[place].bytes + session->slots[k].frame.strings[place].bytes;
     return bytes;
