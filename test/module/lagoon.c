@@ -1,27 +1,28 @@
-/* The module `lagoon`: devices that compile. Each has memory that nobody else may touch, and interprets the text of its
- * programs (support/hlo_interpreter.h). So tests see what a device gets, and not what a kernel would make of the plan.
+/* The module `lagoon`: devices for tests, which compile programs. Each has memory that nobody else may access, and
+ * interprets the StableHLO of its programs (support/hlo_interpreter.h). So tests check the programs that a device
+ * gets, and not kernels of the library.
  *
- * Addresses are names of arrays, and programs run late, on a thread for each device (support/late_arrays.h). So what
- * works here makes no assumption on when a device is done. Compiling a text, which is to parse it, is an errand
- * (run/errand.h): the first run of a program waits for it.
+ * The addresses of arrays are only names, and programs run late, on a thread for each device
+ * (support/late_arrays.h). So code that works here does not assume that a device is done when a call returns.
+ * Compiling, which here is parsing, is an errand (run/errand.h): the first run of a program waits for it.
  *
- * What is donated to a program is gone when the program has ended, and has no name from its start on: who reads it all
- * the same finds no array. An array with two names is not taken: the program reads it like any other.
+ * An array that is donated to a program has no name from the start of the program on, and is freed at its end:
+ * reading it is an error. An array with two names is not donated: the program reads it like any other.
  *
- * Variables of the environment are for tests:
+ * Tests set these variables of the environment:
  *
- *   MUSTER_LAGOON_FAIL=N           the run of a program that is number N in this process, from 1, fails
+ *   MUSTER_LAGOON_FAIL=N           run number N of a program in this process, counted from 1, fails
  *   MUSTER_LAGOON_STUCK=N          that run never ends
- *   MUSTER_LAGOON_COMPILE_STUCK=N  the text that is the Nth to be compiled in this process never is
+ *   MUSTER_LAGOON_COMPILE_STUCK=N  compilation number N of this process never ends
  *   MUSTER_LAGOON_HOLD=FILE        while there is a file FILE.D, no run on device D ends; while there is a file
  *                                  FILE.text, no text is compiled
- *   MUSTER_LAGOON_TEXTS=FILE       each text that is new in this process is appended to FILE, then a line "// ----";
+ *   MUSTER_LAGOON_TEXTS=FILE       each new program of this process is appended to FILE, then a line "// ----";
  *                                  several processes may share it
- *   MUSTER_LAGOON_BYTES=FILE       executables are bytes: a random number, which is another one each time that a text
- *                                  is compiled, and the text. They are made by mst_executable_make, and a line is
+ *   MUSTER_LAGOON_BYTES=FILE       executables are bytes: the text, after a random number that differs for each
+ *                                  compilation. They are made by mst_executable_make, and a line is
  *                                  appended to FILE for each: "compiled NUMBER KEY" where the text was compiled,
  *                                  "loaded NUMBER KEY" where the bytes came from elsewhere (run/executables.h). KEY is
- *                                  the beginning of that of the executable */
+ *                                  the beginning of the executable's key */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

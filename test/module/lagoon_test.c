@@ -1,4 +1,5 @@
-/* The module `lagoon` by itself: plans of one node, made by hand, go straight to its backend. */
+/* The backend of the test devices `lagoon` (module/lagoon.c), which interpret programs in StableHLO and run them
+ * late. Each test makes a plan of one node by hand, and gives it directly to the backend. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -15,12 +16,13 @@
 
 enum { MOST_VALUES = 16, VALUE_BYTES = 256, NUMBER = 1, DEVICES = 3 };
 
-static const double PATIENCE = 60, MOMENT = 0.05; /* seconds: for what will end, and for what does not */
+static const double PATIENCE = 60,
+                    MOMENT = 0.05; /* seconds to wait for a run that will end, and for one that does not */
 
 typedef struct one_node {
     mst_devices devices;
     mst_plan_host host;
-    mst_program program[MOST_VALUES]; /* by device */
+    mst_program program[MOST_VALUES]; /* one for each device */
     mst_plan_instance instance;
     int32_t call;
     mst_plan_node node[NUMBER + 1]; /* the last is the node: its number is not that of its call */
@@ -195,11 +197,11 @@ static bool is_readable(const char *data) {
             "    \"func.return\"(%1) : (tensor<3xf32>) -> ()\n")
 static const char addition[] = ADDITION;
 
-/* The second argument is the word of faults. */
+/* The second argument becomes the word of faults: not 0 if a check in the program has failed (plan/compiled.h). */
 static const char faulty[] = PROGRAM("(%a0: tensor<3xf32>, %a1: tensor<i32>) -> (tensor<3xf32>, tensor<i32>)",
                                      "    \"func.return\"(%a0, %a1) : (tensor<3xf32>, tensor<i32>) -> ()\n");
 
-/* Words as i64, a dtype that values have */
+/* Converts words of 32 bits to i64, since no value can have the type ui32. */
 static const char words[] = PROGRAM("(%a0: tensor<2xui32>, %a1: tensor<2xui32>) -> (tensor<2xi64>, tensor<2xi64>)",
                                     "    %1 = \"stablehlo.convert\"(%a0) : (tensor<2xui32>) -> tensor<2xi64>\n"
                                     "    %2 = \"stablehlo.convert\"(%a1) : (tensor<2xui32>) -> tensor<2xi64>\n"
@@ -215,7 +217,7 @@ static const char all_types[] = PROGRAM(
 
 static const float left[] = {1, 2, 3}, right[] = {10, 20, 30};
 
-/* Makes the node ready for `addition`: *OUT is its output, between sources 0 and 1 and their values. */
+/* Makes the node ready for `addition`, with values in sources 0 and 1. *OUT is its output. */
 static void begin_addition(one_node *x, int32_t *out) {
     begin(x);
     put(x, add_source(x, MST_F32, MST_SHAPE(3)), left);
@@ -295,7 +297,7 @@ static void argument_may_be_any_source_any_number_of_times(void **state) {
     end(&x);
 }
 
-/* Source 0 is replaced, and its memory given to another array, while the program may not have begun. */
+/* Source 0 is replaced by another array at the same address, perhaps before the program has begun to run. */
 static void program_sees_the_arrays_that_were_there_when_it_was_started(void **state) {
     (void)state;
     enum { TIMES = 20 };
@@ -308,7 +310,7 @@ static void program_sees_the_arrays_that_were_there_when_it_was_started(void **s
         put(&x, x.source[0], left);
         EXPECT_OK(start(&x));
         put(&x, x.source[0], right);
-        get(&x, out, got); /* which waits */
+        get(&x, out, got); /* waits for the program */
         assert_memory_equal(got, ((float[]){11, 22, 33}), sizeof got);
         get(&x, x.source[0], got);
         assert_memory_equal(got, right, sizeof got);

@@ -1,4 +1,5 @@
-/* The memory and the threads of devices that compile (support/late_arrays.h), by themselves. */
+/* The memory and the threads of test devices that compile (support/late_arrays.h), without the device types that use
+ * them. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-/* Types, shapes and strides of arrays, and copies between arrays of any strides. */
+/* The interpreter of StableHLO (support/hlo_interpreter.h): types, shapes and strides of arrays, and copies between
+ * arrays with any strides. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Attributes of ops: the table of their names, and the forms that their values have. */
+/* The interpreter of StableHLO (support/hlo_interpreter.h): parses the attributes of ops. It has the table of their
+ * names, and the forms of their values. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Blocks of elements: loaded into one of four classes, computed, converted, stored. */
+/* The interpreter of StableHLO (support/hlo_interpreter.h): blocks of elements, which are loaded into one of four C
+ * types, computed, converted and stored. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What the checks of ops share. */
+/* The interpreter of StableHLO (support/hlo_interpreter.h): checks that several ops share. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

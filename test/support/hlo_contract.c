@@ -1,4 +1,5 @@
-/* dot_general and convolution. Both are products of matrices, once the elements are in order. */
+/* The interpreter of StableHLO (support/hlo_interpreter.h): dot_general and convolution. Both are products of
+ * matrices, once their elements are in order. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* while, if, case, sort: ops that run regions more than once, or one of several. */
+/* The interpreter of StableHLO (support/hlo_interpreter.h): while, if, case and sort, which run regions more than
+ * once, or one of several regions. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Ops on each element by itself: what they check, and loops over blocks. The formulas: hlo_float.c, hlo_integer.c. */
+/* The interpreter of StableHLO (support/hlo_interpreter.h): elementwise ops, with their checks and the loops over
+ * blocks. The formulas are in hlo_float.c and hlo_integer.c. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Elementwise formulas for floats. */
+/* The interpreter of StableHLO (support/hlo_interpreter.h): elementwise formulas for floats. */
 #include <math.h>
 
 #include "support/hlo_inside.h"

@@ -1,4 +1,5 @@
-/* gather and scatter: slices at places that an array of indices says. */
+/* The interpreter of StableHLO (support/hlo_interpreter.h): gather and scatter, which read and write slices at
+ * places given by an array of indices. */
 #include <string.h>
 
 #include "support/hlo_inside.h"

@@ -1,4 +1,5 @@
-/* Ops that make arrays or move elements, and compute nothing. */
+/* The interpreter of StableHLO (support/hlo_interpreter.h): ops that make arrays or move elements, and compute
+ * nothing. */
 #include <string.h>
 
 #include "support/hlo_inside.h"

@@ -1,4 +1,5 @@
-/* Finding an op by its name, in the tables of the families. */
+/* The interpreter of StableHLO (support/hlo_interpreter.h): finds an op by its name in the tables of the other
+ * files. */
 #include <string.h>
 
 #include "support/hlo_inside.h"

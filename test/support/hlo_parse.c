@@ -1,4 +1,5 @@
-/* Module, function, regions and ops; the names of values, and which op is the last to need each. */
+/* The interpreter of StableHLO (support/hlo_interpreter.h): the parser of modules, functions, regions and ops. It
+ * also resolves the names of values, and finds the last op that needs each value. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* reduce, and the bodies of all reductions: what they do is found once, and done without running them where it is one
- * formula. */
+/* The interpreter of StableHLO (support/hlo_interpreter.h): reduce, and the bodies of all reductions. A body that is
+ * a single formula is recognised once, and then computed without running its ops. */
 #include <string.h>
 
 #include "support/hlo_inside.h"

@@ -1,4 +1,5 @@
-/* Running: memory of values, ops one after the other, regions. */
+/* The interpreter of StableHLO (support/hlo_interpreter.h): runs ops one after another, with the memory of their
+ * values, and regions. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* The characters of the text: white space, words, numbers, types and constants. */
+/* The interpreter of StableHLO (support/hlo_interpreter.h): the lexer, which reads white space, words, numbers,
+ * types and constants. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -121,7 +122,7 @@ static void put_bits(hlo_array *array, int64_t i, uint64_t bits) {
     memcpy((char *)array->data + (size_t)i * size, from, size);
 }
 
-/* "0x" and hexadecimal digits, or decimal ones */
+/* Reads "0x" and hexadecimal digits, or decimal digits. */
 static bool read_unsigned(hlo_parser *p, uint64_t *value) {
     const bool hex = p->at[0] == '0' && p->at[1] == 'x';
     const uint64_t base = hex ? 16 : 10;
@@ -151,7 +152,7 @@ static bool read_integer_element(hlo_parser *p, hlo_array *array, int64_t i) {
     return true;
 }
 
-/* Decimal, with a point; or, in hexadecimal, the bits */
+/* Reads a decimal number with a point, or the bits of a number in hexadecimal. */
 static bool read_float_element(hlo_parser *p, hlo_array *array, int64_t i) {
     const hlo_type type = array->type;
     const char *at = p->at;
@@ -193,7 +194,7 @@ static bool read_element(hlo_parser *p, hlo_array *array, int64_t i) {
                                                        : read_integer_element(p, array, i);
 }
 
-/* The elements from dimension D on, of which the first is number *I */
+/* Reads the nested list of dimension D. Its first element has index *I; *I is then the index after its last one. */
 static bool read_nested(hlo_parser *p, hlo_array *array, int d, int64_t *i) {
     if (d == array->ndim) return read_element(p, array, (*i)++);
     if (!hlo_expect(p, "[")) return false;
@@ -204,7 +205,7 @@ static bool read_nested(hlo_parser *p, hlo_array *array, int d, int64_t *i) {
     return hlo_expect(p, "]");
 }
 
-/* Between the angle brackets */
+/* Reads the elements between the angle brackets of dense<...>. */
 static bool read_elements(hlo_parser *p, hlo_array *array) {
     const size_t size = hlo_type_size(array->type);
     int64_t i = 0;
@@ -215,7 +216,7 @@ static bool read_elements(hlo_parser *p, hlo_array *array) {
         return true;
     }
     if (*p->at == '[') return read_nested(p, array, 0, &i);
-    if (!read_element(p, array, 0)) return false; /* there is room for one, whatever the type */
+    if (!read_element(p, array, 0)) return false; /* the array has room for one element, even if its type has none */
     for (i = 1; i < array->count; i++) memcpy((char *)array->data + (size_t)i * size, array->data, size);
     return true;
 }
@@ -223,7 +224,7 @@ static bool read_elements(hlo_parser *p, hlo_array *array) {
 bool hlo_dense(hlo_parser *p, hlo_array *array) {
     if (!hlo_expect(p, "dense") || !hlo_expect(p, "<")) return false;
     const hlo_parser begin = *p;
-    /* the type stands behind the elements */
+    /* The type comes after the elements, so skip these, read the type, and then go back. */
     while (*p->at && *p->at != '>') {
         if (*p->at == '\n') p->line++;
         p->at++;

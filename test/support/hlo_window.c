@@ -1,4 +1,5 @@
-/* Windows that move over an array: where they are, reduce_window and select_and_scatter. */
+/* The interpreter of StableHLO (support/hlo_interpreter.h): windows that move over an array, and the ops
+ * reduce_window and select_and_scatter. */
 #include <string.h>
 
 #include "support/hlo_inside.h"
