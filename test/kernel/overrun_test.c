@@ -6,7 +6,8 @@
  *   test_kernel_overrun                         shapes that once failed, and some hundred random ones
  *   test_kernel_overrun SECONDS [SEED [INDEX]]  random ones for so long; or number INDEX alone
  *
- * What fails is printed with its seed and index. Which instructions oneDNN uses, DNNL_MAX_CPU_ISA says. */
+ * Failures are printed with their seed and index. The environment variable DNNL_MAX_CPU_ISA limits oneDNN's
+ * instructions. */
 #include "support/test.h"
 
 #include <omp.h>
@@ -25,17 +26,18 @@ enum { SRC = MST_CONVOLUTION_SRC, WEIGHTS = MST_CONVOLUTION_WEIGHTS, DST = MST_C
 enum { OPERANDS = MST_CONVOLUTION_OPERANDS, MOST_BYTES = 24 << 20, NUM_SHAPES = 600, TEXT = 1024 };
 static const int64_t MOST_STEPS = 1000000 /* of the plain loops */, MOST_ELEMENTS = 2000000;
 
-static guarded *operand[OPERANDS], *plain,
-    *scratchpad; /* a product's factors and itself are operands too, its bias PLAIN */
+/* Memory between guard pages. OPERAND: the three arrays of a convolution, or the factors and the result of a product.
+ * PLAIN: weights in their plain layout, or the bias of a product. */
+static guarded *operand[OPERANDS], *plain, *scratchpad;
 static float *values[OPERANDS], *expected;
-static int threads; /* of OpenMP, for what is made and run */
-static bool at_end;
+static int threads; /* of OpenMP, when primitives are made and run */
+static bool at_end; /* arrays end at a guard page, else they begin after one */
 static int num_failed;
 static uint64_t seed = 1, index_of_shape;
 
 /* ---- functions that the library calls, replaced ---- */
 
-/* Muster makes primitives for one thread: what it chooses must hold for two. */
+/* Muster makes primitives for one thread. Here they are made for several, which must be correct too. */
 mst_status __wrap_mst_openmp_begin(int *before);
 void __wrap_mst_openmp_end(int before);
 void *__wrap_calloc(size_t count, size_t size);
@@ -51,7 +53,8 @@ void __wrap_mst_openmp_end(int before) {
     omp_set_num_threads(before);
 }
 
-/* A primitive is run once where it is made, in memory that is not guarded: what it spoils there is nobody's. */
+/* When a primitive is made, it is run once in unguarded memory. These arrays are made larger, so that an overrun there
+ * damages nothing else. */
 void *__wrap_calloc(size_t count, size_t size) {
     enum { LARGE = 1 << 8, ROOM = 1 << 20 };
     return __real_calloc(1, count * size + (count * size > LARGE ? ROOM : 0));
@@ -68,7 +71,7 @@ static uint64_t next(void) {
     return z ^ z >> 31;
 }
 
-/* 1 to MOST. */
+/* A random number from 1 to MOST. */
 static int64_t upto(int64_t most) {
     return 1 + (int64_t)(next() % (uint64_t)most);
 }
@@ -84,7 +87,7 @@ typedef struct shape {
 
 enum { UNPADDED, SAME, ANY_PADS, PADDINGS };
 
-/* An axis of at most MOST elements. Of the zeros after it only those exist that windows read. */
+/* Draws an axis of at most MOST elements. The padding after it is cut to the zeros that windows read. */
 static mst_window draw_window(int64_t most, int64_t size, int64_t stride, int64_t dilation, int padding) {
     mst_window w = {.in = upto(most), .size = size, .stride = stride, .dilation = dilation};
     const int64_t reach = (size - 1) * dilation;
@@ -189,7 +192,7 @@ static void draw_values(float *to, int64_t count) {
     for (int64_t i = 0; i < count; i++) to[i] = (float)(next() % 5) - 2;
 }
 
-/* VALUES to an array of f32 or bf16. */
+/* Copies the COUNT numbers at FROM to guarded memory, as f32 or bf16. */
 static bool give(guarded *g, const float *from, int64_t count, bool bf16) {
     void *to = guarded_place(g, (size_t)count * (bf16 ? sizeof(uint16_t) : sizeof(float)), at_end);
     if (to && bf16) mst_round_to_bf16(from, to, count);
@@ -224,7 +227,7 @@ static int made_by(mst_convolution_kind kind) {
     return kind == MST_CONVOLUTION ? DST : kind == MST_CONVOLUTION_SRC_GRAD ? SRC : WEIGHTS;
 }
 
-/* By the plain loops. */
+/* Computes the expected result by plain loops. */
 static void compute_expected(const shape *s, const int64_t count[OPERANDS]) {
     const mst_conv *v = &s->conv;
     const mst_conv_arrays a = {
@@ -259,7 +262,7 @@ static void execute(dnnl_primitive_t primitive, int count, const argument *given
     dnnl_stream_destroy(stream);
 }
 
-/* Between the weights and their layout in the primitive. */
+/* Copies weights from their plain layout to that of the primitive; for the gradient of weights, back. */
 static void rearrange(const mst_convolution *c, const void *from, const void *to) {
     const mst_const_description layout = mst_convolution_description(c, WEIGHTS), own = mst_as_given(&c->plain);
     const bool back = c->kind == MST_CONVOLUTION_WEIGHTS_GRAD;
@@ -267,7 +270,7 @@ static void rearrange(const mst_convolution *c, const void *from, const void *to
     execute(c->reorder, 2, given);
 }
 
-/* Runs it on VALUES, with a scratchpad full of FILL. */
+/* Runs C on VALUES, with a scratchpad filled with bytes FILL, and checks the result. */
 static bool run_conv(const shape *s, const mst_convolution *c, const int64_t count[OPERANDS], int fill,
                      const char *what) {
     const mst_conv *v = &c->conv;
@@ -301,7 +304,7 @@ static bool run_conv(const shape *s, const mst_convolution *c, const int64_t cou
 }
 
 static void try_conv(shape *s) {
-    enum { NAN_BYTE = 0xff, NUMBER_BYTE = 0x44 /* 785.07 in f32, 785 in bf16 */ };
+    enum { NAN_BYTE = 0xff, NUMBER_BYTE = 0x44 /* as f32 785.07, as bf16 785 */ };
     char text[TEXT];
     int64_t count[OPERANDS];
     mst_convolution *c;
@@ -336,7 +339,7 @@ enum { A = MST_PRODUCT_A, B = MST_PRODUCT_B, BIAS = MST_PRODUCT_BIAS, C = MST_PR
 
 typedef struct product_shape {
     mst_product_shape shape;
-    int64_t batches, of_a, of_b, m, n, k; /* batches of C, of A, of B */
+    int64_t batches, of_a, of_b, m, n, k; /* batches, of_a, of_b: of C, A and B */
     int axis;
     int64_t chunk;
     bool is_packed;
@@ -455,12 +458,12 @@ static void try_product(const product_shape *p) {
 
 #define W MST_CONVOLUTION_WEIGHTS_GRAD
 
-/* in -> out, window, stride, dilation, zeros */
+/* in, out, window, stride, dilation, zeros before and after */
 #define AXIS(i, o, w, s, d, b, a) \
     { .in = i, .out = o, .size = w, .stride = s, .dilation = d, .before = b, .after = a }
 #define NO_DEPTH AXIS(1, 1, 1, 1, 1, 0, 0)
 
-/* What is wrong with each: kernel/onednn/base/implementation.c. */
+/* Shapes that some implementation of oneDNN gets wrong; kernel/onednn/base/implementation.c lists the faults. */
 static const shape known[] = {
     {W, {1, 10, 18, 1, false, false, NO_DEPTH, {AXIS(96, 48, 1, 2, 1, 0, 0), AXIS(96, 32, 1, 3, 1, 0, 0)}}},
     {W, {1, 10, 18, 1, true, false, NO_DEPTH, {AXIS(96, 48, 1, 2, 1, 0, 0), AXIS(96, 32, 1, 3, 1, 0, 0)}}},
