@@ -58,11 +58,12 @@ MST_API mst_node *mst_graph_find(const mst_graph *graph, const char *name);
 /** One line per node: `name = op(sources) {options} : dtype[shape] @device`. Caller frees the text. */
 MST_API MST_CHECKED mst_status mst_graph_print(const mst_graph *graph, char **text);
 
-/* ---- graph files ------------------------------------------------------------------------------------ A graph is
- * written as TensorFlow's GraphDef, which TensorFlow and TensorBoard read; docs/graph-files.md describes the format.
- * Nodes with their options, devices and control edges, collections and the seed are read back unchanged. The graph
- * prints the same, is planned the same and computes the same bits. Open scopes are not written. Ops are written by
- * name: a program that reads the graph must have registered ops of its own (mst_register_op) first. */
+/* ---- graph files ----------------------------------------------------------------------------------
+ *
+ * A graph is written as TensorFlow's GraphDef, which TensorFlow and TensorBoard read; docs/graph-files.md describes the
+ * format. Nodes with their options, devices and control edges, collections and the seed are read back unchanged. The
+ * graph prints the same, is planned the same and computes the same bits. Open scopes are not written. Ops are written
+ * by name: a program that reads the graph must have registered ops of its own (mst_register_op) first. */
 
 /** Writes GRAPH to a temporary file, syncs it and renames it to PATH. PATH is therefore always the whole old file or
  *  the whole new one. Fails with the graph's own first mistake; with MST_INVALID, naming node and option, if an option

@@ -58,7 +58,7 @@ static const char *const merge_modes[] = {"concat", "sum", "mul", "ave", NULL};
 static const mst_field fields[] = {
     FIELD(I64, units, 0, 1, 1e9, "length of what each layer gives"),
     FIELD(ENUM, cell, 0, cells, "of both layers"),
-    FIELD(ENUM, merge_mode, 0, merge_modes, "what is made of both"),
+    FIELD(ENUM, merge_mode, 0, merge_modes, "how both outputs are joined"),
     FIELD(ENUM, activation, MST_CELL_TANH, mst_cell_activation_names, "of the state"),
     FIELD(ENUM, recurrent_activation, MST_CELL_SIGMOID, mst_cell_activation_names, "of the gates"),
     FIELD(BOOL, return_sequences, "gives all steps"),

@@ -33,7 +33,7 @@ typedef struct mst_layer_category_encoding_options {
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_category_encoding_options, __VA_ARGS__)
 static const mst_field fields[] = {
     FIELD(I64, num_tokens, 0, 1, 2147483647, "number of categories"),
-    FIELD(ENUM, output_mode, 0, mst_output_mode_names, "what is made of the numbers"),
+    FIELD(ENUM, output_mode, 0, mst_output_mode_names, "form of the output"),
     FIELD(STRING, name, "of the layer"),
     MST_FIELD_END,
 };

@@ -41,7 +41,7 @@ static const mst_field fields[] = {
     FIELD(TENSOR, bin_boundaries, "in rising order"),
     FIELD(I64, num_bins, 0, 0, MOST_BINS, "in place of boundaries"),
     FIELD(F64, epsilon, 0.01, 1e-6, 1, "precision of what is learnt"),
-    FIELD(ENUM, output_mode, 0, mst_output_mode_names, "what is made of the numbers"),
+    FIELD(ENUM, output_mode, 0, mst_output_mode_names, "form of the output"),
     FIELD(STRING, name, "of the layer"),
     FIELD(TENSOR, adapted_boundaries, "the initial value of the weight"),
     MST_FIELD_END,

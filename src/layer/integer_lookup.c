@@ -43,12 +43,12 @@ enum { MOST_TOKENS = 2147483647, UNKNOWN = -1 };
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_integer_lookup_options, __VA_ARGS__)
 static const mst_field fields[] = {
     FIELD(TENSOR, vocabulary, "integers, each once"),
-    FIELD(I64, max_tokens, 0, 0, MOST_TOKENS, "numbers in all, at most"),
-    FIELD(I64, num_oov_indices, 1, 1, MOST_TOKENS, "numbers of other integers"),
+    FIELD(I64, max_tokens, 0, 0, MOST_TOKENS, "largest number of indices"),
+    FIELD(I64, num_oov_indices, 1, 1, MOST_TOKENS, "number of indices for other integers"),
     FIELD(BOOL, no_oov, "other integers are an error"),
-    FIELD(BOOL, has_mask, "mask_token is none"),
-    FIELD(I64, mask_token, 0, -0x1p63, 0x1p63, "the integer that is none"),
-    FIELD(ENUM, output_mode, 0, mst_output_mode_names, "what is made of the numbers"),
+    FIELD(BOOL, has_mask, "mask_token marks a missing value"),
+    FIELD(I64, mask_token, 0, -0x1p63, 0x1p63, "the integer that marks a missing value"),
+    FIELD(ENUM, output_mode, 0, mst_output_mode_names, "form of the output"),
     FIELD(STRING, name, "of the layer"),
     FIELD(TENSOR, adapted_integers, "the initial value of a weight"),
     FIELD(TENSOR, adapted_places, "the initial value of a weight"),

@@ -222,7 +222,7 @@ static bool ended_well(const job *j, int i) {
     return strcmp(j->hex[i], one_process) == 0;
 }
 
-/* Of its servers. */
+/* How its servers work, for messages. */
 static const char *kind_of(const job *j) {
     return j->asynchronous ? "asynchronous " : j->aggregate ? "impatient " : "";
 }

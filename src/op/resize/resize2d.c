@@ -41,17 +41,18 @@ static const char *const interpolation_names[] = {"nearest", "bilinear", "area",
 const mst_field mst_resize_fields[] = {
     MST_FIELD_AXES(mst_resize2d_options, size, "rows and columns of the output"),
     MST_FIELD_ENUM(mst_resize2d_options, interpolation, MST_INTERPOLATION_NEAREST, interpolation_names,
-                   "what is between the pixels"),
+                   "how values between pixels are computed"),
     MST_FIELD_BOOL(mst_resize2d_options, align_corners, "corner pixels keep their places"),
     MST_FIELD_END,
 };
 
-/* PLACE as an element of an axis of IN elements. */
+/* The index of the element at PLACE on an axis of IN elements, cut to the axis. */
 static int64_t within(float place, int64_t in) {
     return place <= 0 ? 0 : place >= (float)(in - 1) ? in - 1 : (int64_t)place;
 }
 
-/* The place for the area from I SCALE to (I + 1) SCALE; pixels beyond the last count as the last. */
+/* The pixels that the area from I SCALE to (I + 1) SCALE covers, and their weights; pixels beyond the last count as the
+ * last. */
 static mst_resize_place find_area(int64_t i, float scale, int64_t in) {
     const float begin = (float)i * scale, end = (float)(i + 1) * scale;
     mst_resize_place place = {.lower = within(floorf(begin), in), .upper = within(ceilf(end) - 1, in)};
