@@ -46,8 +46,8 @@ sections='one_step equal_weights out_of_memory speed ops'
 for section in $sections; do has "$section ran" "{\"section\":\"$section\",\"ok\":true,\"ran_out\":false,"; done
 has "what is missing is named before" '"missing":"jax torch"}'
 has "the devices are kept" '"devices":{"event":"devices",'
-has "a network has equal weights" '"check":"mobilenet_v2: xla:2 gives the weights of xla:1","ok":true}'
-has "it is said whether bits differ" '"compiled_twice":"mobilenet_v2","bits_differ":false}'
+has "a network has equal weights" '"check":"text_cnn: xla:2 gives the weights of xla:1","ok":true}'
+has "it is said whether bits differ" '"compiled_twice":"text_cnn","bits_differ":false}'
 for row in stand_in text_cnn product_float32 product_tensorfloat32 mlp mlp_recorded from_memory four_shards; do
     check "$(grep -qE "\"row\":\"$row\",\"by\":\"muster\",\"unit\":.*\"median\":[0-9.e+-]*[1-9]" "$folder/out/results.jsonl" &&
         echo yes)" "the speed of $row is measured" "$(said)"
