@@ -135,7 +135,7 @@ sleep 1
 began=$(date +%s)
 kill -TERM $process
 wait $process || status=$?
-check "$([ $status -eq 143 ] && [ $(($(date +%s) - began)) -le 5 ] && echo yes)" "SIGTERM ends it" \
+check "$([ $status -eq 143 ] && [ $(($(date +%s) - began)) -le 20 ] && echo yes)" "SIGTERM ends it" \
     "$status, $(cat "$folder/log" "$folder/errors")"
 
 # Tasks with two kinds of devices.

@@ -40,21 +40,21 @@ between() {
         "'$4', $(cat "$folder/events")"
 }
 
-# Programs that take 0.1 s, and compilations that take 0.5 s.
-export MUSTER_SHIM_FAULTS="PJRT_LoadedExecutable_Execute 1+ event_delay 0.1;PJRT_Client_Compile 1+ delay 0.5"
+# Programs and compilations that take 0.5 s. The machine may be busy, so there are hardly any upper bounds.
+export MUSTER_SHIM_FAULTS="PJRT_LoadedExecutable_Execute 1+ event_delay 0.5;PJRT_Client_Compile 1+ delay 0.5"
 trace xla:2 1:2 --compile-cache off
 for device in 0 1; do
-    between "programs of XLA:$device have the time that they take" 90000 600000 \
+    between "programs of XLA:$device have the time that they take" 490000 600000000 \
         "$(longest "programs of XLA:$device" program "shard_$device\/program_[0-9]*")"
-    between "the lane of XLA:$device has only their starts" 0 60000 "$(shortest XLA:$device start "shard_$device\/program_[0-9]*")"
-    between "the wait for the compiler is shown" 300000 60000000 \
+    between "the lane of XLA:$device has only their starts" 0 400000 "$(shortest XLA:$device start "shard_$device\/program_[0-9]*")"
+    between "the wait for the compiler is shown" 300000 600000000 \
         "$(longest XLA:$device compile "compile shard_$device\/program_[0-9]*")"
-    between "feeds are copied to XLA:$device" 0 60000000 "$(longest XLA:$device copy "replica_$device\/inputs\/receive")"
-    between "XLA:$device waits at the gate" 90000 60000000 "$(longest XLA:$device wait "wait for all")"
+    between "feeds are copied to XLA:$device" 0 600000000 "$(longest XLA:$device copy "replica_$device\/inputs\/receive")"
+    between "XLA:$device waits at the gate" 490000 600000000 "$(longest XLA:$device wait "wait for all")"
 done
 check "$([ -n "$(lane CPU:0)" ] && [ -z "$(lane "programs of CPU:0")" ] && echo yes)" "the CPU has one lane" \
     "$(grep thread_name "$folder/events")"
-between "the CPU has kernels" 0 60000000 "$(longest CPU:0 kernel "update\/learning_rate\/mul")"
+between "the CPU has kernels" 0 600000000 "$(longest CPU:0 kernel "update\/learning_rate\/mul")"
 check "$(grep '"cat":"program"' "$folder/events" | grep -q '"run":1}' && echo yes)" "both steps are there" \
     "$(cat "$folder/events")"
 check "$(awk -F '"tid":|,"ts":|,"dur":|,"args"' '/"cat":"program"/ { if ($3 < end[$2] - 0.01) bad = 1; end[$2] = $3 + $4 }
