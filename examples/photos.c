@@ -1,6 +1,6 @@
-/* MobileNetV2 learns photos from scratch: a folder for each class, as of cats and of dogs. They are resized to 224 x 224,
- * and a fifth of them is kept for validation. The strategy is mirrored, over the devices that are named; with TF_CONFIG
- * in the environment it is that over all workers, and the program is the same.
+/* MobileNetV2 learns photos from scratch: a folder for each class, as of cats and of dogs. They are resized to 224 x
+ * 224, and a fifth of them is kept for validation. The strategy is mirrored, over the devices that are named. With
+ * TF_CONFIG in the environment it is that over all workers, and the program is the same.
  *
  *     photos DIR [--devices LIST] [--batch N] [--epochs N] [--size N] [--alpha X]
  *

@@ -6,8 +6,8 @@
  *
  *     examples/text_cnn FOLDER [EPOCHS] [--devices LIST] [--fit]
  *
- *   FOLDER          has a file for each topic, with a line "%" between its texts, as /usr/share/games/fortunes; where it
- *                   is not there, it is made, with texts that are made up
+ *   FOLDER          has a file for each topic, with a line "%" between its texts, as /usr/share/games/fortunes; where
+ *                   it is not there, it is made, with texts that are made up
  *   EPOCHS          default 10
  *   --devices LIST  such as gpu, gpu:1x2, tpu:8 (default cpu:1); the loop uses the first one
  *   --fit           mst_fit in place of the loop, mirrored over all of them, with the topics among the best 5 counted

@@ -79,11 +79,11 @@ photos() {
     for devices in gpu:2 tpu:8; do
         type=$(echo ${devices%:*} | tr gptu GPTU) number=${devices#*:}
         case $type in GPU) platform=cuda ;; *) platform=tpu ;; esac
-        on $platform "$number" "$examples/photos" "$folder/bars" --size 32 --alpha 0.35 --batch 20 --epochs 2 \
+        on "$platform" "$number" "$examples/photos" "$folder/bars" --size 32 --alpha 0.35 --batch 20 --epochs 2 \
             --devices $devices
         has "photos on $devices" "^Number of devices: $number\$" 1
         mirrored "$type" "$number" 2
-        on $platform "$number" "$muster" train --model mobilenet_v2:0.35 --data "images:$folder/bars" --image-size 32 \
+        on "$platform" "$number" "$muster" train --model mobilenet_v2:0.35 --data "images:$folder/bars" --image-size 32 \
             --validation-split 0.2 --batch-per-replica 20 --epochs 2 --learning-rate 0.001 --schedule none \
             --devices $devices
         has "photos with the command on $devices" "^mobilenet_v2:0.35 (.* mirrored over $devices, batch $((20 * number)) in" 1
@@ -95,14 +95,14 @@ texts() {
     for devices in gpu:1x2 tpu:8; do
         type=$(echo ${devices%:*} | tr gptu GPTU) number=${devices#*[:x]}
         case $type in GPU) platform=cuda number=2 ;; *) platform=tpu ;; esac
-        on $platform "$number" "$examples/text_cnn" "$folder/topics" 2 --devices $devices
+        on "$platform" "$number" "$examples/text_cnn" "$folder/topics" 2 --devices $devices
         has "texts in a loop on $devices" '^Epoch=[12],Loss:[0-9.]*,Accuracy:[01][0-9.]*,Valid Loss:[0-9.]*,Valid Accuracy:[01]' 2
         has "  they are predicted" '" is of [a-z]* (0\.' 2
-        on $platform "$number" "$examples/text_cnn" "$folder/topics" 2 --devices $devices --fit
+        on "$platform" "$number" "$examples/text_cnn" "$folder/topics" 2 --devices $devices --fit
         has "texts on $devices" "^$task/device:$type:[0-9]*\$" "$number"
         mirrored "$type" "$number" 2
         has "  with the best five" ' - sparse_top_k_categorical_accuracy: 1.0000 - val_loss: ' 2
-        on $platform "$number" "$muster" train --model text_cnn --data "texts:$folder/topics" --validation-split 0.2 \
+        on "$platform" "$number" "$muster" train --model text_cnn --data "texts:$folder/topics" --validation-split 0.2 \
             --batch-size 32 --epochs 2 --optimizer nadam --learning-rate 0.001 --schedule none --pad front \
             --metrics sparse_categorical_accuracy,sparse_top_k_categorical_accuracy --devices $devices
         has "texts with the command on $devices" "^text_cnn (.* mirrored over $devices, batch 32 in $number shards, nadam" 1
