@@ -29,8 +29,10 @@ static void read_column(const mst_csv *csv, int column, uint8_t choice) {
 static void read_input(const uint8_t *data, size_t size) {
     mst_csv *csv;
     if (size < 1) return;
-    const mst_csv_format format = {
-        .delimiter = data[0] & 2 ? '\t' : ',', .comment = data[0] & 32 ? '#' : 0, .no_header = data[0] & 64};
+    const mst_csv_format format = {.delimiter = data[0] & 2 ? '\t' : ',',
+                                   .comment = data[0] & 32 ? '#' : 0,
+                                   .no_header = data[0] & 64,
+                                   .encoding = data[0] & 128 ? "latin1" : NULL};
     const mst_status status = mst_csv_parse("input", data + 1, size - 1, &format, &csv);
     if ((status == MST_OK) != (csv != NULL)) __builtin_trap();
     if (csv) {
@@ -38,7 +40,7 @@ static void read_input(const uint8_t *data, size_t size) {
             int found;
             if (mst_csv_find(csv, mst_csv_header(csv, i), &found)) __builtin_trap();
             for (int64_t row = 0; row < mst_csv_num_rows(csv); row++)
-                if (strlen(mst_csv_cell(csv, row, i)) >= size) __builtin_trap();
+                if (strlen(mst_csv_cell(csv, row, i)) >= 4 * size) __builtin_trap(); /* UTF-8 can be longer */
             read_column(csv, i, data[0]);
         }
     }

@@ -139,6 +139,7 @@ typedef struct mst_data_options {
     char delimiter;          /**< between cells (csv); 0: ',' */
     char comment;            /**< lines that begin with this character are skipped (csv); 0: none are */
     bool no_header;          /**< the first line is a row; columns have the names "1", "2" and so on (csv) */
+    const char *encoding;    /**< as in mst_csv_options (csv, texts) */
     const char *const *drop; /**< names of columns that are left out (csv) */
     int num_drop;
     const char *const *categories; /**< names of columns of categories, even if their cells are numbers (csv) */

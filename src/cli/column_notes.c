@@ -90,8 +90,8 @@ static mst_status check_encoding(const mst_column_report *column) {
     if (column->is_utf8) return MST_OK;
     return MST_FAIL(
         MST_INVALID,
-        "column %s%s%s: is not UTF-8: convert the table, as by iconv -f latin1 -t utf-8, or leave the column "
-        "out with --drop",
+        "column %s%s%s: is not UTF-8: say --encoding latin1, or which encoding it is (in C: .encoding), or leave the "
+        "column out with --drop",
         column->name, column->num_categories ? ", such as " : "", column->example);
 }
 

@@ -46,6 +46,8 @@ static const option options[] = {
      .help = "from csv: lines that begin with this character, such as '#', are skipped (default: none are)"},
     {"no-header", OPTION_FLAG, offsetof(convert_options, table.no_header),
      .help = "from csv: the first line is a row too, and the columns have the names 1, 2, 3 and so on"},
+    {"encoding", OPTION_TEXT, offsetof(convert_options, table.encoding), "NAME",
+     .help = "from csv: as of muster train (default: UTF-8, or as the byte order mark says)"},
     {"drop", OPTION_TEXT, offsetof(convert_options, table.drop), "COLUMN,COLUMN,...", .may_be_empty = true,
      .help = "from csv: columns that are left out"},
     {"categories", OPTION_TEXT, offsetof(convert_options, table.categories), "COLUMN,COLUMN,...", .may_be_empty = true,
@@ -90,10 +92,12 @@ static bool is_table(const char *spec) {
     return strncmp(spec, "csv:", strlen("csv:")) == 0;
 }
 
-/* Warns of categories that become numbers. In another table they stay texts, so there is no warning. */
+/* Checks the encoding of a table, and warns of its header, and of categories that become numbers. In another table they
+ * stay texts, so there is no warning of them. */
 static mst_status warn_of_columns(const char *from, const char *to, const convert_options *o,
                                   const mst_dataset *train) {
     if (!is_table(from)) return MST_OK;
+    if (column_notes_check(mst_dataset_schema(train))) return mst_error_prefix("'%s'", from);
     if (!o->table.no_header) column_notes_warn_of_header(mst_dataset_schema(train));
     if (is_table(to)) return MST_OK;
     return column_notes_warn(mst_dataset_schema(train), o->table.categories, mst_dataset_num_rows(train));

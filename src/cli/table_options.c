@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "format/encoding.h"
 
 enum { MESSAGE = 1024 };
 
@@ -97,6 +98,8 @@ static mst_status read_mark(const char *option, const char *text, const char *ma
 static mst_status table_options_read(const table_options *o, bool whole, mst_data_options *options) {
     options->label = o->label;
     options->no_header = o->no_header;
+    options->encoding = o->encoding;
+    if (o->encoding) MST_TRY(mst_encoding_check(o->encoding));
     options->missing = (mst_missing)o->missing;
     if (o->delimiter) MST_TRY(read_delimiter(o->delimiter, &options->delimiter));
     if (o->comment) MST_TRY(read_comment(o->comment, &options->comment));

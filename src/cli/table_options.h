@@ -11,6 +11,7 @@ typedef struct table_options {
     const char *delimiter;  /**< a character, or "tab" */
     const char *comment;    /**< a character */
     bool no_header;         /**< the first line is a row, too */
+    const char *encoding;   /**< also of texts: a name that iconv knows */
     const char *drop;       /**< names of columns, separated by commas, each may be in double quotes; or one name */
     const char *categories; /**< names of columns of numbers that are categories, in the same form */
     int missing;            /**< mst_missing */

@@ -13,6 +13,7 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/no_memory.h"
+#include "format/encoding.h"
 #include "format/stream.h"
 
 #define STANDARD_INPUT "standard input"
@@ -106,8 +107,10 @@ static mst_status scan_cell(scan *s, size_t first, bool *more) {
         s->at = last;
     }
     if (memchr(cell, '\0', (size_t)(last - cell)))
-        return MST_FAIL(MST_CORRUPT, "'%s', line %lld, column %zu: has a NUL byte: save the table as CSV in UTF-8",
-                        s->csv->name, (long long)s->line, column_number(s, first));
+        return MST_FAIL(
+            MST_CORRUPT,
+            "'%s', line %lld, column %zu: has a NUL byte: save the table as CSV in UTF-8, or say its --encoding",
+            s->csv->name, (long long)s->line, column_number(s, first));
     *more = s->at < s->end && *s->at == s->delimiter;
     s->at += *more;
     if (!*more) {
@@ -218,10 +221,6 @@ static mst_status scan_all(mst_csv *csv, const mst_csv_format *format) {
               .comment = format->comment,
               .line = 1};
     if (csv->size >= 3 && memcmp(csv->text, byte_order_mark, 3) == 0) s.at += 3;
-    if (csv->size >= 2 && (memcmp(csv->text, "\xff\xfe", 2) == 0 || memcmp(csv->text, "\xfe\xff", 2) == 0))
-        return MST_FAIL(MST_CORRUPT,
-                        "'%s': is UTF-16 by its first two bytes: convert it, as by iconv -f utf-16 -t utf-8",
-                        csv->name);
     while (s.at < s.end)
         if (!skip_line(&s)) MST_TRY(scan_row(&s));
     if (!csv->num_columns)
@@ -256,6 +255,7 @@ static mst_status csv_parse(const char *name, char *text, size_t size, const mst
     csv->size = size;
     csv->header_rows = format->no_header ? 0 : 1;
     mst_status status = check_format(name, format);
+    if (!status) status = mst_encoding_decode(name, format->encoding, &csv->text, &csv->size);
     if (!status) status = scan_all(csv, format);
     if (status)
         mst_csv_close(csv);

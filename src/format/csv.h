@@ -2,7 +2,7 @@
  *
  *      x,name,class          RFC 4180: a cell in double quotes may contain the delimiter, line ends and double quotes,
  *      1.5,"Smith, J.",a     which are written twice; lines end with LF, CRLF or CR. Blank lines and a byte order mark
- *      2,"said ""no""",b     of UTF-8 are skipped; spaces belong to the cell.
+ *      2,"said ""no""",b     are skipped; spaces belong to the cell.
  *
  *  Every row has as many cells as the header. In a table without one all rows are like the first, and the columns have
  *  the names 1, 2, 3 and so on. Hollow columns, those at the end without a name and without text, are
@@ -28,6 +28,7 @@ typedef struct mst_csv_format {
     char delimiter; /**< between cells; 0: MST_CSV_DELIMITER */
     char comment;   /**< a line whose first character is this one is skipped; 0: none is. In quotes no line begins */
     bool no_header; /**< the first line is a row, too */
+    const char *encoding; /**< a name that iconv knows; NULL: UTF-8. A byte order mark goes before it */
 } mst_csv_format;
 
 typedef struct mst_csv mst_csv;

@@ -193,7 +193,7 @@ transport|--transport zmq
 config|--config file.config
 "
 # how the file is written or standard output read, or who the task is and how it is reached
-of_the_task="delimiter comment no-header skip-corrupt strategy worker-hosts ps-hosts job-name task-index bind cluster-key insecure
+of_the_task="delimiter comment no-header encoding skip-corrupt strategy worker-hosts ps-hosts job-name task-index bind cluster-key insecure
 json update-log replay-updates print-config"
 
 # ---- every option is in one of them ---------------------------------------------------------------------

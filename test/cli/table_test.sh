@@ -109,7 +109,7 @@ fails first_missing_name_is_told 1 "has no column 'nix'" train --data csv:comma.
 # ---- encodings ----------------------------------------------------------------------------------------
 
 printf 'x,who\n1,p\350re\n2,p\351re\n' > latin.csv
-fails latin_cells_are_named 1 "^error: 'csv:latin.csv': column 'who', such as 'p.*re': is not UTF-8: convert the table, as by iconv" train --data csv:latin.csv $tiny
+fails latin_cells_are_named 1 "^error: 'csv:latin.csv': column 'who', such as 'p.*re': is not UTF-8: say --encoding latin1" train --data csv:latin.csv $tiny
 printf 'x,note,who\n1,p\350re,a\n2,,b\n' > mixed.csv
 printf 'x,pr\351nom\n1,a\n2,b\n' > header.csv
 fails latin_names_of_columns_are_told 1 "^error: 'csv:header.csv': column 'pr.*nom'.*: is not UTF-8" train --data csv:header.csv $tiny
@@ -138,9 +138,45 @@ fails line_end_of_a_header_is_no_cr_alone 1 "'header-crlf.csv': has a header and
 printf 'x,"wh\ro"\n1,a\n2,b\n' > cr.csv
 works cr_in_a_cell_is_no_line_end '^mlp 1-4-2 ' train --data csv:cr.csv $tiny
 printf 'x,who\n1,a\n2,b\n' | iconv -f utf-8 -t utf-16 > wide.csv
-fails utf_16_is_told 1 "'wide.csv': is UTF-16 .*iconv -f utf-16 -t utf-8" train --data csv:wide.csv $tiny
+works utf_16_is_known_by_its_mark '^mlp 1-4-2 .*(2 examples' train --data csv:wide.csv $tiny
 mkdir -p wide/a wide/b && printf 'some text' | iconv -f utf-8 -t utf-16 > wide/a/1.txt && printf 'other' > wide/b/1.txt
-fails utf_16_of_texts_is_told 1 "'wide/a/1.txt': is UTF-16 .*iconv -f utf-16 -t utf-8" train --data texts:wide --epochs 1
+works utf_16_of_texts_is_known_by_its_mark '^text_cnn .*(2 examples' train --data texts:wide --epochs 1 --devices cpu:1
+awk 'BEGIN { print "nom,x,classe"; for (i = 0; i < 40; i++)
+    printf "%s %d,%d,%s\n", i % 3 ? "garçon" : "été", i % 5, i, i % 2 ? "père" : "pére" }' > plain.csv
+for code in latin1 utf-16 utf-16le utf-32 windows-1252 cp850; do iconv -f utf-8 -t $code < plain.csv > coded-$code.csv; done
+run train --data csv:plain.csv $tiny --save plain.npz
+weights=$(grep '^weights sha256' out)
+for code in latin1 utf-16 utf-16le utf-32 windows-1252 cp850; do
+    # a mark goes before the option
+    case $code in utf-16 | utf-32) say= ;; *) say="--encoding $code" ;; esac
+    run train --data csv:coded-$code.csv $tiny $say --save coded.npz
+    check ${code}_is_trained_as_utf_8_is [ "$(grep '^weights sha256' out)" = "$weights" ]
+    "$muster" predict --load plain.npz --data csv:plain.csv 2>&1 | sed 1d > want
+    "$muster" predict --load coded.npz --data csv:coded-$code.csv 2>&1 | sed 1d > got
+    check predict_reads_${code}_as_in_training cmp -s want got
+    works evaluate_reads_${code}_as_in_training '^test: ' evaluate --load coded.npz --data csv:coded-$code.csv
+done
+head -c 101 coded-utf-16.csv > cut.csv
+fails mark_goes_before_the_encoding_of_training 1 "byte [0-9]*, 0x[0-9a-f]*, is not UTF-16" predict --load coded.npz --data csv:cut.csv
+works other_encoding_than_in_training_can_be_said '^ *39 ' predict --load coded.npz --data csv:plain.csv --encoding utf-8
+fails latin1_is_told_by_predict 1 "'coded-latin1.csv', line 2, column 'nom': '.*t.* 0' is not UTF-8: say --encoding" predict --load plain.npz --data csv:coded-latin1.csv
+fails latin1_is_told_by_convert 1 "^error: 'csv:latin.csv': column 'who', .*: is not UTF-8: say --encoding" convert csv:latin.csv npz:latin.npz
+works convert_takes_an_encoding 'train  2 rows' convert csv:latin.csv csv:latin-utf8.csv --encoding latin1
+check text_is_written_in_utf_8 grep -q 'père' latin-utf8.csv
+fails encoding_must_be_known 1 "^error: --encoding 'klingon' .*: is not known here" train --data csv:latin.csv $tiny --encoding klingon
+fails encoding_must_be_that_of_the_file 1 "'latin.csv': byte 9, 0xe8, is not utf-8: say its encoding by --encoding" train --data csv:latin.csv $tiny --encoding utf-8
+fails encoding_is_for_tables_and_texts 1 "encoding is for csv:FILE and texts:PATH" train --data npz:want.npz $options --encoding latin1
+mkdir -p lt/a lt/b ut/a ut/b
+for i in 1 2 3; do
+    printf 'le père %d' $i > ut/a/$i && printf 'la pére %d' $i > ut/b/$i
+    for c in a b; do iconv -f utf-8 -t latin1 < ut/$c/$i > lt/$c/$i; done
+done
+fails texts_in_latin1_are_told 1 "'lt/a/1': byte 4, 0xe8, is not UTF-8: .*, or say its --encoding" train --data texts:lt --epochs 1 --devices cpu:1
+run train --data texts:ut --epochs 1 --devices cpu:1
+weights=$(grep '^weights sha256' out)
+run train --data texts:lt --epochs 1 --devices cpu:1 --encoding latin1 --save lt.npz
+check texts_in_latin1_are_trained_as_in_utf_8 [ "$(grep '^weights sha256' out)" = "$weights" ]
+works texts_are_predicted_in_the_encoding_of_training '^lt/b/3 ' predict --load lt.npz --data texts:lt
 works inspect_reads_a_table_that_is_gzip ': CSV, 60 rows, 3 columns' inspect t.csv.gz
 gzip -c t.csv > packed
 works inspect_knows_a_table_by_its_bytes ': CSV, 60 rows, 3 columns' inspect packed

@@ -75,6 +75,8 @@ const option saved_model_options[] = {
      .help = "csv: lines that begin with this character are skipped (default: as in training)"},
     {"no-header", OPTION_FLAG, AT(table.no_header),
      .help = "csv: the first line is a row too (default: as in training)"},
+    {"encoding", OPTION_TEXT, AT(table.encoding), "NAME",
+     .help = "csv, texts: as of muster train (default: as in training)"},
     {"decimal", OPTION_TEXT, AT(table.decimal), "C",
      .help = "csv: the decimal mark of numbers, ',' or '.' (default: as in training)"},
     {"thousands", OPTION_TEXT, AT(table.thousands), "C",
@@ -291,6 +293,7 @@ static bool is_table(const char *spec) {
  * it decides which columns are used and how the numbers of each column are written. */
 static table_options choose_table(const saved_options *o, const model_note *note, const char *spec) {
     table_options table = o->table;
+    if (!table.encoding && (is_table(spec) || is_of_kind(spec, "texts:"))) table.encoding = noted(note, "encoding");
     if (!is_table(spec)) return table;
     if (!table.delimiter) table.delimiter = noted(note, "delimiter");
     if (!table.comment) table.comment = noted(note, "comment");

@@ -11,6 +11,7 @@
 
 #include "base/no_memory.h"
 #include "base/number.h"
+#include "data/text/tokens.h"
 
 /* ---- what a column is ---- */
 
@@ -325,6 +326,10 @@ static mst_status read_category(const mst_csv *csv, int64_t row, int column, con
     const char *cell = mst_csv_cell(csv, row, column);
     if (form->is_label && !*cell) return missing(csv, row, column, form);
     const char **found = bsearch(&cell, form->category, (size_t)form->num_categories, sizeof *form->category, compare);
+    if (!found && form->unknown_categories && mst_text_check((mst_string){cell, strlen(cell)}))
+        return MST_FAIL(MST_INVALID,
+                        "%s: %s is not UTF-8: say --encoding latin1, or which encoding it is (in C: .encoding)",
+                        mst_csv_place(csv, row, column, place), mst_csv_show(cell, shown));
     if (!found && form->unknown_categories) {
         *number = -1;
         return MST_OK;

@@ -48,9 +48,11 @@ typedef struct mst_csv_options {
                                    is 0) and seconds since 1970, which f32 holds to within 128. "born=year+month"
                                    becomes only those named. Not with a schema, which says which are dates */
     int num_dates;
-    char comment;     /**< lines that begin with this character are skipped, as '#'; 0: none are */
-    bool no_header;   /**< the first line is a row, too; the columns have the names "1", "2", "3" and so on */
-    bool inputs_only; /**< do not read the column of labels; with a schema, as if the file did not have it */
+    char comment;         /**< lines that begin with this character are skipped, as '#'; 0: none are */
+    bool no_header;       /**< the first line is a row, too; the columns have the names "1", "2", "3" and so on */
+    const char *encoding; /**< of the file, a name that iconv knows, as "latin1"; NULL: UTF-8. A byte order mark goes
+                           *   before it: UTF-16 is found by its own */
+    bool inputs_only;   /**< do not read the column of labels; with a schema, as if the file did not have it */
 } mst_csv_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
                                                     mst_dataset **out);
@@ -425,7 +427,8 @@ static mst_status read_values(csv_table *t, const mst_csv_options *o) {
 }
 
 static mst_status csv_source_make(csv_table *t, const char *path, const mst_csv_options *o, mst_dataset **out) {
-    const mst_csv_format format = {.delimiter = o->delimiter, .comment = o->comment, .no_header = o->no_header};
+    const mst_csv_format format = {
+        .delimiter = o->delimiter, .comment = o->comment, .no_header = o->no_header, .encoding = o->encoding};
     MST_TRY(mst_csv_read(path, &format, &t->csv));
     if (!o->schema) t->like = t->csv;
     if (o->like && !o->schema) MST_TRY(mst_csv_read(o->like, &format, &t->like));

@@ -14,11 +14,12 @@
  *  files are read now. OPTIONS may be NULL. mst_dataset_vectorize_text turns the texts into numbers.
  *
  *  Fails with MST_NOT_FOUND, MST_INVALID or MST_IO if there are no such files, or one cannot be read or is not
- *  UTF-8: the message names it. */
+ *  UTF-8, nor in the encoding of the options: the message names it. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_texts_options {
     int zero_;
-    const char *schema; /**< mst_dataset_schema of other texts: classes are numbered as there; others are an error */
+    const char *schema;   /**< mst_dataset_schema of other texts: classes are numbered as there; others are an error */
+    const char *encoding; /**< of the files, as in mst_csv_options */
 } mst_texts_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_texts(const char *path, const mst_texts_options *options,
                                                       mst_dataset **out);
@@ -37,11 +38,13 @@ MST_API MST_CHECKED mst_status mst_dataset_from_texts(const char *path, const ms
 #include "data/schema.h"
 #include "data/text/tokens.h"
 #include "data/transforms/name_files.h"
+#include "format/encoding.h"
 
 static const size_t MOST_BYTES = (size_t)1 << 34; /* limit for a file */
 
 typedef struct texts {
-    mst_arena arena;   /* names and paths */
+    mst_arena arena; /* names and paths */
+    const char *encoding;
     mst_schema schema; /* schema of the options; empty if they have none */
     const char **class_name;
     int64_t num_classes, name_capacity;
@@ -155,14 +158,19 @@ static mst_status split(texts *t, const char *data, size_t size, int64_t label) 
 }
 
 static mst_status read_file(texts *t, const char *path, bool is_one_text, int64_t label) {
-    void *data;
+    void *bytes;
     size_t size;
     MST_TRY(mst_grow(&t->file, sizeof *t->file, t->num_files + 1, &t->file_capacity));
-    MST_TRY(mst_file_read(path, MOST_BYTES, &data, &size));
+    MST_TRY(mst_file_read(path, MOST_BYTES, &bytes, &size));
+    char *data = bytes;
+    const mst_status status = mst_encoding_decode(path, t->encoding, &data, &size);
     t->file[t->num_files++] = data;
-    if (mst_text_check((mst_string){data, size})) return mst_error_prefix("'%s'", path);
+    MST_TRY(status);
+    if (mst_text_check((mst_string){data, size}))
+        return MST_FAIL(mst_error()->code, "'%s': %s, or say its --encoding (in C: .encoding)", path,
+                        mst_error()->message);
     const size_t mark = size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order mark */
-    const char *first = (const char *)data + mark;
+    const char *first = data + mark;
     if (is_one_text) {
         MST_TRY(mst_grow(&t->path, sizeof *t->path, t->num_paths + 1, &t->path_capacity));
         t->path[t->num_paths++] = path;
@@ -265,7 +273,7 @@ static mst_status texts_source_make(texts *t, const char *path, const mst_texts_
 
 mst_status mst_dataset_from_texts(const char *path, const mst_texts_options *options, mst_dataset **out) {
     if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
-    texts t = {.num_texts = 0};
+    texts t = {.encoding = options ? options->encoding : NULL};
     *out = NULL;
     const mst_status status = texts_source_make(&t, path, options, out);
     for (int64_t i = 0; i < t.num_files; i++) free(t.file[i]);

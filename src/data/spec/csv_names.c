@@ -225,8 +225,10 @@ static mst_status make_rows(csv_names *t, mst_dataset **out) {
 }
 
 static mst_status open_files(csv_names *t, const char *path, const char *like) {
-    const mst_csv_format format = {
-        .delimiter = t->options->delimiter, .comment = t->options->comment, .no_header = t->options->no_header};
+    const mst_csv_format format = {.delimiter = t->options->delimiter,
+                                   .comment = t->options->comment,
+                                   .no_header = t->options->no_header,
+                                   .encoding = t->options->encoding};
     MST_TRY(mst_csv_read(path, &format, &t->csv));
     t->like = t->csv;
     if (like && mst_csv_read(like, &format, &t->like)) {

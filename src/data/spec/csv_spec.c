@@ -43,6 +43,7 @@ static mst_csv_options csv_options(const mst_data_options *o) {
                              .delimiter = o->delimiter,
                              .comment = o->comment,
                              .no_header = o->no_header,
+                             .encoding = o->encoding,
                              .drop = o->drop,
                              .num_drop = o->num_drop,
                              .categories = o->categories,
@@ -158,6 +159,6 @@ const mst_data_spec mst_data_spec_csv = {
         "a "
         "network with several inputs or outputs, columns by their names: left, or left_0, left_1",
     .suffix = ".csv",
-    .takes = MST_SPEC_TABLE | MST_SPEC_TEXTS | MST_SPEC_NAMES,
+    .takes = MST_SPEC_TABLE | MST_SPEC_TEXTS | MST_SPEC_NAMES | MST_SPEC_ENCODING,
     .open_with = csv_spec_open_part,
 };

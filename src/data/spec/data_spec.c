@@ -138,6 +138,9 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
                                             : NULL;
     if (table && !(kind->takes & MST_SPEC_TABLE))
         return MST_FAIL(MST_INVALID, "data: '%s' has no cells in columns: %s is for csv:FILE", spec, table);
+    if (o->encoding && !(kind->takes & MST_SPEC_ENCODING))
+        return MST_FAIL(MST_INVALID, "data: '%s' has no text in an encoding: encoding is for csv:FILE and texts:PATH",
+                        spec);
     if (o->label && !(kind->takes & MST_SPEC_TABLE))
         return MST_FAIL(MST_INVALID, "data: '%s' has no column of labels to choose: label is for csv:FILE", spec);
     if ((o->image_size || o->channels) && !(kind->takes & MST_SPEC_IMAGE_SIZE))

@@ -10,7 +10,8 @@
 enum { PATH_SIZE = 4096 };
 
 static mst_status open_folder(const char *path, const mst_data_options *options, mst_dataset **out) {
-    const mst_texts_options o = {.schema = options ? options->schema : NULL};
+    const mst_texts_options o = {.schema = options ? options->schema : NULL,
+                                 .encoding = options ? options->encoding : NULL};
     mst_dataset *texts;
     MST_TRY(mst_dataset_from_texts(path, &o, &texts));
     return mst_text_data_make(path, texts, options, out);
@@ -49,6 +50,6 @@ const mst_data_spec mst_data_spec_texts = {
     .help =
         "text files in a folder for each class, or a file for each class with % lines between texts; or PATH/train, "
         "PATH/test",
-    .takes = MST_SPEC_TEXTS,
+    .takes = MST_SPEC_TEXTS | MST_SPEC_ENCODING,
     .open_with = texts_spec_open_part,
 };

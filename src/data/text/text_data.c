@@ -1,5 +1,7 @@
 #include "data/text/text_data.h"
 
+#include <string.h>
+
 mst_status mst_text_data_make(const char *path, mst_dataset *texts, const mst_data_options *options,
                               mst_dataset **out) {
     mst_text_options o = {.component = 0};
@@ -11,5 +13,7 @@ mst_status mst_text_data_make(const char *path, mst_dataset *texts, const mst_da
     }
     const mst_status status = mst_dataset_vectorize_text(texts, &o, out);
     mst_dataset_release(texts);
+    if (status == MST_INVALID && strstr(mst_error()->message, "is not UTF-8"))
+        return MST_FAIL(status, "'%s': %s, or say its --encoding (in C: .encoding)", path, mst_error()->message);
     return status ? mst_error_prefix("'%s'", path) : MST_OK;
 }
