@@ -196,7 +196,8 @@ MST_API mst_callback mst_tensorboard_callback(mst_tensorboard *tensorboard);
 typedef struct mst_csv_logger {
     int zero_;
     const char *path;
-    FILE *file; /**< state */
+    FILE *stream; /**< gets the rows in place of a file at PATH, those of this fit alone; it is not closed */
+    FILE *file;   /**< state */
     bool has_validation;
     double seconds_before;
 } mst_csv_logger;

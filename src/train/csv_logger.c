@@ -97,12 +97,19 @@ static mst_status keep_before(mst_csv_logger *c, const mst_train_state *state, c
 /* ---- hooks ---- */
 
 static mst_status write_failed(const mst_csv_logger *c, int error) {
-    return MST_FAIL(MST_IO, "'%s': cannot be written: %s", c->path, error ? strerror(error) : "a write failed");
+    return MST_FAIL(MST_IO, "'%s': cannot be written: %s", c->path ? c->path : "csv logger",
+                    error ? strerror(error) : "a write failed");
 }
 
 static mst_status begin_file(mst_csv_logger *c, const mst_train_state *state, bool validation) {
     char *text = NULL;
     size_t size;
+    c->has_validation = validation;
+    if (c->stream) {
+        c->file = c->stream;
+        print_head(c->file, state, validation);
+        return MST_OK;
+    }
     FILE *out = open_memstream(&text, &size);
     if (!out) return MST_NO_MEMORY("for '%s'", c->path);
     print_head(out, state, validation);
@@ -113,15 +120,15 @@ static mst_status begin_file(mst_csv_logger *c, const mst_train_state *state, bo
     free(text);
     MST_TRY(status);
     c->file = fopen(c->path, "a");
-    c->has_validation = validation;
     return c->file ? MST_OK : write_failed(c, errno);
 }
 
 static mst_status train_begin(void *context, mst_train_state *state) {
     mst_csv_logger *c = context;
     (void)state;
-    if (!c->path) return MST_FAIL(MST_INVALID, "csv logger: no path is given");
     c->seconds_before = 0;
+    if (c->stream) return MST_OK;
+    if (!c->path) return MST_FAIL(MST_INVALID, "csv logger: no path is given");
     return mst_file_check(c->path);
 }
 
@@ -140,7 +147,7 @@ static mst_status train_end(void *context, mst_train_state *state) {
     (void)state;
     if (!c->file) return MST_OK;
     errno = 0;
-    const bool failed = fclose(c->file) != 0;
+    const bool failed = (c->stream ? fflush(c->file) : fclose(c->file)) != 0;
     c->file = NULL;
     return failed ? write_failed(c, errno) : MST_OK;
 }

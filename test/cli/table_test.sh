@@ -227,6 +227,24 @@ header_is_a_row index no ',x,who\n0,3,a\n1,3,b\n2,2.9,b\n'
 run convert csv:first.csv csv:second.csv
 check convert_tells_a_header_that_is_a_row grep -q "$told" err
 
+# ---- standard output ------------------------------------------------------------------------------------
+
+run predict --load plain.npz --data csv:plain.csv --out file.csv
+"$muster" predict --load plain.npz --data csv:- --out - < plain.csv > streamed.csv 2> told
+check predictions_go_to_standard_output cmp -s file.csv streamed.csv
+check all_else_goes_to_standard_error grep -q plain.npz told
+fails predictions_and_json_are_not_one_stream 2 "^error: --out -: standard output has the lines of --json" predict --load plain.npz --data csv:plain.csv --out - --json
+check no_file_is_named_like_it [ ! -e - ]
+"$muster" train --data csv:plain.csv --epochs 3 --devices cpu:1 --history - > rows.csv 2> told
+check history_goes_to_standard_output [ "$(cut -d , -f 1 rows.csv | tr '\n' ' ')" = 'epoch 0 1 2 ' ]
+check progress_goes_to_standard_error grep -q '^mlp ' told
+fails history_and_json_are_not_one_stream 2 "^error: --history -: standard output has the lines of --json" train --data csv:plain.csv $tiny --history - --json
+if [ -e /dev/full ]; then
+    "$muster" predict --load plain.npz --data csv:plain.csv --out - > /dev/full 2> told
+    check full_output_is_an_error [ $? -eq 1 ]
+    check full_output_is_told grep -q '^error: the predictions cannot be written: ' told
+fi
+
 # ---- a model keeps how its table was read ------------------------------------------------------------
 
 run train --data csv:semicolon.csv $options --delimiter ';' --drop id --epochs 1 --save s.npz

@@ -10,6 +10,7 @@
 #include "cli/json_events.h"
 #include "cli/model/saved_model.h"
 #include "cli/predict/predictions.h"
+#include "cli/standard_output.h"
 #include "format/npy.h"
 #include "format/npz.h"
 
@@ -68,19 +69,21 @@ enum { PICTURES_BATCH = 32 }; /* they can be large */
 typedef struct predict_options {
     saved_options saved; /* first: the offsets in saved_model_options are those in this struct */
     const char *out;
+    FILE *stream; /* --out -: standard output */
 } predict_options;
 
 static const option own_options[] = {
     {"out", OPTION_FILE, offsetof(predict_options, out), "FILE",
      .help = "where the class probabilities go, or what else --loss compares: FILE.csv, with the class of each row, or "
-             "[n, outputs] in NumPy's .npy, or FILE.npz, an array for each output by its name (default: the class of "
-             "each row is printed)"},
+             "[n, outputs] in NumPy's .npy, or FILE.npz, an array for each output by its name; -: CSV on standard "
+             "output, and all else on standard error (default: the class of each row is printed)"},
     {0}};
 
 static const option_section sections[] = {
     {.title = "Model and data", .options = saved_model_options}, {.title = "Predictions", .options = own_options}, {0}};
 
 static mst_status show(const predict_options *o, const predictions *p) {
+    if (o->stream) return predictions_print_csv(p, o->stream);
     if (o->out) return write_rows(p, o->out);
     if (o->saved.json) return predictions_write_events(p);
     predictions_print(p);
@@ -110,7 +113,7 @@ static mst_status predict(const predict_options *o, const saved_model *saved) {
         if (o->out) json_add(&event, "", "path", json_text(o->out));
         return json_write(event);
     }
-    if (o->out) command_print("predictions: %s", o->out);
+    if (o->out && !o->stream) command_print("predictions: %s", o->out);
     return MST_OK;
 }
 
@@ -124,14 +127,19 @@ static int predict_run(const command_call *call) {
         return command_fail(EXIT_USAGE, "'%s': pictures are predicted in place of --data: leave one of them out",
                             o->saved.pictures[0]);
     if (o->saved.num_pictures && !option_given(call->list, "batch-size")) o->saved.batch_size = PICTURES_BATCH;
-    if (o->out && mst_file_check(o->out)) return command_fail_library(EXIT_FAILED, "out");
-    if (o->out && predict_check_file("out", o->out, 1)) return command_fail_library(EXIT_USAGE, NULL);
+    const bool is_stream = standard_output_is(o->out), is_file = o->out && !is_stream;
+    if (is_stream && o->saved.json)
+        return command_fail(EXIT_USAGE, "--out -: standard output has the lines of --json: leave one of them out");
+    if (is_stream && standard_output_take(&o->stream)) return command_fail_library(EXIT_FAILED, "out");
+    if (is_file && mst_file_check(o->out)) return command_fail_library(EXIT_FAILED, "out");
+    if (is_file && predict_check_file("out", o->out, 1)) return command_fail_library(EXIT_USAGE, NULL);
     int status = saved_model_open(&o->saved, call->list, "predict", &saved);
-    if (!status && o->out && predict_check_file("out", o->out, saved.num_objectives))
+    if (!status && is_file && predict_check_file("out", o->out, saved.num_objectives))
         status = command_fail_library(EXIT_USAGE, NULL);
     if (!status && (saved_model_show(&saved, o->saved.json) || predict(o, &saved)))
         status = command_fail_library(EXIT_FAILED, NULL);
     saved_model_close(&saved);
+    if (o->stream) (void)fclose(o->stream); /* it was flushed */
     return status;
 }
 
@@ -146,7 +154,8 @@ const command command_predict = {
         "\n"
         "muster predict --load model.safetensors --data csv:new.csv\n"
         "muster predict --load model.keras photo.jpg holidays/*.png\n"
-        "muster predict --checkpoint-dir run --out probabilities.npy",
+        "muster predict --checkpoint-dir run --out probabilities.npy\n"
+        "muster predict --load model.npz --data csv:- --out - < new.csv > predictions.csv",
     .sections = sections,
     .options_size = sizeof(predict_options),
     .max_positional = COMMAND_MOST_POSITIONAL,

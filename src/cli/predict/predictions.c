@@ -1,5 +1,6 @@
 #include "cli/predict/predictions.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,14 +234,24 @@ static void write_row(FILE *file, const predictions *p, int64_t row) {
     putc('\n', file);
 }
 
+static bool write_all(FILE *file, const predictions *p) {
+    write_header(file, p);
+    for (int64_t row = 0; row < num_rows(p); row++) write_row(file, p, row);
+    return !ferror(file);
+}
+
+mst_status predictions_print_csv(const predictions *p, FILE *file) {
+    errno = 0;
+    if (write_all(file, p) && !fflush(file)) return MST_OK;
+    return MST_FAIL(MST_IO, "the predictions cannot be written: %s", errno ? strerror(errno) : "a write failed");
+}
+
 mst_status predictions_write_csv(const predictions *p, const char *path) {
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
     if (!file) return MST_NO_MEMORY("for '%s'", path);
-    write_header(file, p);
-    for (int64_t row = 0; row < num_rows(p); row++) write_row(file, p, row);
-    const bool whole = !ferror(file);
+    const bool whole = write_all(file, p);
     if (fclose(file) || !whole) {
         free(text);
         return MST_NO_MEMORY("for '%s'", path);

@@ -25,5 +25,7 @@ void predictions_print(const predictions *p);
 MST_CHECKED mst_status predictions_write_events(const predictions *p);
 /** Writes the predictions as CSV: row, class, and a column for each number of an output, named after its class. */
 MST_CHECKED mst_status predictions_write_csv(const predictions *p, const char *path);
+/** The same to FILE, which is flushed. */
+MST_CHECKED mst_status predictions_print_csv(const predictions *p, FILE *file);
 
 #endif

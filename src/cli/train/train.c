@@ -21,6 +21,7 @@
 #include "cli/precision.h"
 #include "cli/predict/predict.h"
 #include "cli/signals.h"
+#include "cli/standard_output.h"
 #include "cli/train/evaluator.h"
 #include "cli/train/train_checkpoint.h"
 #include "cli/train/train_cluster.h"
@@ -37,6 +38,13 @@
 enum { EVALUATION_BATCH = 1000 };
 
 /* ---- options ---- */
+
+/* --history -: its rows are alone on standard output. */
+static int take_standard_output(training *t) {
+    if (t->o->json)
+        return command_fail(EXIT_USAGE, "--history -: standard output has the lines of --json: leave one of them out");
+    return standard_output_take(&t->history.stream) ? command_fail_library(EXIT_FAILED, "history") : EXIT_DONE;
+}
 
 static int check_options(training *t) {
     const bool file_has_optimizer = t->network && t->network == t->o->load && !train_optimizer_is_given(t->list);
@@ -60,7 +68,12 @@ static int check_options(training *t) {
     if (precision_read(t->o->precision, &t->precision)) return command_fail_usage("train");
     if (train_log_options(t->o, &t->log)) return command_fail_library(EXIT_USAGE, NULL);
     if (t->o->predict && mst_file_check(t->o->predict)) return command_fail_library(EXIT_FAILED, "predict");
-    if (t->o->history && mst_file_check(t->o->history)) return command_fail_library(EXIT_FAILED, "history");
+    if (standard_output_is(t->o->history)) {
+        const int status = take_standard_output(t);
+        if (status) return status;
+    } else if (t->o->history && mst_file_check(t->o->history)) {
+        return command_fail_library(EXIT_FAILED, "history");
+    }
     return train_checkpoint_check(t);
 }
 
@@ -127,7 +140,7 @@ static mst_status fit(training *t) {
         count++;
     }
     if (o->history) {
-        t->history.path = o->history;
+        if (!t->history.stream) t->history.path = o->history;
         callbacks[count++] = chief_work(t, &t->rows, mst_csv_logger_callback(&t->history));
     }
     callbacks[count++] = train_events_callback(&t->events);
@@ -404,7 +417,8 @@ static int train_run(const command_call *call) {
                   .data = data,
                   .events = {.json = o.json, .every = o.log_every, .began = mst_clock_seconds()}};
     int status = run_training(&t, &o);
-    (void)!mst_checkpoint_manager_close(t.checkpoints); /* after an error, which has been told */
+    (void)!mst_checkpoint_manager_close(t.checkpoints);   /* after an error, which has been told */
+    if (t.history.stream) (void)fclose(t.history.stream); /* it was flushed */
     evaluate_free(&t.tested);
     mst_model_destroy(t.model);
     table_layers_free(&t.table);

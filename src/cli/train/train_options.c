@@ -260,7 +260,7 @@ static const option output_options[] = {
     {"history", OPTION_FILE, AT(history), "FILE",
      .help =
          "writes a row of CSV for each epoch: epoch (from 0), loss, metrics, learning rate, seconds; where training "
-         "goes on from a checkpoint, so does the file"},
+         "goes on from a checkpoint, so does the file; -: standard output, and all else goes to standard error"},
     {"logdir", OPTION_FILE, AT(logdir), "DIR",
      .help = "writes curves, the graph and the options to DIR, for TensorBoard and 'muster plot': each epoch, and as "
              "batch_loss and so on every --log-every steps; an evaluator writes to DIR/eval"},
