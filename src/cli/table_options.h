@@ -8,6 +8,7 @@
 /** A member that is NULL or 0 was not given. */
 typedef struct table_options {
     const char *label;      /**< the column of labels */
+    const char *weight;     /**< the column of the examples' weights */
     const char *delimiter;  /**< a character, or "tab" */
     const char *comment;    /**< a character */
     bool no_header;         /**< the first line is a row, too */

@@ -60,6 +60,7 @@ dropout|$idx|--dropout 0.1
 data|--hidden-units 8 --data idx:data|--data idx:other
 data-dir|--hidden-units 8|--data-dir other
 label|$csv|--label code
+sample-weight|$csv|--sample-weight code
 drop|$csv|--drop code
 categories|$csv|--categories code
 missing|--data csv:gaps.csv --missing mean --hidden-units 8|--data csv:table.csv

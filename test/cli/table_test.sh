@@ -245,6 +245,35 @@ if [ -e /dev/full ]; then
     check full_output_is_told grep -q '^error: the predictions cannot be written: ' told
 fi
 
+# ---- weights of examples -----------------------------------------------------------------------------------
+
+awk 'BEGIN { print "x,w,y,one"; for (i = 0; i < 60; i++) printf "%d,%s,%.2f,1\n", i * 7 % 13, i % 2 ? "2.5" : "0.5", i % 5 }' > heavy.csv
+awk -F , -v OFS=, 'NR > 1 { $2 = 2 } { print }' heavy.csv > twice.csv
+last_of() { grep "\"$1\":" out | tail -n 1 | sed -n "s/.*\"$1\":\([^,}]*\).*/\1/p"; }
+weigh="--loss mse --optimizer sgd --hidden-units none --epochs 3 --batch-size 20 --devices cpu:1 --no-shuffle --label y --json"
+hash_of() { run train "$@" && value weights_sha256; }
+plain=$(hash_of --data csv:heavy.csv $weigh --drop w,one --learning-rate 0.0625)
+ones=$(hash_of --data csv:heavy.csv $weigh --drop w --sample-weight one --learning-rate 0.0625)
+double=$(hash_of --data csv:twice.csv $weigh --drop one --sample-weight w --learning-rate 0.03125)
+other=$(hash_of --data csv:heavy.csv $weigh --drop one --sample-weight w --learning-rate 0.0625 --save heavy.npz)
+check weights_of_1_change_nothing [ -n "$plain" -a "$plain" = "$ones" ]
+check weights_of_2_are_twice_the_learning_rate [ "$plain" = "$double" ]
+check weights_change_the_training [ -n "$other" -a "$plain" != "$other" ]
+run predict --load heavy.npz --data csv:heavy.csv --out heavy-p.csv
+by_hand=$(paste -d , heavy-p.csv heavy.csv | awk -F , 'NR > 1 { s += $(NF - 2) * ($2 - $(NF - 1)) ^ 2 } END { printf "%.6f", s / (NR - 1) }')
+run evaluate --load heavy.npz --data csv:heavy.csv --sample-weight w --json
+check evaluate_weighs_the_loss awk -v a="$(value test_loss)" -v b="$by_hand" 'BEGIN { exit !(a > 0 && (a / b - 1) ^ 2 < 1e-8) }'
+awk 'BEGIN { print "x,w,y"; for (i = 0; i < 60; i++) printf "%d,1,%.3f\n", i, i / 7 }' > values.csv
+works labels_beside_weights_may_be_values '^mlp 1-500-1 .*mean_squared_error\|^done: .*mean_absolute_error' train --data csv:values.csv --sample-weight w --epochs 1 --devices cpu:1
+fails weights_must_be_there 1 "has no column 'v'" train --data csv:heavy.csv $tiny --sample-weight v
+fails weights_are_nothing_else 1 "column 'w' has the weights of the examples .*: name it in no other option" train --data csv:heavy.csv $tiny --sample-weight w --drop w
+fails label_is_no_weight 1 "column 'y' has the weights of the examples" train --data csv:heavy.csv $tiny --sample-weight y --label y
+sed 's/,2.5,/,-1,/' heavy.csv > minus.csv && sed '5s/,2.5,\|,0.5,/,,/' heavy.csv > gap.csv && sed 's/,2.5,\|,0.5,/,a,/' heavy.csv > word.csv
+fails weights_are_not_negative 1 "'minus.csv', line 3, column 'w': '-1' is no weight of an example" train --data csv:minus.csv $tiny --label y --sample-weight w
+fails weights_are_not_missing 1 "'gap.csv', line 5, column 'w'" train --data csv:gap.csv $tiny --label y --sample-weight w --missing mean
+fails weights_are_numbers 1 "column 'w' is text: the weights of examples are numbers" train --data csv:word.csv $tiny --label y --sample-weight w
+fails weights_are_for_tables 1 "sample-weight is for csv:FILE" train --data npz:want.npz $options --sample-weight w
+
 # ---- a model keeps how its table was read ------------------------------------------------------------
 
 run train --data csv:semicolon.csv $options --delimiter ';' --drop id --epochs 1 --save s.npz

@@ -14,7 +14,7 @@ static mst_status has_numbers(const mst_dataset *data, bool *out) {
     int count;
     MST_TRY(mst_column_reports(mst_dataset_schema(data), &column, &count));
     free(column);
-    *out = count > 1 && mst_dataset_num_components(data) == 2 && !mst_dataset_num_classes(data, 1) &&
+    *out = count > 1 && mst_dataset_num_components(data) >= 2 && !mst_dataset_num_classes(data, 1) &&
            mst_dataset_spec(data, 1).dtype != MST_STRING && mst_dataset_num_rows(data) > 0 &&
            mst_shape_count(mst_dataset_spec(data, 1).shape) == 1;
     return MST_OK;

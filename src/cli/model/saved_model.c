@@ -67,6 +67,10 @@ const option saved_model_options[] = {
      .help = "names of the classes, one in each line (default: those of the training, else of the data); of several "
              "outputs with classes OUTPUT=FILE,OUTPUT=FILE"},
     {"label", OPTION_TEXT, AT(table.label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
+    {"sample-weight", OPTION_TEXT, AT(table.weight), "COLUMN",
+     .help =
+         "csv: the column of the examples' weights, by which evaluate multiplies their losses (default: all have the "
+         "weight 1)"},
     {"text", OPTION_TEXT, AT(text), "COLUMN",
      .help = "csv: the column of texts, where it has another name than in training (default: as there)"},
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C",
@@ -506,6 +510,7 @@ static mst_status compile_model(const saved_options *o, saved_model *out) {
     char found[32];
     if (!o->devices) accelerators_default(found);
     mst_compile_options compile = {.precision = out->precision,
+                                   .sample_weights = o->table.weight && !o->predicts,
                                    .session = {.devices = o->devices ? o->devices : found}};
     MST_TRY(positive_class_choose(o->predicts ? NULL : positive, out->objective, out->num_objectives));
     objective_compile(out->objective, out->num_objectives, &compile);

@@ -125,6 +125,7 @@ int train_model_make(training *t) {
                                    .strategy = t->strategy,
                                    .session = session,
                                    .precision = t->precision,
+                                   .sample_weights = t->o->table.weight != NULL,
                                    .task = t->task,
                                    .seed = o->seed};
     objective_compile(t->objective, t->num_objectives, &compile);

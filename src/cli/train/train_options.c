@@ -72,6 +72,9 @@ static const option data_options[] = {
     {"skip-corrupt", OPTION_INTEGER, AT(skip_corrupt), "N", NULL, 0, 1e15,
      .help = "tfrecord: damaged records that are left out; one more is an error"},
     {"label", OPTION_TEXT, AT(table.label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
+    {"sample-weight", OPTION_TEXT, AT(table.weight), "COLUMN", .noted = true,
+     .help = "csv: the column of the examples' weights, numbers from 0, by which their losses are multiplied, in "
+             "training and where loss is measured; it is no input (default: all have the weight 1)"},
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C", .noted = true,
      .help = "csv: what is between cells: a character, or tab (default: a comma)"},
     {"comment", OPTION_TEXT, AT(table.comment), "C", .noted = true,

@@ -52,11 +52,14 @@ typedef struct mst_csv_options {
     bool no_header;       /**< the first line is a row, too; the columns have the names "1", "2", "3" and so on */
     const char *encoding; /**< of the file, a name that iconv knows, as "latin1"; NULL: UTF-8. A byte order mark goes
                            *   before it: UTF-16 is found by its own */
+    const char *weight; /**< the column of the examples' weights, numbers from 0, which becomes the last component, f32;
+                         *   a weight that is missing is an error. NULL: there are none */
     bool inputs_only;   /**< do not read the column of labels; with a schema, as if the file did not have it */
 } mst_csv_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
                                                     mst_dataset **out);
 #endif
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +89,7 @@ static mst_status make_columns(csv_table *t, const mst_csv_options *o, int num_c
     t->num_columns = num_columns;
     t->num_components = o->separate ? num_columns : 2;
     t->column = calloc((size_t)num_columns, sizeof *t->column);
-    t->tensor = calloc((size_t)t->num_components, sizeof *t->tensor);
+    t->tensor = calloc((size_t)t->num_components + 1, sizeof *t->tensor); /* there may be weights */
     return t->column && t->tensor ? MST_OK : MST_NO_MEMORY("for %d columns", num_columns);
 }
 
@@ -215,18 +218,24 @@ static int parts_of(const csv_table *t, const mst_csv_options *o, int i, mst_csv
     return count ? count : 1;
 }
 
-/* With .text, all columns but that one and the label are dropped. */
-static bool is_dropped(const csv_table *t, const mst_csv_options *o, int i, int label) {
-    const char *name = mst_csv_header(t->like, i);
-    return is_named(o->drop, o->num_drop, name) || (o->text && i != label && strcmp(name, o->text) != 0);
+static bool is_weight(const mst_csv_options *o, const char *name) {
+    return o->weight && strcmp(name, o->weight) == 0;
 }
 
-/* Finds the column of labels: that of .label, or the last one that is neither dropped nor the text. */
+/* The weight is no input. With .text, all columns but that one and the label are dropped, too. */
+static bool is_dropped(const csv_table *t, const mst_csv_options *o, int i, int label) {
+    const char *name = mst_csv_header(t->like, i);
+    return is_weight(o, name) || is_named(o->drop, o->num_drop, name) ||
+           (o->text && i != label && strcmp(name, o->text) != 0);
+}
+
+/* Finds the column of labels: that of .label, or the last one that is neither dropped nor the text nor the weight. */
 static mst_status find_label(const csv_table *t, const mst_csv_options *o, int *label) {
     *label = -1;
     for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
         const char *name = mst_csv_header(t->like, i);
-        if (!is_named(o->drop, o->num_drop, name) && !(o->text && strcmp(name, o->text) == 0)) *label = i;
+        const bool is_text = o->text && strcmp(name, o->text) == 0;
+        if (!is_named(o->drop, o->num_drop, name) && !is_text && !is_weight(o, name)) *label = i;
     }
     if (o->label) MST_TRY(mst_csv_find(t->like, o->label, label));
     if (o->label && is_dropped(t, o, *label, *label))
@@ -236,6 +245,22 @@ static mst_status find_label(const csv_table *t, const mst_csv_options *o, int *
         return MST_FAIL(MST_INVALID, "'%s': column '%s' cannot be the label and the text", mst_csv_name(t->like),
                         o->label);
     return MST_OK;
+}
+
+/* Checks that the column of weights is there, and is nothing else. */
+static mst_status check_weight(const csv_table *t, const mst_csv_options *o) {
+    char shown[MST_CSV_SHOWN];
+    int ignored;
+    if (!o->weight) return MST_OK;
+    MST_TRY(mst_csv_find(t->like, o->weight, &ignored));
+    const bool is_other = (o->label && is_weight(o, o->label)) || (o->text && is_weight(o, o->text)) ||
+                          is_named(o->drop, o->num_drop, o->weight) || count_dates(t, o, o->weight) ||
+                          is_named(o->categories, o->num_categories, o->weight);
+    if (!is_other) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "'%s': column %s has the weights of the examples (--sample-weight, in C: .weight): name it in no "
+                    "other option",
+                    mst_csv_name(t->like), mst_csv_show(o->weight, shown));
 }
 
 /* Checks the names of columns in O. *LABEL is the column of labels, *COUNT the number of columns that are not
@@ -249,6 +274,7 @@ static mst_status find_names(const csv_table *t, const mst_csv_options *o, int *
         if (*o->drop[i] || !mst_csv_has_hollow(t->like)) MST_TRY(mst_csv_find(t->like, o->drop[i], &ignored));
     for (int i = 0; i < o->num_categories; i++) MST_TRY(mst_csv_find(t->like, o->categories[i], &ignored));
     for (int i = 0; i < o->num_texts; i++) MST_TRY(mst_csv_find(t->like, o->texts[i], &ignored));
+    MST_TRY(check_weight(t, o));
     MST_TRY(find_label(t, o, label));
     MST_TRY(check_dates(t, o, *label));
     MST_TRY(check_lists(t, o, *label));
@@ -419,11 +445,48 @@ static mst_status add_schema(const csv_table *t, mst_dataset **dataset) {
     return MST_OK;
 }
 
+static mst_status check_weights(const csv_table *t, int place, const float *weight) {
+    char where[MST_CSV_PLACE], shown[MST_CSV_SHOWN];
+    bool all_zero = true;
+    for (int64_t row = 0; row < mst_csv_num_rows(t->csv); row++) {
+        if (!isfinite(weight[row]) || weight[row] < 0)
+            return MST_FAIL(MST_INVALID, "%s: %s is no weight of an example: it must be a number from 0",
+                            mst_csv_place(t->csv, row, place, where),
+                            mst_csv_show(mst_csv_cell(t->csv, row, place), shown));
+        all_zero &= weight[row] == 0;
+    }
+    if (!all_zero) return MST_OK;
+    return MST_FAIL(MST_INVALID, "'%s': all weights of the examples are 0: there is nothing to learn from",
+                    mst_csv_name(t->csv));
+}
+
+/* Reads the column of weights as one more component. */
+static mst_status read_weights(csv_table *t, const mst_csv_options *o) {
+    const mst_csv_reading as = {.notation = {.decimal = o->decimal, .thousands = o->thousands}};
+    mst_csv_column column = {.is_label = true}; /* a missing weight is an error */
+    char shown[MST_CSV_SHOWN];
+    int place;
+    MST_TRY(mst_csv_find(t->csv, o->weight, &place));
+    mst_status status = mst_csv_column_find(t->csv, place, &as, &column);
+    if (!status && column.type == MST_CSV_CATEGORIES)
+        status = MST_FAIL(MST_INVALID, "'%s': column %s is text: the weights of examples are numbers",
+                          mst_csv_name(t->csv), mst_csv_show(o->weight, shown));
+    mst_tensor **weights = &t->tensor[t->num_components];
+    if (!status) status = mst_tensor_create(MST_F32, MST_SHAPE(mst_csv_num_rows(t->csv)), weights);
+    if (!status) {
+        t->num_components++;
+        status = mst_csv_column_read_f32(t->csv, place, &column, mst_tensor_data(*weights), 1);
+    }
+    if (!status) status = check_weights(t, place, mst_tensor_data(*weights));
+    mst_csv_column_free(&column);
+    return status;
+}
+
 static mst_status read_values(csv_table *t, const mst_csv_options *o) {
     if (!o->separate) MST_TRY(read_inputs(t));
     for (int i = o->separate ? 0 : t->num_columns - 1; i < t->num_columns - t->no_label; i++)
         MST_TRY(read_column(t, i, o->separate ? i : 1));
-    return MST_OK;
+    return o->weight && !t->no_label ? read_weights(t, o) : MST_OK;
 }
 
 static mst_status csv_source_make(csv_table *t, const char *path, const mst_csv_options *o, mst_dataset **out) {

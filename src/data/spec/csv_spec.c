@@ -39,6 +39,7 @@ static bool is_file(const char *argument) {
 static mst_csv_options csv_options(const mst_data_options *o) {
     if (!o) return (mst_csv_options){0};
     return (mst_csv_options){.label = o->label,
+                             .weight = o->weight,
                              .schema = o->schema,
                              .delimiter = o->delimiter,
                              .comment = o->comment,
@@ -97,6 +98,7 @@ static mst_status open_names(const char *argument, bool alone, bool test, const 
     char train_path[PATH_SIZE], test_path[PATH_SIZE];
     bool has_labels;
     const char *option = o->label            ? "label"
+                         : o->weight         ? "sample-weight"
                          : o->num_categories ? "categories"
                          : o->num_dates      ? "dates"
                          : o->text           ? "text"

@@ -127,6 +127,7 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
         return MST_FAIL(MST_INVALID, "data: '%s' has no records of which damaged ones could be skipped", spec);
     const char *table = o->delimiter        ? "delimiter"
                         : o->comment        ? "comment"
+                        : o->weight         ? "sample-weight"
                         : o->no_header      ? "no-header"
                         : o->num_drop       ? "drop"
                         : o->num_categories ? "categories"
