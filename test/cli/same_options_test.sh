@@ -72,6 +72,7 @@ raw-columns|$csv|--raw-columns
 embed-above|$csv|--embed-above 2 --categories code
 embed-above|$csv --categories code|--embed-above 2
 image-size|--data images:pictures --hidden-units 8|--image-size 4
+validation-data|$idx --patience 1|--validation-data idx:data
 validation-split|$idx|--validation-split 0.2
 validation-rows|$idx --validation-split 0.2|--validation-rows last
 raw-pixels|$idx|--raw-pixels
@@ -160,6 +161,7 @@ load|--load start.npz
 name-map|--load start.npz --name-map names
 class-names|--class-names classes
 evaluate|--evaluate
+test-data|--test-data idx:data
 confusion|--confusion
 predict|--predict predicted.csv
 devices|--devices cpu:2/1

@@ -263,6 +263,8 @@ run predict --load heavy.npz --data csv:heavy.csv --out heavy-p.csv
 by_hand=$(paste -d , heavy-p.csv heavy.csv | awk -F , 'NR > 1 { s += $(NF - 2) * ($2 - $(NF - 1)) ^ 2 } END { printf "%.6f", s / (NR - 1) }')
 run evaluate --load heavy.npz --data csv:heavy.csv --sample-weight w --json
 check evaluate_weighs_the_loss awk -v a="$(value test_loss)" -v b="$by_hand" 'BEGIN { exit !(a > 0 && (a / b - 1) ^ 2 < 1e-8) }'
+run train --data csv:heavy.csv $weigh --drop one --sample-weight w --learning-rate 0.0625 --validation-data csv:heavy.csv
+check named_parts_have_weights_too awk -v a="$(last_of val_loss)" -v b="$by_hand" 'BEGIN { exit !(a > 0 && (a / b - 1) ^ 2 < 1e-8) }'
 awk 'BEGIN { print "x,w,y"; for (i = 0; i < 60; i++) printf "%d,1,%.3f\n", i, i / 7 }' > values.csv
 works labels_beside_weights_may_be_values '^mlp 1-500-1 .*mean_squared_error\|^done: .*mean_absolute_error' train --data csv:values.csv --sample-weight w --epochs 1 --devices cpu:1
 fails weights_must_be_there 1 "has no column 'v'" train --data csv:heavy.csv $tiny --sample-weight v
@@ -273,6 +275,32 @@ fails weights_are_not_negative 1 "'minus.csv', line 3, column 'w': '-1' is no we
 fails weights_are_not_missing 1 "'gap.csv', line 5, column 'w'" train --data csv:gap.csv $tiny --label y --sample-weight w --missing mean
 fails weights_are_numbers 1 "column 'w' is text: the weights of examples are numbers" train --data csv:word.csv $tiny --label y --sample-weight w
 fails weights_are_for_tables 1 "sample-weight is for csv:FILE" train --data npz:want.npz $options --sample-weight w
+
+# ---- parts that are named ----------------------------------------------------------------------------------
+
+houses_of() { awk -v n="$1" -v first="$2" 'BEGIN { print "id,city,area,kind"; for (i = first; i < first + n; i++)
+    printf "%d,c%d,%d,%s\n", i, i % 4, i * 7 % 50, (i * 7 % 50 > 20 + i % 4 ? "big" : "small") }'; }
+houses_of 80 0 > parts-train.csv && houses_of 40 100 > parts-test.csv && houses_of 30 200 > valid.csv
+parts="--drop id --hidden-units 8 --batch-size 20 --epochs 2 --devices cpu:1 --json"
+run train --data csv:parts $parts --evaluate
+by_prefix=$(value test_loss)
+run train --data csv:parts-train.csv $parts --test-data csv:parts-test.csv --validation-data csv:valid.csv --save parts.npz
+check named_test_part_is_that_of_a_prefix [ -n "$by_prefix" -a "$(value test_loss)" = "$by_prefix" ]
+validated=$(last_of val_loss)
+run evaluate --load parts.npz --data csv:valid.csv --json
+check named_validation_part_is_measured awk -v a="$(value test_loss)" -v b="$validated" 'BEGIN { exit !(a != "" && b != "" && (a - b) ^ 2 < 1e-10) }'
+run evaluate --load parts.npz --json
+check evaluate_takes_the_test_part_of_the_training awk -v a="$(value test_loss)" -v b="$by_prefix" 'BEGIN { exit !(a != "" && (a - b) ^ 2 < 1e-10) }'
+works early_stopping_watches_the_named_part '^mlp' train --data csv:parts-train.csv --drop id --epochs 2 --devices cpu:1 --validation-data csv:valid.csv --patience 1 --monitor val_accuracy
+fails validation_part_is_named_or_split 2 'validation-split.*validation-data\|validation-data.*validation-split' train --data csv:parts-train.csv $parts --validation-data csv:valid.csv --validation-split 0.2
+fails named_part_must_be_there 1 "none.csv" train --data csv:parts-train.csv $parts --test-data csv:none.csv
+cut -d , -f 1-3 valid.csv > unlabelled.csv
+fails named_part_must_have_labels 1 "'csv:unlabelled.csv': the validation part has no labels" train --data csv:parts-train.csv $parts --validation-data csv:unlabelled.csv
+fails named_part_must_have_the_columns 1 "'t.csv': has no column 'city'" train --data csv:parts-train.csv $parts --validation-data csv:t.csv
+run convert csv:parts npz:parts-all.npz --drop id
+works named_part_may_be_arrays '^test: ' train --data npz:parts-all.npz --epochs 1 --devices cpu:1 --test-data npz:parts-all.npz
+mkdir -p talk/a talk/b && printf 'one two' > talk/a/1 && printf 'three four' > talk/b/1
+works named_part_may_be_texts '^test: ' train --data texts:talk --epochs 1 --devices cpu:1 --test-data texts:talk
 
 # ---- a model keeps how its table was read ------------------------------------------------------------
 

@@ -62,7 +62,7 @@ const option saved_model_options[] = {
      .help = "as of muster train; the test part is taken, and csv:FILE, images:DIR, or x and y of npz:FILE, as it is; "
              "categories are numbered "
              "as in training "
-             "(default: that of the training, else fashion-mnist)"},
+             "(default: --test-data or --data of the training, else fashion-mnist)"},
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
      .help = "names of the classes, one in each line (default: those of the training, else of the data); of several "
              "outputs with classes OUTPUT=FILE,OUTPUT=FILE"},
@@ -362,7 +362,9 @@ static mst_status open_pictures(const saved_options *o, const mst_snapshot *snap
 }
 
 static const char *choose_spec(const saved_options *o, const model_note *note) {
-    return o->data ? o->data : note->data ? note->data : "fashion-mnist";
+    const char *test_data = noted(note, "test-data");
+    if (o->data) return o->data;
+    return test_data ? test_data : note->data ? note->data : "fashion-mnist";
 }
 
 /* A model of dense layers takes rows of any shape, if their number of elements is the input size of the first layer. */

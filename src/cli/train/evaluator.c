@@ -177,6 +177,7 @@ static int check_before(training *t) {
     struct stat info;
     if (stat(t->o->checkpoint_dir, &info) == 0 && !S_ISDIR(info.st_mode))
         return command_fail(EXIT_FAILED, "--checkpoint-dir: '%s' is no folder", t->o->checkpoint_dir);
+    if (t->o->test_data) return EXIT_DONE; /* it is read with the columns of the train part, which a checkpoint has */
     const int status = train_data_open_part(t, "test", &t->test);
     mst_dataset_release(t->test);
     t->test = NULL;
@@ -192,7 +193,7 @@ static saved_options options_of(const training *t) {
                            .activation = o->activation,
                            .metrics = o->metrics,
                            .positive = o->positive,
-                           .data = t->data,
+                           .data = o->test_data ? o->test_data : t->data,
                            .table = o->table,
                            .class_names = o->class_names,
                            .name_map = o->name_map,

@@ -174,7 +174,7 @@ static mst_status use_test_part(training *t) {
     int64_t batch_size = t->batch_size > EVALUATION_BATCH ? t->batch_size : EVALUATION_BATCH;
     if (rows >= 0 && batch_size > rows) batch_size = rows;
     t->tested = (evaluation){.objective = t->objective, .num_objectives = t->num_objectives};
-    if (t->o->evaluate || t->o->confusion)
+    if (t->o->evaluate || t->o->confusion || t->o->test_data)
         MST_TRY(mst_evaluate_all(t->model, t->test, batch_size, &t->tested.result,
                                  t->o->confusion ? t->tested.confusion : NULL, t->num_objectives));
     if (t->o->predict && t->writes)

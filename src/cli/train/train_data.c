@@ -36,14 +36,14 @@ mst_status train_data_check_labels(const training *t) {
 }
 
 /* All parts must store their inputs in one dtype: only u8 is scaled, so u8 and f32 parts would differ. */
-static int check_stored_inputs(training *t, const char *part, const mst_dataset *dataset) {
+static int check_stored_inputs(training *t, const char *spec, const char *part, const mst_dataset *dataset) {
     for (int i = 0; i < train_data_num_inputs(t); i++) {
         const mst_dtype dtype = mst_dataset_spec(dataset, i).dtype;
         if (!t->stored_inputs[i]) t->stored_inputs[i] = dtype;
         if (dtype != t->stored_inputs[i])
             return command_fail(EXIT_FAILED,
-                                "'%s': inputs of the %s part are %s, those of the train part %s: save both alike",
-                                t->data, part, mst_dtype_name(dtype), mst_dtype_name(t->stored_inputs[i]));
+                                "'%s': inputs of the %s part are %s, those of the train part %s: save both alike", spec,
+                                part, mst_dtype_name(dtype), mst_dtype_name(t->stored_inputs[i]));
     }
     return EXIT_DONE;
 }
@@ -95,21 +95,43 @@ int train_data_open_part(training *t, const char *part, mst_dataset **out) {
     if (!options.image_size && is_pictures(t)) options.image_size = fitting_size(t);
     if (table_options_open(&t->o->table, t->data, part, options, out))
         return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
-    if (check_stored_inputs(t, part, *out)) return EXIT_FAILED;
+    if (check_stored_inputs(t, t->data, part, *out)) return EXIT_FAILED;
     return scale_all_inputs(t, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 
-/* Checks the test part, so that its errors are reported before training and not after it. */
-static int check_test_part(const training *t) {
-    const int components = t->test ? mst_dataset_num_components(t->train) : 0;
-    if (t->test && mst_dataset_num_components(t->test) < components)
-        return command_fail(EXIT_FAILED, "'%s': the test part has no labels", t->data);
+/* Opens SPEC as PART, "validation" or "test", with the columns, classes and words of the train part. As in muster
+ * evaluate, a file alone is the whole part. */
+static int open_named_part(training *t, const char *spec, const char *part, mst_dataset **out) {
+    table_options table = t->o->table;
+    mst_data_options options = {.skip_corrupt = t->o->skip_corrupt,
+                                .image_size = t->o->image_size,
+                                .schema = mst_dataset_schema(t->train),
+                                .unknown_categories = !t->o->raw_columns,
+                                .whole_file = strncmp(spec, "npz:", strlen("npz:")) == 0};
+    const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
+    if (t->network) network_data_options(&t->ends, inputs, outputs, &options);
+    if (!mst_dataset_spec_has_pictures(spec)) options.image_size = 0;
+    if (options.schema) { /* it says which columns are used, and how */
+        table.drop = table.categories = table.dates = NULL;
+        options.text = t->o->text;
+    }
+    if (table_options_open(&table, spec, "test", options, out))
+        return command_fail_library(train_data_is_known(spec) ? EXIT_FAILED : EXIT_USAGE, NULL);
+    if (check_stored_inputs(t, spec, part, *out)) return EXIT_FAILED;
+    return scale_all_inputs(t, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+}
+
+/* Checks DATASET, the part PART from SPEC, so that its errors are reported before training and not after it. */
+static int check_part(const training *t, const char *spec, const char *part, const mst_dataset *dataset) {
+    const int components = dataset ? mst_dataset_num_components(t->train) : 0;
+    if (dataset && mst_dataset_num_components(dataset) < components)
+        return command_fail(EXIT_FAILED, "'%s': the %s part has no labels", spec, part);
     for (int i = 0; i < components; i++) {
         char test_shape[MST_SHAPE_TEXT], train_shape[MST_SHAPE_TEXT];
-        mst_spec test = mst_dataset_spec(t->test, i), train = mst_dataset_spec(t->train, i);
+        mst_spec test = mst_dataset_spec(dataset, i), train = mst_dataset_spec(t->train, i);
         if (test.dtype == train.dtype && mst_shape_equal(test.shape, train.shape)) continue;
-        return command_fail(EXIT_FAILED, "'%s': %s of the test part are %s%s, those of the train part %s%s", t->data,
-                            i >= train_data_num_inputs(t) ? "labels" : "inputs", mst_dtype_name(test.dtype),
+        return command_fail(EXIT_FAILED, "'%s': %s of the %s part are %s%s, those of the train part %s%s", spec,
+                            i >= train_data_num_inputs(t) ? "labels" : "inputs", part, mst_dtype_name(test.dtype),
                             mst_shape_print(test.shape, test_shape, sizeof test_shape), mst_dtype_name(train.dtype),
                             mst_shape_print(train.shape, train_shape, sizeof train_shape));
     }
@@ -187,13 +209,26 @@ static int check_columns(const training *t) {
     return command_fail_library(EXIT_FAILED, NULL);
 }
 
+/* Opens the test part if it is measured, and the validation part if it is named. */
+static int open_other_parts(training *t) {
+    const train_options *o = t->o;
+    const bool tests = o->evaluate || o->confusion || o->predict || o->test_data;
+    int status = EXIT_DONE;
+    if (o->test_data)
+        status = open_named_part(t, o->test_data, "test", &t->test);
+    else if (tests)
+        status = train_data_open_part(t, "test", &t->test);
+    if (!status) status = check_part(t, o->test_data ? o->test_data : t->data, "test", t->test);
+    if (!status && o->validation_data) status = open_named_part(t, o->validation_data, "validation", &t->validation);
+    return status ? status : check_part(t, o->validation_data, "validation", t->validation);
+}
+
 /* O are the options of T. If the train part has square pictures, their size is used for all parts and is noted. */
 int train_data_open(training *t, train_options *o) {
     int status = train_data_open_part(t, "train", &t->train);
     if (!status && is_pictures(t) && are_square(mst_dataset_spec(t->train, 0).shape))
         o->image_size = mst_dataset_spec(t->train, 0).shape.dim[0];
-    if (!status && (o->evaluate || o->confusion || o->predict)) status = train_data_open_part(t, "test", &t->test);
-    if (!status) status = check_test_part(t);
+    if (!status) status = open_other_parts(t);
     return !status && is_table(t) ? check_columns(t) : status;
 }
 
@@ -212,19 +247,22 @@ int train_data_prepare(training *t) {
 
 mst_status train_data_check_measured(const training *t) {
     mst_dataset *const parts[] = {t->validation, t->test};
-    static const char *const names[] = {"the part that is kept for validation", "the test part"};
+    const char *const names[] = {t->o->validation_data ? "the validation part" : "the part that is kept for validation",
+                                 "the test part"};
+    const char *const specs[] = {t->o->validation_data ? t->o->validation_data : t->data,
+                                 t->o->test_data ? t->o->test_data : t->data};
     if (is_pictures(t) || t->cluster) return MST_OK;
     for (int p = 0; p < 2; p++)
         for (int i = 0; parts[p] && i < t->num_objectives; i++)
             if (objective_check_every_class(&t->objective[i], parts[p]))
-                return mst_error_prefix("'%s': %s", t->data, names[p]);
+                return mst_error_prefix("'%s': %s", specs[p], names[p]);
     return MST_OK;
 }
 
 mst_status train_data_warn_of_columns(const training *t) {
     if (!is_table(t)) return MST_OK;
     if (!t->o->table.no_header) column_notes_warn_of_header(mst_dataset_schema(t->train));
-    const int64_t kept = t->validation ? mst_dataset_num_rows(t->validation) : 0;
+    const int64_t kept = t->validation && !t->o->validation_data ? mst_dataset_num_rows(t->validation) : 0;
     return column_notes_warn(mst_dataset_schema(t->train), t->o->table.categories,
                              mst_dataset_num_rows(t->train) + kept);
 }

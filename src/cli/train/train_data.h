@@ -16,7 +16,7 @@ int64_t train_total_steps(const training *t);
 /** Opens a part of the data, "train" or "test", with inputs scaled as the options say. Like the two functions below,
  *  prints errors and returns an exit status. */
 int train_data_open_part(training *t, const char *part, mst_dataset **out);
-/** Opens the train part, and the test part if it is needed. */
+/** Opens the train part, the test part if it is needed, and the validation part if it is named. */
 int train_data_open(training *t, train_options *o);
 /** Chooses the loss and counts the classes, if only the labels tell them; takes the validation part; adds the random
  *  changes of pictures. The objectives of a network from a file must be set. */

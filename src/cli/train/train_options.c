@@ -127,8 +127,14 @@ static const option data_options[] = {
              "one, at most 64; "
              "of tfds with pictures of one size: that)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
+    {"validation-data", OPTION_TEXT, AT(validation_data), "SPEC", .noted = true,
+     .help = "what is measured after each epoch, in the form of --data: its test part, and csv:FILE, images:DIR, "
+             "texts:PATH, or x and y of npz:FILE, as they are; columns, classes and words are those of --data"},
+    {"test-data", OPTION_TEXT, AT(test_data), "SPEC", .noted = true,
+     .help = "the same for what is measured at the end (--evaluate, which it turns on, --confusion, --predict); muster "
+             "evaluate takes it by default"},
     {"validation-split", OPTION_NUMBER, AT(validation_split), "X", NULL, 0, 0.999, .noted = true,
-     .help = "a part X of the training data is kept out, and measured after each epoch"},
+     .help = "a part X of the training data is kept out, and measured after each epoch", .excludes = "validation-data"},
     {"validation-rows", OPTION_CHOICE, AT(validation_rows), .initial = "random", .choices = validation_rows,
      .noted = true,
      .help = "which rows --validation-split keeps out: random: drawn by --seed, of each class its share; last: the "
@@ -327,7 +333,7 @@ static const option checkpoint_options[] = {
      .help = "what --patience, --best, --restore-best-weights and --reduce-on-plateau look at: loss, accuracy, "
              "val_loss, val_accuracy "
              "(default: val_loss with "
-             "--validation-split, else loss)"},
+             "--validation-split or --validation-data, else loss)"},
     {"save", OPTION_FILE, AT(save), "FILE",
      .help = "writes the weights, and the averages of --ema, at the end: FILE.safetensors, FILE.npz, or as Keras has "
              "weights, FILE.weights.h5; or the whole model, with the optimizer where Keras has such a one: FILE.keras, "

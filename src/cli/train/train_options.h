@@ -21,6 +21,7 @@ typedef struct train_options {
     double l1, l2, dropout;
     const char *data, *data_dir, *class_names;
     table_options table;
+    const char *validation_data, *test_data; /**< NULL: parts of `data` */
     const char *text;
     int64_t max_tokens, sequence_length;
     int pad; /**< PAD_FRONT or 0 */
