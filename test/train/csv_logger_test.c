@@ -1,5 +1,6 @@
 /* The callback that writes a row of CSV for each epoch. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/folder.h"
@@ -57,6 +58,22 @@ static void each_epoch_has_one_row_also_where_a_fit_is_resumed(void **state) {
     mst_model_destroy(model);
 }
 
+static void rows_may_go_to_a_stream(void **state) {
+    (void)state;
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    mst_csv_logger logger = {.stream = stream};
+    mst_model *model = compiled();
+    EXPECT_OK(fit(model, &logger, 2 * PER_EPOCH, false));
+    assert_int_equal(strncmp(text, "epoch,loss,accuracy,learning_rate,seconds\n0,", 44), 0);
+    assert_int_equal(count_rows(text, 1), 1);
+    assert_int_equal(fclose(stream), 0); /* the logger leaves it open */
+    free(text);
+    mst_model_destroy(model);
+}
+
 static void fit_that_begins_anew_replaces_the_file(void **state) {
     (void)state;
     mst_csv_logger logger = {.path = folder_write("h.csv", "something else\n0,1\n", 19)};
@@ -90,6 +107,7 @@ static void file_that_cannot_be_written_is_an_error_before_the_first_step(void *
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(each_epoch_has_one_row_also_where_a_fit_is_resumed),
+        cmocka_unit_test(rows_may_go_to_a_stream),
         TEST_IN_FOLDER(fit_that_begins_anew_replaces_the_file),
         TEST_IN_FOLDER(rows_of_other_columns_are_not_mixed),
         TEST_IN_FOLDER(file_that_cannot_be_written_is_an_error_before_the_first_step),
