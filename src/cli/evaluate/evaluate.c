@@ -57,7 +57,7 @@ mst_status evaluate_saved(const saved_options *o, const saved_model *saved, bool
 
 mst_status evaluate_write_event(const saved_options *o, const saved_model *saved, const evaluation *found) {
     json_t *event = json_event("evaluated");
-    json_add(&event, "", "step", json_integer(saved->restored.step));
+    json_add(&event, "", "step", saved->restored.step ? json_integer(saved->restored.step) : json_null());
     evaluate_add(&event, found);
     json_add(&event, "", "precision", json_string(mst_precision_names[saved_model_precision(saved)]));
     json_add(&event, "", "weights", json_string(o->use_ema ? "ema" : "last"));

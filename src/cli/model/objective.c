@@ -231,8 +231,7 @@ bool objective_is_of_shape(const objective *o) {
     return o->row.ndim > 1 && takes_any_shape(o->loss);
 }
 
-/* Whether labels may be class numbers of each position where ROW has one-hot rows: [8, 8] or [8, 8, 1], and
- * [8, 8, 3]. */
+/* Whether labels may be class numbers where ROW has one-hot rows: [8, 8] or [8, 8, 1], and [8, 8, 3]. */
 static bool lacks_one_hot(mst_shape label, mst_shape row) {
     if (label.ndim == row.ndim && label.dim[label.ndim - 1] == 1) label.ndim--;
     return row.dim[row.ndim - 1] > 1 && mst_shape_equal(label, mst_shape_make(row.ndim - 1, row.dim));

@@ -13,7 +13,7 @@
 static mst_status write_event(const mst_restored *r) {
     json_t *event = json_event("restored");
     json_add(&event, "", "path", json_text(r->path));
-    json_add(&event, "", "step", json_integer(r->step));
+    json_add(&event, "", "step", r->step ? json_integer(r->step) : json_null());
     json_add(&event, "", "missing", json_text(r->missing));
     json_add(&event, "", "left_over", json_text(r->left_over));
     json_add(&event, "", "damaged", json_text(r->damaged));
@@ -34,7 +34,11 @@ mst_status restored_show(const mst_restored *r, bool json, bool quiet) {
     if (*r->damaged) command_warn("an older checkpoint is used: %s", r->damaged);
     if (json) return write_event(r);
     if (quiet) return MST_OK;
-    printf("restored %s, step %" PRId64 "\n", mst_escape_line(r->path, strlen(r->path), path, sizeof path), r->step);
+    printf("restored %s", mst_escape_line(r->path, strlen(r->path), path, sizeof path));
+    if (r->step)
+        printf(", step %" PRId64 "\n", r->step);
+    else
+        puts(", the weights alone");
     print_names("not in the file, as they were", r->missing);
     print_names("in the file, not in the model", r->left_over);
     fflush(stdout);
