@@ -206,8 +206,9 @@ MST_API mst_callback mst_csv_logger_callback(mst_csv_logger *logger);
 typedef enum mst_progress {
     MST_PROGRESS_AUTO = 0, /**< a bar if the output is a terminal, else a line per epoch */
     MST_PROGRESS_BAR,
-    MST_PROGRESS_LINES, /**< `step 100, loss = 0.52, accuracy = 0.81 (91000.0 examples/sec; 0.002 sec/batch)`, counting
-                             batches of one replica; and a line per epoch */
+    /** `step 100, loss = 0.5213, accuracy = 0.8123 (91000.0 examples/sec; 0.002 sec/batch)`: means over the epoch so
+     *  far, counting batches of one replica; and a line per epoch */
+    MST_PROGRESS_LINES,
     MST_PROGRESS_NONE
 } mst_progress;
 

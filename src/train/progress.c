@@ -140,7 +140,7 @@ static void progress_draw(mst_progress_state *p, const mst_train_state *s, bool 
     append_bar(&count, s->step_in_epoch, steps, 0);
     progress_append(&rate, " - %.0f examples/s", s->examples_per_sec);
     int room = columns - 1 - count.used - rest.used - BAR_FRAME;
-    const bool with_rate = room - rate.used >= LEAST_BAR_WIDTH;
+    const bool with_rate = s->examples_per_sec > 0 && room - rate.used >= LEAST_BAR_WIDTH;
     append_bar(&whole, s->step_in_epoch, steps, with_rate ? room - rate.used : room);
     progress_append(&whole, "%s%s", rest.text, with_rate ? rate.text : "");
     if (!last) cut(&whole, columns - 1);
@@ -153,14 +153,14 @@ static void progress_draw(mst_progress_state *p, const mst_train_state *s, bool 
     p->drawn = s->seconds;
 }
 
-/* Prints "step 100, loss = 0.52, accuracy = 0.8123 (91000.0 examples/sec; 0.002 sec/batch)". The loss is that of this
- * step, and the metrics are those of the epoch so far. The rate is over the steps since the last line. A batch is that
- * of one replica, as in TensorFlow's example of towers. */
+/* Prints "step 100, loss = 0.5213, accuracy = 0.8123 (91000.0 examples/sec; 0.002 sec/batch)". The loss and the metrics
+ * are means over the epoch so far. The rate is over the steps since the last line. A batch is that of one replica, as
+ * in TensorFlow's example of towers. */
 static void print_line(mst_progress_state *p, const mst_train_state *s) {
     int64_t examples = p->examples_before + s->examples, steps = s->step - p->step_at_line;
     double seconds = s->seconds - p->seconds_at_line;
     line whole = {.used = 0};
-    progress_append(&whole, "step %" PRId64 ", loss = %.2f", s->step, s->step_loss);
+    progress_append(&whole, "step %" PRId64 ", loss = %.4f", s->step, s->loss);
     for (int m = 0; m < s->num_metrics; m++) progress_append(&whole, ", %s = %.4f", s->metric_name[m], s->metric[m]);
     const double batches = (double)steps * (s->num_shards > 0 ? s->num_shards : 1);
     progress_append(&whole, " (%.1f examples/sec; %.3f sec/batch)",

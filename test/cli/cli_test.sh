@@ -247,6 +247,7 @@ for schedule in "exponential --decay-rate 0.9 --decay-steps 5 --staircase" "piec
     works "schedule_${schedule%% *}_trains" "^done: step 5," train $small --steps 5 --schedule $schedule
 done
 
+works a_single_step_has_no_rate "^done: step 1, .* (first step after" train $small --steps 1
 run train $small --steps 12 --json --log-every 5 --evaluate --confusion
 check json_run_is_done [ $status -eq 0 ]
 check json_leaves_standard_error_alone [ ! -s err ]
@@ -627,13 +628,16 @@ check evaluate_with_averages_gives_the_loss_of_training_with_them [ "$(value tes
 works predict_writes_a_file 'predictions: p.npy' predict --checkpoint-dir ck --data idx:data --out p.npy
 check predictions_are_there [ -s p.npy ]
 rm -r ck
-works patience_ends_training_early 'stopped early: loss was best' train $small --epochs 500 --learning-rate 0.01 --patience 1 --min-delta 0.5 --checkpoint-dir ck --best
+works patience_ends_training_early 'stopped early: loss was best in epoch [0-9]*: loss = [0-9.]*, accuracy = [0-9.]*$' train $small --epochs 500 --learning-rate 0.01 --patience 1 --min-delta 0.5 --checkpoint-dir ck --best
 check best_checkpoint_is_kept [ -e ck/best/checkpoint ]
 fails averages_and_best_weights_at_once 2 "use-ema.*restore-best-weights.*one of them" train $small --ema 0.9 --use-ema --restore-best-weights
 works best_weights_are_said_to_be_used "^weights: those after epoch [0-9]*, whose loss was best" train $small --epochs 3 --restore-best-weights
 run train $small --epochs 30 --learning-rate 0.01 --monitor loss --patience 1 --min-delta 0.5 --restore-best-weights --json
 best=$(value weights_sha256) epochs=$(value epochs)
 check best_weights_are_said_in_json [ "$(value weights)" = best ]
+check the_best_epoch_is_said_in_json [ "$(value best_epoch)" = $((epochs - 1)) ]
+check and_its_loss_is_that_of_the_event_of_the_epoch \
+    [ "$(grep "\"event\":\"epoch\",\"epoch\":$((epochs - 1))," out | sed 's/.*"loss":\([^,]*\),.*/\1/')" = "$(value best_loss)" ]
 run train $small --epochs $((epochs - 1)) --learning-rate 0.01 --json
 check weights_of_the_best_epoch_are_restored [ "$(value weights_sha256)" = "$best" ]
 works best_checkpoint_can_be_evaluated 'test: loss' evaluate --checkpoint-dir ck/best --data idx:data

@@ -389,7 +389,7 @@ static void lines_have_the_format_of_the_classic_example(void **state) {
     char *text = progress_of(MST_PROGRESS_LINES, 50, &status, mst_sgd(.learning_rate = 0.1));
     EXPECT_OK(status);
     expect_match(text,
-                 "^(epoch [0-9]+, .*\n)*step 100, loss = [0-9]+\\.[0-9]{2}, accuracy = [01]\\.[0-9]{4} "
+                 "^(epoch [0-9]+, .*\n)*step 100, loss = [0-9]+\\.[0-9]{4}, accuracy = [01]\\.[0-9]{4} "
                  "\\([0-9]+\\.[0-9] examples/sec; [0-9]+\\.[0-9]{3} sec/batch\\)\n"
                  "epoch 20, loss = [0-9.]+, accuracy = [0-9.]+, val_loss = [0-9.]+, val_accuracy = [0-9.]+\n");
     free(text);
@@ -407,11 +407,12 @@ static void seconds_of_a_batch_are_those_of_one_replica(void **state) {
     s.step = 100;
     s.examples = 20000;
     s.seconds = 8;
-    s.step_loss = 0.5;
+    s.step_loss = 0.25;
+    s.loss = 0.5;
     EXPECT_OK(callback.step_end(callback.context, &s));
     EXPECT_OK(callback.train_end(callback.context, &s));
     fclose(file);
-    assert_string_equal(text, "step 100, loss = 0.50 (2500.0 examples/sec; 0.020 sec/batch)\n");
+    assert_string_equal(text, "step 100, loss = 0.5000 (2500.0 examples/sec; 0.020 sec/batch)\n");
     free(text);
 }
 

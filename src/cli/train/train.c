@@ -127,7 +127,7 @@ static mst_status fit(training *t) {
     const train_options *o = t->o;
     enum { MOST_HPARAMS = 8 };
     mst_hparam hparams[MOST_HPARAMS];
-    mst_callback callbacks[11];
+    mst_callback callbacks[12];
     int count = 0;
     if (t->log.folder) { /* first, so that an error in its folder comes before other output */
         t->log.hparams = hparams;
@@ -213,6 +213,24 @@ static void add_validation(json_t **event, const mst_result *result) {
         json_add(event, "val_", result->metric_name[m], json_number(result->validation_metric[m]));
 }
 
+/* Adds the epoch that early stopping found best, and its numbers. */
+static void add_best(json_t **event, const training *t) {
+    const mst_train_state *best = &t->best;
+    if (t->stopping.counted == 0) return;
+    json_add(event, "best_", "epoch", json_integer(t->stopping.best_epoch + 1));
+    if (!best->model) {
+        json_add(event, "best_", t->stopping.monitor, json_number(t->stopping.best));
+        return;
+    }
+    json_add(event, "best_", "loss", json_number(best->loss));
+    for (int m = 0; m < best->num_metrics; m++)
+        json_add(event, "best_", best->metric_name[m], json_number(best->metric[m]));
+    if (!best->has_validation) return;
+    json_add(event, "best_val_", "loss", json_number(best->validation_loss));
+    for (int m = 0; m < best->num_metrics; m++)
+        json_add(event, "best_val_", best->metric_name[m], json_number(best->validation_metric[m]));
+}
+
 static mst_status write_done(const training *t) {
     const mst_result *result = &t->result;
     json_t *event = json_event("done");
@@ -222,8 +240,10 @@ static mst_status write_done(const training *t) {
     for (int m = 0; m < result->num_metrics; m++)
         json_add(&event, "", result->metric_name[m], json_number(has_steps(t) ? result->metric[m] : NAN));
     add_validation(&event, result);
+    add_best(&event, t);
     if (t->tested.result.examples) evaluate_add(&event, &t->tested);
-    json_add(&event, "", "examples_per_sec", json_number(result->examples_per_sec));
+    json_add(&event, "", "examples_per_sec",
+             result->examples_per_sec > 0 ? json_number(result->examples_per_sec) : json_null());
     json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
     json_add(&event, "", "seconds", json_number(result->seconds));
     json_add(&event, "", "waited_for_data", json_number(result->waited_for_data));
@@ -235,6 +255,22 @@ static mst_status write_done(const training *t) {
     json_add(&event, "", "saved", t->o->save && t->writes ? json_text(t->o->save) : json_null());
     json_add(&event, "", "weights_sha256", json_string(t->sha256));
     return json_write(event);
+}
+
+/* Prints the epoch that early stopping found best, and its numbers: "epoch 3: loss = 0.5, val_loss = 0.6". */
+static void print_best(const training *t) {
+    const mst_train_state *best = &t->best;
+    printf("epoch %" PRId64 ": ", t->stopping.best_epoch + 1);
+    if (!best->model) {
+        printf("%s = %.4f\n", t->stopping.monitor, t->stopping.best);
+        return;
+    }
+    printf("loss = %.4f", best->loss);
+    for (int m = 0; m < best->num_metrics; m++) printf(", %s = %.4f", best->metric_name[m], best->metric[m]);
+    if (best->has_validation) printf(", val_loss = %.4f", best->validation_loss);
+    for (int m = 0; best->has_validation && m < best->num_metrics; m++)
+        printf(", val_%s = %.4f", best->metric_name[m], best->validation_metric[m]);
+    putchar('\n');
 }
 
 static void print_result(const training *t) {
@@ -255,8 +291,10 @@ static void print_result(const training *t) {
         for (int m = 0; m < result->num_metrics; m++)
             printf(", val_%s = %.4f", result->metric_name[m], result->validation_metric[m]);
     }
-    printf(" (%.1f examples/sec; first step after %.2f sec; %.1f%% of the time waiting for data)\n",
-           result->examples_per_sec, t->events.first_step, 100 * result->waited_for_data);
+    printf(" (");
+    if (result->examples_per_sec > 0) printf("%.1f examples/sec; ", result->examples_per_sec);
+    printf("first step after %.2f sec; %.1f%% of the time waiting for data)\n", t->events.first_step,
+           100 * result->waited_for_data);
 }
 
 static void print_summary(const training *t) {
@@ -268,7 +306,9 @@ static void print_summary(const training *t) {
     if (result->stopped && !is_interrupted(t) && t->stopping.counted == 0)
         printf("stopped early: %s has ended the training\n", train_cluster_is_served(t) ? "the chief" : "a worker");
     else if (result->stopped && !is_interrupted(t))
-        printf("stopped early: %s was best in epoch %" PRId64 "\n", t->stopping.monitor, t->stopping.best_epoch + 1);
+        printf("stopped early: %s was best in ", t->stopping.monitor), print_best(t);
+    else if (t->stopping.counted && !is_interrupted(t))
+        printf("%s was best in ", t->stopping.monitor), print_best(t);
     print_result(t);
     print_runs_alone(t);
     if (has_best_weights(t))

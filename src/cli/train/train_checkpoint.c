@@ -339,6 +339,13 @@ static mst_callback stand_in_for_saves(training *t) {
     return stand_in_callback(&t->saves);
 }
 
+/* Keeps the numbers of the epoch that early stopping has found best. */
+static mst_status keep_best(void *context, mst_train_state *state) {
+    training *t = context;
+    if (t->stopping.counted && t->stopping.best_epoch == state->epoch) t->best = *state;
+    return MST_OK;
+}
+
 int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count) {
     if (t->new_rate) callbacks[count++] = (mst_callback){.context = t, .train_begin = set_rate};
     if (t->o->patience || t->o->restore_best_weights) {
@@ -347,6 +354,7 @@ int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count) 
                                            .min_delta = t->o->min_delta,
                                            .restore_best_weights = t->o->restore_best_weights};
         callbacks[count++] = mst_early_stopping_callback(&t->stopping);
+        callbacks[count++] = (mst_callback){.context = t, .epoch_end = keep_best};
     }
     if (t->o->reduce_on_plateau) {
         const double delta = t->o->plateau_min_delta;

@@ -67,6 +67,7 @@ typedef struct training {
     bool has_told;                       /**< the user was told that another process has the folder of checkpoints */
     mst_snapshot *trained;               /**< the state before --use-ema, if it may have to be written; else NULL */
     mst_early_stopping stopping;
+    mst_train_state best; /**< after the best epoch; without a model if another process made that epoch */
     mst_reduce_on_plateau plateau;
     name_map variables; /**< names of variables here and in a restored file */
     bool resumes;       /**< a checkpoint was restored, and its training resumes */
