@@ -11,8 +11,8 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 /* plus
 enum { COMMAND_MOST_POSITIONAL = 1000 };
 
 typedef struct command_call {
-    const option_list *list; /**< the options, with the values that were given */
-    void *options;           /**< zeroed, then filled from the command line */
+    option_list *list; /**< the options, with the values that were given */
+    void *options;     /**< zeroed, then filled from the command line */
     const char **positional;
     int num_positional;
 } command_call;

@@ -459,6 +459,20 @@ check missing_number_is_predicted_as_the_mean awk '$1 == "0" { a = $2 } $1 == "1
 fails model_that_refuses_refuses_again 1 "line 2, column 'area': the number is missing" predict --load h.npz --data csv:new.csv
 fails missing_is_not_for_raw_columns 2 "missing mean is done by the layers that --raw-columns leaves out" train --data csv:h $options --missing mean --raw-columns
 fails embedding_is_not_for_raw_columns 2 "embed-above is done by the layers that --raw-columns leaves out" train --data csv:h $options --embed-above 4 --raw-columns
+
+# what is noted in the file of --load: the data, how it is read, and the layers
+printf 'a;b;y\n1,5;2;0\n2,5;3;1\n2,5;4;0\n3,5;1;1\n' > comma.csv
+for file in noted.npz noted.keras; do
+    run train --data csv:comma.csv --delimiter ';' --hidden-units 3 --epochs 1 --save $file
+    works training_goes_on_as_noted_in_$file "^[a-z.]* .* on csv:comma.csv (4 examples" train --load $file --epochs 1
+    works data_that_is_named_is_read_as_noted_in_$file "^done: step" train --load $file --data csv:comma.csv --steps 1 --save again.$file
+done
+run train --load noted.npz --epochs 1
+check layers_are_those_noted grep -q "^mlp 2-3-2 " out
+run train --load again.noted.npz --epochs 1
+check what_is_noted_goes_to_the_next_file [ "$status" = 0 ]
+fails an_option_that_is_given_counts 1 "noted.npz" train --load noted.npz --hidden-units 5 --epochs 1
+
 fails missing_is_for_tables 1 "missing is for csv:FILE" train --data npz:hand.npz $options --missing mean
 
 end_of_checks

@@ -23,6 +23,7 @@
 #include "cli/signals.h"
 #include "cli/standard_output.h"
 #include "cli/train/evaluator.h"
+#include "cli/train/loaded_note.h"
 #include "cli/train/train_checkpoint.h"
 #include "cli/train/train_cluster.h"
 #include "cli/train/train_data.h"
@@ -413,19 +414,27 @@ static int tell_failure(const training *t) {
     return EXIT_DONE;
 }
 
-/* O are the options of T, which may still change. */
-static int run_training(training *t, train_options *o) {
+/* Loads the network of a file, whose inputs and outputs decide how data is opened, and takes what is noted of it. */
+static int load_network(training *t, train_options *o, option_list *list) {
+    const int status = train_network_load(t, o);
+    if (status) return status;
+    return loaded_note_take_data(t, o, list) ? command_fail_library(EXIT_FAILED, "load") : EXIT_DONE;
+}
+
+/* O, listed by LIST, are the options of T, which may still change. */
+static int run_training(training *t, train_options *o, option_list *list) {
     if (signals_end_at_once()) return command_fail_library(EXIT_FAILED, NULL);
+    if (loaded_note_take(t, o, list)) return command_fail_library(EXIT_FAILED, "load");
     int status = train_network_find(t, o);
     if (!status) status = check_options(t);
     if (!status) status = train_cluster_find(t);
     if (!status && t->evaluates) {
-        status = train_network_load(t, o); /* its inputs and outputs decide how the data is opened */
+        status = load_network(t, o, list);
         return status ? status : evaluator_run(t);
     }
     if (!status && train_cluster_is_server(t)) return train_cluster_serve(t);
     if (!status && train_checkpoint_has_ended(t)) return tell_ended(t);
-    if (!status) status = train_network_load(t, o);
+    if (!status) status = load_network(t, o, list);
     if (!status) status = train_choose_devices(t);
     if (!status) status = open_data(t, o);
     if (!status) train_look_at_others(t);
@@ -456,12 +465,13 @@ static int train_run(const command_call *call) {
                   .list = call->list,
                   .data = data,
                   .events = {.json = o.json, .every = o.log_every, .began = mst_clock_seconds()}};
-    int status = run_training(&t, &o);
+    int status = run_training(&t, &o, call->list);
     (void)!mst_checkpoint_manager_close(t.checkpoints);   /* after an error, which has been told */
     if (t.history.stream) (void)fclose(t.history.stream); /* it was flushed */
     evaluate_free(&t.tested);
     mst_model_destroy(t.model);
     table_layers_free(&t.table);
+    model_note_free(&t.loaded);
     train_cluster_close(&t);
     mst_dataset_release(t.test);
     mst_dataset_release(t.validation);

@@ -343,7 +343,8 @@ static const option checkpoint_options[] = {
              "its weights alone; whole models and checkpoints have them always"},
     {"load", OPTION_FILE, AT(load), "FILE",
      .help = "training begins with the weights of FILE.safetensors, FILE.npz, a checkpoint's prefix, or a folder of "
-             "checkpoints; where --checkpoint-dir holds one, that counts. " NETWORK_FILES
+             "checkpoints; where --checkpoint-dir holds one, that counts. What is noted there of its training holds "
+             "where nothing else is given: the data, how it is read, and the layers. " NETWORK_FILES
              ": a whole model, of Keras or of --save, is trained on, in place of a new network: with its loss and its "
              "optimizer, from where that stood, unless other ones are given. With --model NAME or FILE too: the "
              "weights of its layers, and of a FILE.weights.h5, go to the layers of the same names"},

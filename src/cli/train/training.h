@@ -5,6 +5,7 @@
 #include "cli/evaluate/evaluate.h"
 #include "cli/model/class_names.h"
 #include "cli/model/label_kind.h"
+#include "cli/model/model_note.h"
 #include "cli/model/name_map.h"
 #include "cli/model/network_end.h"
 #include "cli/model/network_file.h"
@@ -21,8 +22,9 @@
 typedef struct training {
     const train_options *o;
     const option_list *list;
-    const char *data; /**< specification */
-    char *devices;    /**< specification; owned */
+    const char *data;  /**< specification */
+    model_note loaded; /**< what the file of --load notes; its texts may be options and `data` */
+    char *devices;     /**< specification; owned */
     mst_device_info *device;
     int num_devices, idle_cores; /**< idle_cores: only set if the user did not choose the devices */
     int default_shards;          /**< of a training that begins here without --shards */
