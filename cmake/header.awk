@@ -6,6 +6,7 @@ BEGIN {
     guard = "MUSTER_" toupper(name) "_H"
     emit("/* Made by the build from the files of src/: edit those. */")
     emit("#ifndef " guard "\n#define " guard "\n")
+    emit("#pragma GCC system_header /* see muster/named.h */\n")
     count = split(include, header, " ")
     for (i = 1; i <= count; i++) emit("#include \"" header[i] "\"")
     if (count) emit("")

@@ -49,7 +49,7 @@ function add_enumerator() {
 
 function print_header(  i, guard) {
     guard = "MUSTER_" toupper(plural) "_H"
-    emit("#ifndef " guard "\n#define " guard "\n\ntypedef enum " enum " {")
+    emit("#ifndef " guard "\n#define " guard "\n\n#pragma GCC system_header /* see muster/named.h */\n\ntypedef enum " enum " {")
     for (i = 0; i <= most; i++) emit(enumerator[i])
     emit_own_line()
     emit("    " end " = " most + 1 "\n} " enum ";\n")

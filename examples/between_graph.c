@@ -70,7 +70,7 @@ static mst_status train(mst_monitored_session *s, const network *n, int worker) 
     while (!status && !mst_monitored_session_should_stop(s)) {
         fill_batch(worker, made++, mst_tensor_data(x), mst_tensor_data(y));
         mst_tensor *outputs[] = {loss, NULL};
-        status = mst_monitored_session_run(s, feeds, 2, (mst_value[]){n->loss, n->train}, 2, outputs);
+        status = mst_monitored_session_run(s, feeds, 2, MST_VALUES(n->loss, n->train), 2, outputs);
         loss = outputs[0];
         if (loss && made % 100 == 0)
             printf("worker %d: %lld steps of its own, global step %lld, loss %.4f\n", worker, (long long)made,

@@ -130,7 +130,7 @@ static double learn_sine(void) {
     mst_tensor *outputs[2] = {NULL, NULL};
     double last = 0;
     for (int step = 1; step <= STEPS; step++) {
-        check(mst_session_run(session, feeds, 2, (mst_value[]){loss, train}, 2, outputs));
+        check(mst_session_run(session, feeds, 2, MST_VALUES(loss, train), 2, outputs));
         last = mst_tensor_get(outputs[0], 0);
         if (step % REPORT == 0) printf("step %d: loss %.6f\n", step, last);
     }

@@ -141,7 +141,7 @@ static void train(mst_session *session, const network *n, int64_t steps) {
     const mst_feed feeds[] = {{n->x, .fill = fill_x, .context = &step, .spec = {MST_F32, MST_SHAPE(BATCH, FEATURES)}},
                               {n->y, .fill = fill_y, .context = &step, .spec = {MST_F32, MST_SHAPE(BATCH, 1)}}};
     while (step < steps) {
-        const mst_status status = mst_session_run(session, feeds, 2, (mst_value[]){n->loss, n->train}, 2, output);
+        const mst_status status = mst_session_run(session, feeds, 2, MST_VALUES(n->loss, n->train), 2, output);
         if (status == MST_UNAVAILABLE) { /* a task is lost: its part of the step may have been made or not */
             printf("%s\n", mst_error()->message);
             fflush(stdout);

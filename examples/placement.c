@@ -60,7 +60,7 @@ static void print_matrix(const char *name, const mst_tensor *tensor) {
 static void print_two(mst_session *session, mst_value sum, mst_value product, int times) {
     mst_tensor *output[2] = {NULL, NULL};
     for (int i = 0; times == 0 || i < times; i++) {
-        check(mst_session_run(session, NULL, 0, (mst_value[]){sum, product}, 2, output));
+        check(mst_session_run(session, NULL, 0, MST_VALUES(sum, product), 2, output));
         print_matrix("w + b", output[0]);
         print_matrix("w * b", output[1]);
     }

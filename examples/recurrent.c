@@ -44,7 +44,7 @@ static void fill(mst_tensor *x, mst_tensor *sums) {
 /* ---- graph ---- */
 
 static mst_value affine(mst_value x, mst_value h, mst_value weights, mst_value bias) {
-    return mst_add(mst_matmul(mst_concat((mst_value[]){x, h}, 2, 1), weights), bias);
+    return mst_add(mst_matmul(mst_concat(MST_VALUES(x, h), 2, 1), weights), bias);
 }
 
 /* One step: carry is h, captured are the weights. */
@@ -85,7 +85,7 @@ static void train(mst_graph *g, mst_session *session, int updates) {
     double mean = 0;
     for (int i = 1; i <= updates; i++) {
         fill(feeds[0].tensor, feeds[1].tensor);
-        check(mst_session_run(session, feeds, 2, (mst_value[]){loss, step}, 2, out));
+        check(mst_session_run(session, feeds, 2, MST_VALUES(loss, step), 2, out));
         mean += mst_tensor_get(out[0], 0);
         if (i % 100) continue;
         printf("update %4d: mean squared error %.4f (always to say 1: 0.1667)\n", i, mean / 100);

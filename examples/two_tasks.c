@@ -112,7 +112,7 @@ static void train(const char *target, int steps) {
     check(mst_session_create(g, target ? &there : &here, &session));
     check(mst_session_init_variables(session));
     for (int step = 1; step <= steps; step++) {
-        check(mst_session_run(session, NULL, 0, (mst_value[]){n.loss, n.train}, 2, output));
+        check(mst_session_run(session, NULL, 0, MST_VALUES(n.loss, n.train), 2, output));
         if (step % 10 == 0) printf("step %d, loss = %.6f\n", step, mst_tensor_get(output[0], 0));
     }
     printf("weights after %d steps: %016llx\n", steps, (unsigned long long)hash_weights(session, &n));

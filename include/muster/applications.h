@@ -10,6 +10,8 @@
 #ifndef MUSTER_APPLICATIONS_H
 #define MUSTER_APPLICATIONS_H
 
+#pragma GCC system_header /* see muster/named.h */
+
 #include "muster/layers.h"
 #include "muster/model.h"
 

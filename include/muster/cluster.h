@@ -27,6 +27,8 @@
 #ifndef MUSTER_CLUSTER_H
 #define MUSTER_CLUSTER_H
 
+#pragma GCC system_header /* see muster/named.h */
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -25,6 +25,8 @@
 #ifndef MUSTER_DATA_H
 #define MUSTER_DATA_H
 
+#pragma GCC system_header /* see muster/named.h */
+
 #include "muster/dataset.h"
 #include "muster/named.h"
 

@@ -29,10 +29,25 @@ typedef struct mst_value {
     int32_t index;
 } mst_value;
 
+/** An array of values, for functions that take one and the number of its elements:
+ *  `mst_session_run(session, NULL, 0, MST_VALUES(loss, train), 2, outputs)`, in C and in C++. It lives as long as the
+ *  objects of macros in muster/named.h. */
 #ifdef __cplusplus
 #define MST_NONE (mst_value{})
+extern "C++" {
+template <class... T>
+struct mst_values_ {
+    mst_value value[sizeof...(T)];
+};
+template <class... T>
+inline mst_values_<T...> mst_values_of_(T... value) {
+    return {{value...}};
+}
+}
+#define MST_VALUES(...) (mst_named_(mst_values_of_(__VA_ARGS__)).value)
 #else
 #define MST_NONE ((mst_value){0})
+#define MST_VALUES(...) ((mst_value[]){__VA_ARGS__})
 #endif
 
 /** What is known about a value before a run: dtype, and shape with -1 for dimensions not known yet. */

@@ -10,6 +10,8 @@
 #ifndef MUSTER_INITIALIZER_H
 #define MUSTER_INITIALIZER_H
 
+#pragma GCC system_header /* see muster/named.h */
+
 #include "muster/graph.h"
 #include "muster/initializers.h"
 

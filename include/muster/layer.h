@@ -12,6 +12,8 @@
 #ifndef MUSTER_LAYER_H
 #define MUSTER_LAYER_H
 
+#pragma GCC system_header /* see muster/named.h */
+
 #include "muster/activations.h"
 #include "muster/initializer.h"
 

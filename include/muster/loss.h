@@ -7,6 +7,8 @@
 #ifndef MUSTER_LOSS_H
 #define MUSTER_LOSS_H
 
+#pragma GCC system_header /* see muster/named.h */
+
 #include "muster/graph.h"
 #include "muster/losses.h"
 

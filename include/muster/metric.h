@@ -7,6 +7,8 @@
 #ifndef MUSTER_METRIC_H
 #define MUSTER_METRIC_H
 
+#pragma GCC system_header /* see muster/named.h */
+
 #include "muster/graph.h"
 #include "muster/metrics.h"
 

@@ -10,6 +10,8 @@
 #ifndef MUSTER_MODEL_FILE_H
 #define MUSTER_MODEL_FILE_H
 
+#pragma GCC system_header /* see muster/named.h */
+
 #include "muster/loss.h"
 #include "muster/model.h"
 #include "muster/optimizer.h"

@@ -26,6 +26,8 @@
 #ifndef MUSTER_MONITORED_SESSION_H
 #define MUSTER_MONITORED_SESSION_H
 
+#pragma GCC system_header /* see muster/named.h */
+
 #include <stdio.h>
 
 #include "muster/graph.h"

@@ -17,7 +17,8 @@
  * counts as not given; this is -0.0, which computes like 0. */
 #define MST_ZERO (-0.0)
 
-/* Members that are not given are intended here: no warning, even if the user enables one. */
+/* Members that are not given are intended here: no warning, even if the user enables one. Headers with macros of
+ * named arguments have this line too, so that compilers show a mistake in the program's line, and not in the macros. */
 #pragma GCC system_header
 
 /* MST_NAMED(T, ...): a T with named members. MST_NAMED_1(T, a, ...): the first argument is the first member after

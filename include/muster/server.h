@@ -17,6 +17,8 @@
 #ifndef MUSTER_SERVER_H
 #define MUSTER_SERVER_H
 
+#pragma GCC system_header /* see muster/named.h */
+
 #include <stdio.h>
 
 #include "muster/cluster.h"

@@ -32,6 +32,8 @@
 #ifndef MUSTER_TASK_H
 #define MUSTER_TASK_H
 
+#pragma GCC system_header /* see muster/named.h */
+
 #include <stdio.h>
 
 #include "muster/cluster.h"

@@ -2,6 +2,8 @@
 #ifndef MUSTER_TRAIN_H
 #define MUSTER_TRAIN_H
 
+#pragma GCC system_header /* see muster/named.h */
+
 #include <stdio.h>
 
 #include "muster/dataset.h"

@@ -28,11 +28,16 @@ pictures() {
 # These are lists of words on purpose.
 # shellcheck disable=SC2046,SC2086
 {
-    echo "-- each public header alone, in C and in C++"
-    for header in "$prefix"/include/muster/*.h; do
+    echo "-- each public header alone, in C and in C++, with its own warnings"
+    mkdir bare
+    cp -r "$prefix/include/muster" bare
+    for header in bare/muster/*.h; do
+        case $header in */named.h) ;; *) sed -i '/^#pragma GCC system_header/s/.*//' "$header" ;; esac
+    done
+    for header in bare/muster/*.h; do
         printf '#include "%s"\nint one;\n' "$header" > header.c
-        cc -std=c17 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -fsyntax-only -x c header.c
-        c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -fsyntax-only -x c++ header.c
+        cc -std=c17 -Wall -Wextra -Wpedantic -Werror -Ibare -fsyntax-only -x c header.c
+        c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -Ibare -fsyntax-only -x c++ header.c
     done
 
     echo "-- each function that makes a dataset has a form that nests"
@@ -101,6 +106,22 @@ pictures() {
         command -v $compiler > /dev/null || continue
         $compiler -std=c++20 $warnings "$user/named.cpp" -o named-$compiler $(pkg-config --cflags --libs muster)
         LD_LIBRARY_PATH=$libdir ./named-$compiler
+    done
+
+    echo "-- an option that is mistyped is named by the first error of few lines"
+    for mistake in 'mst_dense(m, 10, .activaton = MST_RELU)' 'mst_conv2d(m, 8, 3, .activaton = MST_RELU)' \
+        'mst_compile(m, .activaton = 0)' 'mst_adam(.activaton = 0)' 'mst_task_open(0, .activaton = 0)'; do
+        printf '#include <muster/muster.h>\nvoid f(mst_model *m);\nvoid f(mst_model *m) { (void)m, (void)%s; }\n' "$mistake" > typo.c
+        for compiler in 'cc -std=c17' 'c++ -std=c++20 -x c++'; do
+            if LC_ALL=C $compiler $(pkg-config --cflags muster) -fsyntax-only typo.c 2> typo.err; then
+                echo "error: $mistake compiles"
+                exit 1
+            fi
+            grep -m 1 'error:' typo.err | grep -q activaton || { echo "error: $mistake is not named first:" && cat typo.err && exit 1; }
+            # clang shows each macro on the way, whatever header it is in
+            grep -q 'expanded from macro' typo.err || [ "$(wc -l < typo.err)" -le 8 ] ||
+                { echo "error: $mistake is told in more than 8 lines:" && cat typo.err && exit 1; }
+        done
     done
 
     echo "-- an int where a list of axes is wanted does not compile without a diagnostic"

@@ -163,7 +163,8 @@ static bool graphs() {
     mst_value w = mst_variable(graph, "w", mst_fill(graph, MST_F32, MST_SHAPE(3, 1), 1), .l2 = 0.1F);
     mst_value h = mst_dense(mst_matmul(x, w), 4, .activation = MST_RELU, .name = "layer1");
     mst_minimize(&mst_sgd(.learning_rate = 0.1), mst_reduce_sum(h), nullptr, 0, MST_NONE);
-    bool good = !mst_graph_check(graph);
+    mst_value joined = mst_concat(MST_VALUES(x, mst_einsum("ij->ij", MST_VALUES(x), 1)), 2, 0);
+    bool good = !mst_graph_check(graph) && mst_value_spec(joined).shape.dim[0] == 4;
     mst_graph_destroy(graph);
     mst_tensor_release(ones);
     return good && released == 1;
