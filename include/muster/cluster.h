@@ -10,7 +10,7 @@
  *
  *  Beside its job and index each task has a number in the cluster. First come the training tasks: the chief, the
  *  workers, the parameter servers, then tasks of other jobs in alphabetical order of the jobs. The evaluator comes last
- *  and is no training task.
+ *  and is not a training task.
  *
  *      number            0        1         2       3        4          5
  *      job and index     chief    worker 0  ps 0    ps 1     reader 0   evaluator 0

@@ -88,7 +88,7 @@ MST_API MST_CHECKED mst_status mst_graph_write(const mst_graph *graph, const cha
  *  same bytes. */
 MST_API MST_CHECKED mst_status mst_graph_encode(const mst_graph *graph, void **data, size_t *size);
 /** Reads a graph that mst_graph_write, or another program, wrote. *OUT is owned by the caller, and NULL after a
- *  failure. MST_NOT_FOUND and MST_IO for the file. MST_CORRUPT if its bytes are no GraphDef or contradict each
+ *  failure. MST_NOT_FOUND and MST_IO for the file. MST_CORRUPT if its bytes are not a GraphDef or contradict each
  *  other. MST_INVALID if an op or an option is unknown or a shape is impossible. Each message names the file and the
  *  node. */
 MST_API MST_CHECKED mst_status mst_graph_read(const char *path, mst_graph **out);

@@ -63,7 +63,7 @@ void mst_file_abandon(mst_file *file);
 MST_CHECKED mst_status mst_file_remove(const char *path);
 MST_CHECKED mst_status mst_file_remove_in(const mst_folder *folder, const char *name);
 /** Takes the lock that the writer of file NAME of FOLDER would have. Returns a descriptor to be closed. -1: a process
- *  is writing the file, it is no regular file, or this cannot be found out. A claimed file can be removed. */
+ *  is writing the file, it is not a regular file, or this cannot be found out. A claimed file can be removed. */
 int mst_file_claim(const mst_folder *folder, const char *name);
 /** Sets OUT to whether FOLDER has an entry called NAME, which may be a link that leads nowhere. MST_IO if that cannot
  *  be found out. */
@@ -93,7 +93,7 @@ void mst_file_replace_fault(mst_file_fault function);
 MST_CHECKED mst_status mst_file_check(const char *path);
 
 /** Reads the file at PATH into *DATA, which the caller frees with free(). MST_NOT_FOUND if there is none, MST_INVALID
- *  if it is no regular file or has more than MOST bytes, MST_IO if it cannot be read. Each message names the path.
+ *  if it is not a regular file or has more than MOST bytes, MST_IO if it cannot be read. Each message names the path.
  *  *DATA has room for one byte more than *SIZE. */
 MST_CHECKED mst_status mst_file_read(const char *path, size_t most, void **data, size_t *size);
 

@@ -21,7 +21,7 @@ void mst_signals_unblock(void);
  *  and mst_signals_unblock do nothing there. */
 void mst_signals_never(void);
 /** Whether the calling thread delays signals that it would handle otherwise: it is between mst_signals_block and
- *  mst_signals_unblock, and is no thread of the library. */
+ *  mst_signals_unblock, and is not a thread of the library. */
 bool mst_signals_wait(void);
 /** Handles pending signals in a thread that waits for a long time between block and unblock. No kernel may be on its
  *  stack. */

@@ -3,7 +3,7 @@
  *
  *  A waiting thread spins for some microseconds and then sleeps in the operating system, on this timeline alone.
  *  Nothing is allocated, and a timeline cannot fail. A thread that could not do its work records the error in the frame
- *  (run/frame.h) and advances the timeline all the same. So no thread waits for ever.
+ *  (run/frame.h) and still advances the timeline. So no thread waits forever.
  *
  *  A thread that has waited for the last value may free the timeline at once. The reason is that an advancing thread
  *  does not touch it any more once the value can be seen.

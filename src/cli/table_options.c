@@ -125,8 +125,8 @@ static bool has_comma(const char *text) {
     return text && strchr(text, ',');
 }
 
-/* If a list of names has a name that is no column, the list may be one name with a comma in it: that is tried, unless
- * the table is standard input, which cannot be read again. */
+/* If a list of names has a name that is not a column, the list may be one name with a comma in it: that is tried,
+ * unless the table is standard input, which cannot be read again. */
 mst_status table_options_open(const table_options *o, const char *spec, const char *part, mst_data_options options,
                               mst_dataset **out) {
     char first[MESSAGE];

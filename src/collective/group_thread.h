@@ -130,7 +130,7 @@ MST_CHECKED mst_status mst_group_check_generation(mst_task_group *group, uint32_
 /** As mst_timeline_wait, for a step that waits for other members. */
 bool mst_group_wait(mst_task_group *group, mst_timeline *line, uint64_t value, int64_t deadline);
 /** The first posts memory for a message of MEMBER, the second sends a message to it (transport/transport.h). If the
- *  transport refuses, the generation of KEY ends, and DONE rises all the same. LENT: where a borrowed message goes, if
+ *  transport refuses, the generation of KEY ends, and DONE still rises. LENT: where a borrowed message goes, if
  *  the transport can lend it; NULL: the message is never borrowed. */
 void mst_group_post(mst_task_group *group, int32_t member, mst_key key, void *into, size_t bytes, mst_kept_part **lent,
                     mst_timeline *done);

@@ -11,7 +11,7 @@
  *  of rows of each leaf. The receiver then allocates memory for the second message, which brings the rows.
  *
  *      counts    i64 [leaves of the sender][values]
- *      rows      for each leaf and value: count, numbers, rows, and 4 bytes if the length is no multiple of 8 */
+ *      rows      for each leaf and value: count, numbers, rows, and 4 bytes if the length is not a multiple of 8 */
 #ifndef MUSTER_COLLECTIVE_ROW_EXCHANGE_H
 #define MUSTER_COLLECTIVE_ROW_EXCHANGE_H
 

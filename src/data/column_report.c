@@ -105,7 +105,7 @@ static mst_status describe_column(const mst_schema_column *column, mst_column_re
     out->is_utf8 = is_utf8(column->name);
     MST_TRY(add_reading(column, out));
     if (!column->category) return MST_OK;
-    int64_t example = column->num_categories / 2, odd = -1; /* odd: a category that is no date */
+    int64_t example = column->num_categories / 2, odd = -1; /* odd: a category that is not a date */
     out->looks_like_dates = mst_csv_dates_look(column->category, column->num_categories, &example, &odd);
     if (out->looks_like_dates && odd >= 0) {
         mst_csv_show(column->category[odd], out->no_date);

@@ -31,7 +31,7 @@ typedef struct mst_schema {
     int num_columns; /**< at least 1 */
 } mst_schema;
 
-/** Reads TEXT. MST_INVALID if it is no schema. Free OUT also after a failure. */
+/** Reads TEXT. MST_INVALID if it is not a schema. Free OUT also after a failure. */
 MST_CHECKED mst_status mst_schema_read(const char *text, mst_schema *out);
 void mst_schema_free(mst_schema *schema);
 /** Writes the columns as text; free it with free(). */

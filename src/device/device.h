@@ -54,7 +54,7 @@ typedef struct mst_device_type {
     const struct mst_backend *backend;
     const struct mst_backend_services *services; /**< of the CPU: what backends of modules get; of others NULL */
     /** What the devices of this type are, and what compiles for them. Workers in step must have the same: other ones
-     *  give other bits. Called when a device was made; valid for ever. NULL: any device of this type is like all
+     *  give other bits. Called when a device was made; valid forever. NULL: any device of this type is like all
      *  others. */
     const char *(*identity)(void);
     /** NULL, or left out by `size`: as many devices of this type can be made as are asked for. */
@@ -141,7 +141,7 @@ char *mst_device_default_name(int i, char *text, size_t size);
 
 /** The library's own types; the list ends with NULL. The build makes it from src/run. */
 extern const mst_device_type *const mst_device_type_table[];
-/** Adds a type of device for specifications that are read later. TYPE must stay valid for ever. MST_EXISTS if there is
+/** Adds a type of device for specifications that are read later. TYPE must stay valid forever. MST_EXISTS if there is
  *  a type of its name. */
 MST_CHECKED mst_status mst_device_type_register(const mst_device_type *type);
 /** The type with this name, in upper or lower case; NULL: there is none. */

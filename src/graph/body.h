@@ -20,7 +20,7 @@ mst_value mst_body_input_at(const mst_graph *body, int i);
 mst_value mst_body_output_at(const mst_graph *body, int i);
 
 /** Computes the specs of the outputs, DST, from those of the inputs, SRC. C is the inference context of the node that
- *  has BODY as an option. MST_INVALID if BODY is no body, or does not have NUM_INPUTS inputs and NUM_OUTPUTS
+ *  has BODY as an option. MST_INVALID if BODY is not a body, or does not have NUM_INPUTS inputs and NUM_OUTPUTS
  *  outputs. */
 MST_CHECKED mst_status mst_body_infer(mst_infer *c, const mst_graph *body, int num_inputs, const mst_spec *src,
                                       int num_outputs, mst_spec *dst);

@@ -36,7 +36,7 @@ typedef struct mst_graph_reader {
     mst_names names; /**< node name -> number of its item */
     mst_arena arena; /**< memory of the items, links and names, freed after reading */
     size_t spare;    /**< bytes that tensors may still grow by when a short value list is repeated */
-    int depth;       /**< number of graphs in whose bodies this one is nested; 0: it is no body */
+    int depth;       /**< number of graphs in whose bodies this one is nested; 0: it is not a body */
     /** Outputs that may still be made: a limit against hostile files, at first the file's size in bytes. */
     int64_t outputs_left;
 } mst_graph_reader;

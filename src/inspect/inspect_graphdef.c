@@ -94,7 +94,7 @@ static mst_status print_graph(const Muster__GraphDef *graph, const void *data, s
     print_nodes(r, graph);
     MST_TRY(print_ops(r, graph));
     const mst_status status = mst_graph_decode(data, size, &read);
-    if (status) { /* a graph of another program, which is no damage */
+    if (status) { /* a graph of another program, which is not damage */
         mst_report_line(r, "cannot be run here: %s", mst_error()->message);
         mst_report_set(r, NULL, "not_run_here", mst_report_string(mst_error()->message, strlen(mst_error()->message)));
     }

@@ -110,7 +110,7 @@ static void print_part(mst_report *r, const mst_image_folder *folder, const char
     print_classes(r, folder, part);
 }
 
-/* Makes the last error one that is no damage: training refuses the pictures, but the files are intact. */
+/* Makes the last error one that is not damage: training refuses the pictures, but the files are intact. */
 static mst_status refused(void) {
     return MST_FAIL(MST_UNIMPLEMENTED, "%s", mst_error()->message);
 }

@@ -111,7 +111,7 @@ static void tell_title(mst_report *report, const mst_keras_file *file) {
                      layers, layers == 1 ? "" : "s", arrays, s);
 }
 
-/* Reports whether Muster can read the network and its weights. If it cannot, that is no damage. */
+/* Reports whether Muster can read the network and its weights. If it cannot, that is not damage. */
 static mst_status try_network(const mst_inspect_source *source, const mst_keras_file *file, mst_report *report) {
     mst_model *model;
     mst_keras_network network;

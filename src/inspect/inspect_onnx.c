@@ -45,7 +45,7 @@ static mst_status tell_operators(mst_report *r, const Muster__OnnxGraph *graph) 
     return MST_OK;
 }
 
-/* Reports whether Muster can run the model. If it cannot, that is no damage. */
+/* Reports whether Muster can run the model. If it cannot, that is not damage. */
 static mst_status try_graph(mst_report *r, const mst_onnx_file *file) {
     mst_graph *graph;
     const mst_status status = mst_onnx_graph(file, &graph);

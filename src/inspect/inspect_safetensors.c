@@ -25,7 +25,7 @@ static mst_status inspect_safetensors_print(const mst_inspect_source *source, ms
         const mst_status status = mst_safetensors_read(file, i, &tensor);
         if (!status)
             mst_report_tensor(report, name, tensor, "");
-        else if (status == MST_UNIMPLEMENTED) /* Muster has no such dtype, which is no damage */
+        else if (status == MST_UNIMPLEMENTED) /* Muster has no such dtype, which is not damage */
             mst_report_line(report, "%-24s %s", mst_report_name(name, strlen(name), shown), mst_error()->message);
         else
             mst_report_damage(report, status);

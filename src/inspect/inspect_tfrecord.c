@@ -27,7 +27,7 @@ typedef struct feature_row {
 
 typedef struct summary {
     mst_report *report;
-    int64_t records, others;     /* others: records that are no tf.train.Example, or one without features */
+    int64_t records, others;     /* others: records that are not a tf.train.Example, or one without features */
     uint64_t bytes, least, most; /* of all records; of the shortest and the longest */
     feature_row feature[MOST_FEATURES];
     int num_features;

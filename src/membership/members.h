@@ -87,7 +87,7 @@
  *      most refusal_timeout seconds. All get a NOTICE that a newer process was refused.
  *  16. A process that cannot listen at its address says CANNOT_JOIN to the leader, and ends. If it should lead, it says
  *      so to all others. If the job has not run, that ends it on all tasks; later it is a NOTICE, since the process may
- *      be one too many. A task that was lost is waited for all the same.
+ *      be one too many. A lost task is still waited for.
  *  17. Two processes may both lead, because their task lists differ in order. A leader therefore sends WAITING once to
  *      each task that has not come. The transport then reports the task list mismatch (mst_members_list_mismatch). It
  *      ends the job on both, unless it has already run.

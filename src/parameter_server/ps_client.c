@@ -569,8 +569,8 @@ mst_status mst_ps_client_give_weights(mst_ps_client *c) {
 }
 
 /* Leaves. A server that was started again gets the last state from the chief, if a worker waits for it. If this worker
- * must stop while it waits for the others to leave, that is no error. All its work is done, and a process started in
- * its place might find no servers. */
+ * must stop while it waits for the others to leave, that is not an error. All its work is done, and a process started
+ * in its place might find no servers. */
 static mst_status leave_when_all_have_values(mst_ps_client *c) {
     const mst_ps_request r = {.head = {.kind = MST_PS_LEAVE, .number = c->has_last ? c->finished : 0},
                               .answer = MST_PS_DONE,

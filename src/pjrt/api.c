@@ -189,7 +189,7 @@ static long find_least_size(FILE *file) {
     return least;
 }
 
-/* A library that is cut off must not be loaded: who reads what is not there gets a signal. Other faults of the file are
+/* A truncated library must not be loaded: reading the missing part would raise a signal. Other faults of the file are
  * left to dlopen. */
 static mst_status check_size(const char *path) {
     FILE *file = fopen(path, "rbe");

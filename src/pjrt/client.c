@@ -143,7 +143,7 @@ static mst_status start_making(mst_pjrt_client *x) {
     return status;
 }
 
-/* Who comes while another waits waits for that one, at most as long. */
+/* A second caller waits for the first one, at most as long. */
 static mst_status need_client(mst_pjrt_client *x) {
     static const int64_t patience = 180000000000; /* ns; the first start of a driver takes many seconds */
     const mst_backend_services *services = mst_pjrt_host->services;

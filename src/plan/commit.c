@@ -73,8 +73,8 @@ static bool is_compiled(const mst_plan *plan, const mst_plan_node *node) {
            node->op != &mst_op_fetch && !(node->num_dst && plan->value[node->dst].constant);
 }
 
-/* Whether NODE, which a program computes, may all the same write behind the gate. It must write variables themselves,
- * and take no value from one that it does not write: nothing is left to compute for it there. */
+/* Whether NODE, which a program computes, may write behind the gate, although a program may fail. It must write
+ * variables themselves, and take no value from one that it does not write: nothing is left to compute for it there. */
 static bool writes_in_place(const mst_plan *plan, const mst_plan_node *node) {
     if (!plan->donates || !(node->op == &mst_op_assign || mst_is_update_step(node->op, node->options))) return false;
     for (int i = 0; i < node->num_src; i++) {

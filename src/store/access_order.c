@@ -87,7 +87,7 @@ static bool waits_for_a_step(const mst_turn *turn) {
 }
 
 /* Whether new visitors (mst_turn_visit) must wait for TURN. They must if it already writes, or if it waits to write and
- * only other visitors are before it. Otherwise visitors that keep coming could hold up a writer for ever. */
+ * only other visitors are before it. Otherwise visitors that keep coming could hold up a writer forever. */
 static bool goes_before_visitors(const mst_turn *turn) {
     return turn->writes || (turn->wants_to_write && !waits_for_a_step(turn));
 }

@@ -341,7 +341,7 @@ void mst_executable_fetch_offered(mst_task_executables *x, mst_executable_entry 
         mst_executable_entry_end(x, e, MST_OK, a->data, a->total, a->hash);
         a->data = NULL;
     } else {
-        e->is_under_way = false; /* who waits for it makes it */
+        e->is_under_way = false; /* a task that waits for it makes it itself */
         pthread_cond_broadcast(&x->changed);
     }
     pthread_mutex_unlock(&x->lock);

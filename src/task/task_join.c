@@ -159,7 +159,7 @@ static bool is_stopped(const mst_task *task) {
 }
 
 /* The error if this process has come after the end of the job, which may happen if a launcher has started it again. It
- * must not wait for ever. SINCE: the time since which no other task has been there. */
+ * must not wait forever. SINCE: the time since which no other task has been there. */
 static mst_status check_is_not_late(const mst_task *task, int64_t since) {
     enum { OTHERS_MAY_BE_THERE = 2 }; /* seconds */
     const char *ended = task->restarted;

@@ -43,7 +43,7 @@ mst_status mst_tensor_check(mst_dtype dtype, mst_shape shape, int64_t *count) {
         if (shape.dim[i] < 0)
             return MST_FAIL(MST_INVALID, "tensor: shape %s has a negative dimension",
                             mst_shape_print(shape, text, sizeof text));
-        if (shape.dim[i] == 0) empty = true; /* overflow counts all the same: strides are products of the others */
+        if (shape.dim[i] == 0) empty = true; /* this overflow is an error too: strides are products of the others */
         overflow |= shape.dim[i] > 0 && __builtin_mul_overflow(elements, shape.dim[i], &elements);
     }
     if (overflow || elements > INT64_MAX / 16)

@@ -38,7 +38,7 @@ typedef struct mst_checkpoint_list {
     mst_checkpoint_item *item;
     int64_t count, capacity;
     int64_t saves;         /**< number of the last save in the folder */
-    double last_preserved; /**< in the state file: time of the last checkpoint that is kept for ever */
+    double last_preserved; /**< in the state file: time of the last checkpoint that is kept forever */
 } mst_checkpoint_list;
 
 /** Lists the checkpoints of FOLDER. Those that its state file names are in the order of that file. The other

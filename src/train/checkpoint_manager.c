@@ -101,7 +101,7 @@ static void remove_old(mst_checkpoint_manager *m) {
         mst_checkpoint_item *item = &m->list.item[i];
         const bool listed = item->in_state;
         const bool stays = listed && hours > 0 && item->time - 3600 * hours >= m->list.last_preserved;
-        if (stays) m->list.last_preserved = item->time; /* this checkpoint is kept for ever */
+        if (stays) m->list.last_preserved = item->time; /* this checkpoint is kept forever */
         if (stays || (listed && mst_bundle_remove(&m->folder, item->name) == MST_OK))
             mst_checkpoint_list_drop(&m->list, i);
         else

@@ -213,7 +213,7 @@ static mst_status servers_begin_epoch(mst_fit_run *run) {
     return MST_OK;
 }
 
-/* A worker that has no rows of the batch takes part all the same if the others wait for its gradients. */
+/* A worker that has no rows of the batch still takes part if the others wait for its gradients. */
 static bool servers_takes_part(const mst_fit_run *run, int64_t size) {
     return run->trainer->train.strategy.synchronous || mst_fit_rows_here(run, size) > 0;
 }

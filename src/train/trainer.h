@@ -102,7 +102,7 @@ typedef struct mst_trainer {
     mst_tensor **class_weight;                   /**< [num_outputs]; NULL: none */
     mst_sharded_step train, evaluate;
     mst_sharded_state sharded;
-    bool is_left;       /**< another task was lost for ever, and the state here is complete */
+    bool is_left;       /**< another task was lost forever, and the state here is complete */
     mst_graph **update; /**< on the chief, [num_updates]: update of each parameter server (train/server_updates.h) */
     int num_updates;
     mst_value *predict; /**< [num_inputs], then [num_outputs]; NULL: not built */

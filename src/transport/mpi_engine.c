@@ -505,7 +505,7 @@ static bool stop_now(void *context) {
     return true;
 }
 
-/* Waits until MPI has ended. If another process ends before, MPI may wait for it for ever. Under the lock. */
+/* Waits until MPI has ended. If another process ends before, MPI may wait for it forever. Under the lock. */
 static void await_end(void) {
     int64_t gone_since = 0;
     while (engine.stopping) {

@@ -23,7 +23,7 @@ typedef struct mst_mpi_meeting_options {
 
 MST_CHECKED mst_status mst_mpi_meeting_open(const mst_mpi_meeting_options *options, mst_mpi_meeting **out);
 /** The descriptor through which the MPI of this process sends its requests (PMI_FD). It stays open until the MPI has
- *  said that it has no more requests, maybe for ever. If it is closed earlier, the MPI ends the process. */
+ *  said that it has no more requests, maybe forever. If it is closed earlier, the MPI ends the process. */
 int mst_mpi_meeting_descriptor(mst_mpi_meeting *meeting);
 /** A control message has come. False: it does not belong to a meeting. */
 bool mst_mpi_meeting_received(mst_mpi_meeting *meeting, int32_t from, uint64_t instance, const void *data,

@@ -18,7 +18,7 @@
  *  A generation is a number of the cluster that rises whenever tasks were lost and have come back. Data of a later
  *  generation are kept until that generation begins; data of an earlier one are dropped. When a generation ends, all
  *  its sends and posts are done at once, whether or not their bytes have moved. A waiting caller learns from the group
- *  (collective/group.h) that the exchange has failed. Nobody therefore waits here for ever.
+ *  (collective/group.h) that the exchange has failed. Nobody therefore waits here forever.
  */
 #ifndef MUSTER_TRANSPORT_TRANSPORT_H
 #define MUSTER_TRANSPORT_TRANSPORT_H

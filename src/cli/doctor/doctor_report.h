@@ -17,7 +17,7 @@ typedef struct doctor_row {
     doctor_state state;
     char check[16];           /**< "port" */
     char task[64];            /**< "worker:1"; "all" */
-    char text[600], fix[300]; /**< fix: what to do about a finding; "" for rows that are no findings */
+    char text[600], fix[300]; /**< fix: what to do about a finding; "" for rows that are not findings */
 } doctor_row;
 
 /** A report is empty if zero-initialised; free it with doctor_report_free. */

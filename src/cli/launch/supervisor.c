@@ -271,7 +271,7 @@ static supervised_task *find_task(const supervisor *s, pid_t pid) {
 }
 
 /* Handles all children that have ended. The group of a task is killed before its leader is waited for, since only until
- * then the number of the group cannot be reused. Children that are no tasks belong to the program that became this one
+ * then the number of the group cannot be reused. Children that are not tasks belong to the program that became this one
  * by exec. If this is the first process of a container, they may also be orphans of tasks. */
 static mst_status reap(supervisor *s) {
     siginfo_t info = {0};

@@ -159,7 +159,7 @@ mst_status task_lines_read(task_lines *lines) {
 }
 
 mst_status task_lines_finish(task_lines *lines) {
-    enum { MOST_READS = 64 }; /* a process that the task has left behind may print for ever */
+    enum { MOST_READS = 64 }; /* a process that the task has left behind may print forever */
     for (int i = 0; i < MOST_READS && lines->descriptor >= 0; i++) MST_TRY(task_lines_read(lines));
     if (lines->buffer.size) MST_TRY(emit(lines, lines->buffer.data, lines->buffer.size));
     task_lines_close(lines);

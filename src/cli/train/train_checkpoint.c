@@ -374,7 +374,7 @@ int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count) 
 }
 
 /* Opens the folder, and tries again for some seconds if another process has it. It does not wait longer, since a
- * stopped process may have the folder for ever. */
+ * stopped process may have the folder forever. */
 static mst_status open_soon(training *t) {
     static const double SECONDS = 5;
     static const struct timespec PAUSE = {.tv_nsec = 50000000};

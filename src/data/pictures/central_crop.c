@@ -1,6 +1,6 @@
 /** Crops component COMPONENT, pictures [height, width, channels] or [height, width], to the HEIGHT x WIDTH pixels in
  *  the middle; see keras.layers.CenterCrop. If the number of rows or columns to remove is odd, one more is removed
- *  below or to the right. Fails with MST_INVALID if COMPONENT is no picture, or is smaller. */
+ *  below or to the right. Fails with MST_INVALID if COMPONENT is not a picture, or is smaller. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_central_crop(mst_dataset *dataset, int component, int64_t height,
                                                         int64_t width, mst_dataset **out);

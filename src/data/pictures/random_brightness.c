@@ -3,7 +3,7 @@
  *  and 1, so that MAX_DELTA for u8 is from 0 to 1. The number depends on SEED, the pass over the source (its epoch)
  *  and the row, not on the order, the shards or the threads. Formula: tf.image.stateless_random_brightness,
  *  adjust_brightness. Must come before mst_dataset_padded_batch and mst_dataset_prefetch. Fails with MST_INVALID if
- *  COMPONENT is no picture, or MAX_DELTA is negative. */
+ *  COMPONENT is not a picture, or MAX_DELTA is negative. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_random_brightness(mst_dataset *dataset, int component, double max_delta,
                                                              uint64_t seed, mst_dataset **out);

@@ -3,7 +3,7 @@
  *  is PADDING 4 and the picture's own size. The position depends on SEED, the pass over the source (its epoch) and the
  *  row, not on the order, the shards or the threads. Without padding it crops as tf.image.stateless_random_crop and
  *  keras.layers.RandomCrop do. Must come before mst_dataset_padded_batch and mst_dataset_prefetch. Fails with
- *  MST_INVALID if COMPONENT is no picture, or the padded picture is smaller than HEIGHT x WIDTH. */
+ *  MST_INVALID if COMPONENT is not a picture, or the padded picture is smaller than HEIGHT x WIDTH. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_random_crop(mst_dataset *dataset, int component, int64_t height,
                                                        int64_t width, int64_t padding, uint64_t seed,

@@ -2,7 +2,7 @@
  *  and right, top and bottom, or both, each drawn independently. Which ones depends on SEED, the pass over the source
  *  (its epoch) and the row, not on the order, the shards or the threads. See tf.image.stateless_random_flip_left_right
  *  and keras.layers.RandomFlip. Must come before mst_dataset_padded_batch and mst_dataset_prefetch. Fails with
- *  MST_INVALID if COMPONENT is no picture. */
+ *  MST_INVALID if COMPONENT is not a picture. */
 #ifdef MST_DATASET_HEADER
 typedef enum mst_flip { MST_FLIP_LEFT_RIGHT = 0, MST_FLIP_UP_DOWN, MST_FLIP_BOTH } mst_flip;
 MST_API MST_CHECKED mst_status mst_dataset_random_flip(mst_dataset *dataset, int component, mst_flip flip,

@@ -46,7 +46,7 @@ const char *mst_csv_notation_print(const mst_csv_notation *notation, char *text)
 MST_CHECKED mst_status mst_csv_notation_find(const mst_csv *csv, int column, const mst_csv_notation *given,
                                              mst_csv_notation *out, bool *found);
 /** The first row whose cell in column COLUMN of CSV is another number in B than in A. All cells are numbers in A. -1:
- *  there is no such row, or some cell is no number in B. */
+ *  there is no such row, or some cell is not a number in B. */
 int64_t mst_csv_notation_doubt(const mst_csv *csv, int column, const mst_csv_notation *a, const mst_csv_notation *b);
 /** Whether exactly one notation fits the N cells of LIST, as above. */
 bool mst_csv_notation_fits(const char *const *list, int64_t n);

@@ -9,7 +9,7 @@
  *  them. mst_dataset_class_name gives the names of a label's categories, and with .separate those of any column.
  *  OPTIONS may be NULL.
  *
- *  Fails as mst_dataset_from_idx does; with MST_CORRUPT if the file is no table, MST_NOT_FOUND if it lacks a
+ *  Fails as mst_dataset_from_idx does; with MST_CORRUPT if the file is not a table, MST_NOT_FOUND if it lacks a
  *  column, MST_INVALID if a number is missing, does not fit or can be read in two ways, or text and numbers are mixed.
  *  The message names the file, the line on which the row begins, and the column. */
 #ifdef MST_DATASET_HEADER

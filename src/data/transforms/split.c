@@ -6,9 +6,10 @@
  *  stratified: of a class with c rows, *SECOND gets c * fraction, rounded up or down. The labels are read in one pass
  *  when the parts are made.
  *
- *  REPORT (may be NULL) tells which classes have no row in one of the parts; that is no error. Memory: 8 bytes per row,
- *  and 32 while the parts are made. Fails with MST_INVALID if the elements are not rows, their number is not known,
- *  .fraction leaves a part without rows, or .labels is not a component of numbers; and if reading the labels fails. */
+ *  REPORT (may be NULL) tells which classes have no row in one of the parts; that is not an error. Memory: 8 bytes per
+ *  row, and 32 while the parts are made. Fails with MST_INVALID if the elements are not rows, their number is not
+ *  known, .fraction leaves a part without rows, or .labels is not a component of numbers; and if reading the labels
+ *  fails. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_split_options {
     int zero_;

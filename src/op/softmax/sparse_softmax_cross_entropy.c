@@ -5,7 +5,7 @@
  *  loss        output 0, [...], of the logits' dtype
  *  derivative  output 1, like logits: d loss / d logits = softmax(logits) - one_hot(labels)
  *
- *  A label that is no class is an error that names the row, the label and the number of classes.
+ *  A label that is not a class is an error that names the row, the label and the number of classes.
  */
 #ifdef MST_OP_HEADER
 /** Output 0, the loss. */
