@@ -1,3 +1,5 @@
+/* Suggestions for misspelled names: which name is nearest, and when there is none. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* The hash of strings has the values of TensorFlow. */
 #include "base/farm_hash.h"
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* Numbers as text: the fewest digits that read back as the same number, and text that is refused. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

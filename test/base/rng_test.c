@@ -1,3 +1,6 @@
+/* The random number generator: published values, independence of how a sequence is cut, and moments of the
+ * distributions. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Which rows of a batch each shard and each task has. */
 #include "base/shard_rows.h"
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* Stopwatches: time in which several threads do the same counts once. */
 #include "base/stopwatch.h"
 
 #include "base/clock.h"

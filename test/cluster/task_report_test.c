@@ -1,3 +1,4 @@
+/* The report that a task sends to `muster top`: its documented bytes, and wrong reports, which are refused. */
 #include "cluster/task_report.h"
 
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* The status of a task while it trains, serves or waits, as `muster top` sees it. */
 #include "cluster/task_status.h"
 
 #include "base/clock.h"

@@ -1,3 +1,5 @@
+/* Iterators: who owns what, parts of a batch, copies by several threads, and no allocations after the first batches. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,5 @@
+/* CSV files: cells by the rules of RFC 4180, and errors that name the line and the column. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

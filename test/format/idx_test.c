@@ -1,3 +1,5 @@
+/* IDX files, plain and gzip: element types, and truncated, changed or contradictory files, which must be errors. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

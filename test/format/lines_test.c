@@ -1,3 +1,4 @@
+/* Text files read line by line, plain and gzip: line ends, long lines, and damaged files. */
 #include "format/lines.h"
 
 #include "support/archive.h"

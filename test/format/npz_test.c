@@ -1,3 +1,6 @@
+/* NumPy's .npz and .npy files: every dtype, order and version is read, and truncated, changed or unsupported files are
+ * errors. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Device names: reading, printing, merging of scopes, and mistakes. */
 #include "support/test.h"
 
 #include "graph/device_name.h"

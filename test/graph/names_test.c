@@ -1,3 +1,4 @@
+/* Names and scopes of nodes: unique names, suffixes, renamed nodes, and names that are refused. */
 #include "support/test.h"
 
 static void names_are_unique_in_each_scope(void **state) {

@@ -1,3 +1,4 @@
+/* Graphs as text, one line per node. */
 #include "support/test.h"
 
 static void graph_is_printed_one_line_a_node(void **state) {

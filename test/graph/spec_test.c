@@ -1,3 +1,4 @@
+/* Specs (dtype and shape): comparison and text. */
 #include "graph/spec.h"
 
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* Names of ops' types in TensorFlow's style. */
 #include "graph/type_name.h"
 #include "support/test.h"
 

@@ -47,7 +47,7 @@ static mst_tensor *copy_of(const mst_tensor *tensor) {
     return copy;
 }
 
-/* In (-1, 1), of both signs, another one each step; in the last step also values that are no numbers. */
+/* In (-1, 1), of both signs, another one each step; in the last step also values that are not numbers. */
 static double gradient_of(int t, int i) {
     static const double special[] = {0, NAN, INFINITY, -INFINITY, 1e-30};
     if (t == STEPS && i < 5) return special[i];

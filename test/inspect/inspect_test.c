@@ -342,7 +342,7 @@ static void pictures_of_other_kinds_are_named(void **state) {
     (void)folder_write("q/train/cat/1.gif", "GIF89a", 6);
     EXPECT_IN("p", MST_UNIMPLEMENTED, "folder of pictures", "p/cat/1.gif': GIF pictures are not read");
     EXPECT_IN("q", MST_UNIMPLEMENTED, "folder of pictures", "q/train/cat/1.gif': GIF pictures are not read");
-    /* a name is no picture */
+    /* a name is not a picture */
     assert_int_equal(mkdir(folder_path("pictures"), 0755), 0);
     (void)folder_write("pictures/train", "text", 4);
     out = tmpfile();

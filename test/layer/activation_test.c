@@ -1,3 +1,4 @@
+/* Activations of layers. */
 #include "muster/layer.h"
 
 #include <math.h>

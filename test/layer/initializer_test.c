@@ -1,3 +1,5 @@
+/* Initial values of weights: variances and fans as in Keras, seeds, and options that are refused. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

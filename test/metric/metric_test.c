@@ -1,3 +1,5 @@
+/* Metrics: their values against examples worked out by hand or given by Keras, sums over batches, and mistakes. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,5 @@
+/* Metrics of one positive class, and means over classes, compared with scikit-learn, Keras and NumPy. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -83,7 +83,7 @@ static void build_network(mst_graph *g) {
     }
 }
 
-/* Each op of the first of its examples that is no error. */
+/* Each op of the first of its examples that is not an error. */
 static void build_all(mst_graph *g) {
     const mst_op *op;
     for (int i = 0; (op = mst_op_at(i)); i++)

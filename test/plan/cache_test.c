@@ -1,3 +1,4 @@
+/* The plans that a session keeps: when a plan is used again, made anew or dropped. */
 #include "support/test.h"
 
 static void run_rows(mst_session *session, mst_value x, mst_value fetch, int64_t rows) {

@@ -1,3 +1,4 @@
+/* A training step updates its variables in place, without copies. */
 #include "support/test.h"
 #include "support/training.h"
 

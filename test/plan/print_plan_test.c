@@ -1,3 +1,4 @@
+/* Plans as text. */
 #include "support/test.h"
 
 static void plan_is_printed_after_each_pass(void **state) {

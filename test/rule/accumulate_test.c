@@ -1,3 +1,4 @@
+/* Sums of the gradients of several steps. */
 #include "rule/accumulate.h"
 
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* Clipping of gradients by value and by norm. */
 #include "rule/gradient_clip.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Moving averages of weights. */
 #include "rule/moving_average.h"
 
 #include "support/test.h"

@@ -36,7 +36,7 @@ static void let_go(int device) {
 }
 
 static int begin_folder(void **state) {
-    alarm(120); /* a call that hangs would hang for ever */
+    alarm(120); /* a call that hangs would hang forever */
     return folder_create(state) || setenv("MUSTER_LAGOON_HOLD", folder_path("hold"), 1);
 }
 

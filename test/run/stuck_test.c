@@ -74,7 +74,7 @@ static void call_with_new_state_ends_at_its_deadline_while_an_earlier_op_is_stuc
         atomic_store(&is_open, false);
         EXPECT_ERROR(mst_session_run(session, NULL, 0, &y, 1, NULL), MST_DEADLINE, "'closed' (gate)");
         assert_int_equal(pthread_create(&thread, NULL, let_go_later, NULL), 0);
-        alarm(20); /* a call that hangs would hang for ever */
+        alarm(20); /* a call that hangs would hang forever */
         const int64_t began = mst_clock_now();
         EXPECT_ERROR(mst_session_run(session, NULL, 0, &write, 1, NULL), MST_DEADLINE, "");
         assert_true(mst_clock_now() - began < 900000000); /* the op is let go after 1 s */

@@ -1,3 +1,6 @@
+/* Learning-rate schedules: their values, the same values computed in a graph, and members that are missing or out of
+ * range. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

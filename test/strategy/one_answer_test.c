@@ -100,7 +100,7 @@ static void expect_place(mst_strategy_kind kind, const char *devices, int shards
         fail_msg("%d shards: strategy %d on %s gives %s, one device %s", shards, (int)kind, devices, got, wanted);
 }
 
-/* Numbers that are no powers of two: trees with a leaf left over, and cuts between devices that are no subtrees. The
+/* Numbers that are not powers of two: trees with a leaf left over, and cuts between devices that are not subtrees. The
  * last batch has fewer rows than there are shards of 12. */
 static void any_number_of_shards_gives_one_answer_on_each_number_of_devices_that_divides_it(void **state) {
     (void)state;

@@ -40,7 +40,7 @@ static void add_point(const Muster__Event *event, void *context) {
     p->step[p->count++] = event->step;
 }
 
-/* Values of the tag in the files of the folder, in order; -1 of one that is no scalar. */
+/* Values of the tag in the files of the folder, in order; -1 of one that is not a scalar. */
 static int read_scalars(const char *folder, const char *tag, double *value, int64_t *step, int most) {
     points p = {.tag = tag, .value = value, .step = step, .most = most};
     each_event(folder, add_point, &p);

@@ -1,3 +1,5 @@
+/* Computes a value on one CPU device. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

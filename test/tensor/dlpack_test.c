@@ -1,3 +1,4 @@
+/* Tensors that are exchanged with other libraries by DLPack, without a copy. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* Tensors of strings. */
 #include "muster/dlpack.h"
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* Tensors: conversions of numbers, and dtypes and shapes that are refused. */
 #include <math.h>
 
 #include "support/test.h"

@@ -1,3 +1,5 @@
+/* Labels that are names of classes: losses that measure distances between numbers refuse them. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Headers of messages on the wire: they are read back, and wrong ones are refused. */
 #include "transport/wire_header.h"
 
 #include "support/test.h"

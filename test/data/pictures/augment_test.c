@@ -1,3 +1,6 @@
+/* Random changes of pictures: they depend only on seed, pass and row, not on shards, threads or the place in the
+ * pipeline. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

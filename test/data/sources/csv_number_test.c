@@ -1,3 +1,6 @@
+/* Numbers and dates in CSV columns, in the notations of several countries, and cells that have more than one reading.
+ * */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

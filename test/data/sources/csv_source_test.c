@@ -1,3 +1,5 @@
+/* CSV files as a source: types of columns, labels, categories, missing cells, and options that do not fit. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

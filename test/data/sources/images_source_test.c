@@ -1,3 +1,6 @@
+/* Pictures as a source: PNG and JPEG files are decoded and resized to the values of TensorFlow, and sizes in headers
+ * are not trusted. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -296,7 +299,7 @@ static void every_check_sum_of_a_png_is_checked(void **state) {
     free(data);
 }
 
-/* Without it the others would be another data set; a link that leads nowhere is no picture. */
+/* Without it the others would be another data set; a link that leads nowhere is not a picture. */
 static void pictures_that_cannot_be_looked_at_are_not_left_out(void **state) {
     (void)state;
     mst_dataset *dataset;

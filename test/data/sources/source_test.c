@@ -1,3 +1,5 @@
+/* Tensors as a source of rows, and data specs: what each kind of spec reads, and what it says about itself. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

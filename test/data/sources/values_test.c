@@ -1,3 +1,5 @@
+/* Values of rows: scales, casts and maps, copied row by row or by several threads, and errors that name the row. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Caches in memory: rows of any length, names of classes and schemas that are kept, and datasets without rows. */
 #include "data/dataset.h"
 #include "support/folder.h"
 #include "support/pipeline.h"

@@ -1,3 +1,5 @@
+/* Batch, repeat, skip, take and shard: any chain of them does to a dataset what it does to a list. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

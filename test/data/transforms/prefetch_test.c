@@ -1,3 +1,6 @@
+/* Batches that threads make in advance: the same batches in the same order, errors at their turn, and an end that does
+ * not wait. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,5 @@
+/* Shuffles: permutations that depend only on seed and epoch, and buffers that hold only a part of the rows. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,6 @@
+/* Rows of several datasets side by side: their order over epochs, restored positions, and datasets that cannot be
+ * zipped. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* cmocka needs these four first */
+/* Models in files of Keras: read back, or damaged. cmocka needs the first four headers before its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

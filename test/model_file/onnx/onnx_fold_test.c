@@ -1,3 +1,5 @@
+/* Nodes of ONNX that compute with sizes: which sizes are known while the graph is built, and which only in a run. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,6 @@
+/* Models and graphs in ONNX files: written files are read back, and files that are damaged, contradictory or not
+ * supported are errors. */
+
 /* cmocka needs these four first */
 #include <setjmp.h>
 #include <stdarg.h>
