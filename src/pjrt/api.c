@@ -80,7 +80,7 @@ void mst_pjrt_event_drop(const PJRT_Api *api, PJRT_Event *event) {
 
 /* ---- loading ---- */
 
-/* A function that this module needs: its name, and where the table has it. */
+/* A function that this module needs: its name, and its offset in the table. */
 typedef struct needed_function {
     const char *name;
     size_t offset;
@@ -173,7 +173,7 @@ static mst_status initialize(const char *path, const PJRT_Api *api) {
     return check_stablehlo(path, api);
 }
 
-/* The bytes that the library FILE must have at least, by its head; 0: not known. */
+/* The least size of the library FILE in bytes, according to its ELF header; 0: not known. */
 static long find_least_size(FILE *file) {
     ElfW(Ehdr) head;
     ElfW(Phdr) part;

@@ -223,7 +223,7 @@ static mst_status finish_copy_out(mst_pjrt_jobs *jobs, void *to, size_t bytes, i
     return status;
 }
 
-/* The plugin writes to memory that stays until it has done so: the caller may be gone by then. */
+/* The plugin writes to memory that belongs to the job, because the caller may have given up by then. */
 static mst_status copy_out(const mst_array *dst, const mst_pjrt_buffer *x, int64_t deadline) {
     const size_t bytes = mst_pjrt_buffer_bytes(x);
     PJRT_Event *event;
@@ -239,7 +239,7 @@ static mst_status copy_out(const mst_array *dst, const mst_pjrt_buffer *x, int64
     return status;
 }
 
-/* Where the plugin cannot copy between its devices. */
+/* For plugins that cannot copy between their devices. */
 static mst_status copy_by_host(device_memory *to, const mst_array *dst, const mst_pjrt_buffer *x, int64_t deadline) {
     mst_array between = *dst;
     between.data = malloc(mst_pjrt_buffer_bytes(x) + 1);

@@ -14,7 +14,7 @@
 
 const mst_registrar *mst_pjrt_host;
 
-/* What the errand is to do: CLIENT, of the plugin at PATH. */
+/* The work of the errand: to make CLIENT with the plugin at PATH. */
 typedef struct making {
     mst_pjrt_client *client;
     char path[MST_PJRT_PATH];
@@ -36,7 +36,8 @@ static mst_status report_creation(const mst_pjrt_client *x, PJRT_Error *error) {
                     x->kind->advice);
 }
 
-/* Makes the client with its option or, if the plugin does not know that, without. What names its devices stays. */
+/* Makes the client with its option, or without it if the plugin does not know it. The option that lists the devices is
+ * always passed. */
 static mst_status create_client(mst_pjrt_client *x) {
     enum { MOST_OPTIONS = 2 };
     PJRT_NamedValue option[MOST_OPTIONS];
@@ -99,7 +100,7 @@ static mst_status find_devices(mst_pjrt_client *x, const char *path) {
                     x->kind->advice);
 }
 
-/* Takes back what there is of a client that has not done anything yet: others would find its devices taken. */
+/* Destroys a client that was only partly made. Otherwise its devices would stay in use. */
 static void drop_client(mst_pjrt_client *x) {
     PJRT_Client_Destroy_Args args = {.struct_size = PJRT_Client_Destroy_Args_STRUCT_SIZE, .client = x->client};
     if (x->client && x->api->PJRT_Client_Destroy) mst_pjrt_error_drop(x->api, x->api->PJRT_Client_Destroy(&args));
@@ -161,7 +162,7 @@ static mst_status need_client(mst_pjrt_client *x) {
     }
     x->process = getpid();
     const mst_status status = services->errand_wait(x->errand, services->clock_now() + patience, "loading the plugin");
-    if (status == MST_DEADLINE) return status; /* the next call waits for the same */
+    if (status == MST_DEADLINE) return status; /* the next call waits for the same errand */
     x->is_made = !status;
     if (status) x->num_visible = 0;
     services->errand_leave(x->errand);

@@ -49,7 +49,7 @@ static mst_status add_stablehlo_version(const PJRT_Api *api, mst_device_info *ou
     return MST_OK;
 }
 
-/* Many plugins have no such numbers: an error says nothing else. */
+/* Many plugins do not report memory, so an error is ignored. */
 static void find_memory(const PJRT_Api *api, PJRT_Device *device, mst_device_info *out) {
     PJRT_Device_MemoryStats_Args args = {.struct_size = PJRT_Device_MemoryStats_Args_STRUCT_SIZE, .device = device};
     PJRT_Error *error = api->PJRT_Device_MemoryStats ? api->PJRT_Device_MemoryStats(&args) : NULL;

@@ -1,5 +1,6 @@
-/* Plugins say little of themselves: that for CPUs has "cpu" for its version. So the text of a plugin has a hash of what
- * it says and of samples of its file: the files of two versions differ in nearly all places. */
+/* Plugins say little about themselves: the version of the plugin for CPUs is "cpu". So the text of a plugin has a hash
+ * of its attributes and of samples of its file. Samples suffice, because the files of two versions differ in nearly all
+ * places. */
 #include "pjrt/identity.h"
 
 #include <errno.h>

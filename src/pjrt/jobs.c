@@ -44,7 +44,7 @@ static void forget_jobs(mst_pjrt_jobs *x) {
     }
 }
 
-/* Gives up a reference under the lock, which it leaves. */
+/* Drops a reference. Called under the lock, which it releases. */
 static void unlock_and_drop(mst_pjrt_jobs *x) {
     const bool is_last = --x->references == 0;
     pthread_mutex_unlock(&x->lock);
@@ -136,7 +136,7 @@ static void note_times(mst_pjrt_job *job) {
     job->ended = mst_pjrt_host->services->clock_now();
 }
 
-/* What JOB has been waiting for is there, without an error if that is NULL. */
+/* One event of JOB has come; ERROR is NULL if it succeeded. */
 static void advance_job(mst_pjrt_job *job, PJRT_Error *error) {
     mst_pjrt_jobs *x = job->jobs;
     pthread_mutex_lock(&x->lock);
@@ -168,7 +168,7 @@ static void come(PJRT_Error *error, void *context) {
 
 /* Never frees JOB and its list. */
 static void keep_for_ever(mst_pjrt_job *job) {
-    static _Atomic(mst_pjrt_job *) kept; /* a list, so that tools which look for leaks find them */
+    static _Atomic(mst_pjrt_job *) kept; /* a list, so that leak checkers find them */
     if (job->is_kept) return;
     job->is_kept = true;
     mst_pjrt_job_retain(job);
@@ -195,8 +195,8 @@ void mst_pjrt_job_expect(mst_pjrt_job *job, PJRT_Event *event) {
     come(error, e); /* the plugin will not call back */
 }
 
-/* Whether CAUSE has failed. A plugin may report the failure of a program before that of the one it depends on: so a
- * cause that still runs is waited for, in at most *TURNS turns. */
+/* Whether CAUSE has failed. A plugin may report the failure of a program before that of the program it depends on. So
+ * this waits for a cause that still runs, in at most *TURNS turns. */
 static bool cause_has_failed(const mst_pjrt_job *cause, int *turns) {
     enum { MICROSECONDS = 200 };
     for (; *turns > 0 && atomic_load(&cause->state) == MST_PJRT_RUNNING; (*turns)--) usleep(MICROSECONDS);

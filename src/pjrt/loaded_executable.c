@@ -13,7 +13,7 @@
 #include "run/backend.h"
 #include "run/errand.h"
 
-/* What the errand of a text makes. The text and all of it are the errand's. */
+/* The result of the errand that compiles a text. All of it belongs to the errand, the text too. */
 typedef struct compilation {
     const mst_pjrt_client *client;
     char *text;
@@ -42,8 +42,8 @@ static int num_unused;
 
 /* ---- on the errand's thread ---- */
 
-/* Compiling takes a core and much memory, so at most as many texts are compiled at once as there are threads of the
- * processor, and two where there is one. */
+/* Compiling takes a core and much memory. So at most as many texts are compiled at the same time as the processor has
+ * threads, but at least two. */
 static pthread_mutex_t turn_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turn_ended = PTHREAD_COND_INITIALIZER;
 static int num_turns;
@@ -169,7 +169,7 @@ mst_status mst_pjrt_executable_compile(mst_pjrt_client *client, const mst_execut
     return status;
 }
 
-/* Finds the types of the results. What the plugin does not say is not checked. */
+/* Finds the types of the results. Types that the plugin does not report are not checked. */
 static mst_status describe_results(compilation *c) {
     const PJRT_Api *api = c->client->api;
     PJRT_LoadedExecutable_GetExecutable_Args get = {.struct_size = PJRT_LoadedExecutable_GetExecutable_Args_STRUCT_SIZE,

@@ -109,7 +109,7 @@ static mst_status inside_bytes(void *context, int64_t deadline, int64_t *bytes) 
 
 /* ---- binding ---- */
 
-/* An argument that is two words, and the buffer that was made of them last. */
+/* An argument of two words (a key, or the number of the step), and the last buffer made of them. */
 typedef struct words_argument {
     uint32_t word[2];
     mst_pjrt_buffer *buffer; /* NULL: none was made */
@@ -259,7 +259,7 @@ static mst_status check_argument(const mst_plan_node *node, int i) {
     }
 }
 
-/* Checks that the program gives what the plan says. The plugin itself checks the arguments. */
+/* Checks that the results of the program are those of the plan. The plugin itself checks the arguments. */
 static mst_status check_program(const mst_plan *plan, const device_call *c) {
     const mst_plan_node *node = c->node;
     const mst_compiled_options *o = node->options;
@@ -355,7 +355,7 @@ static void release_arguments(instance *x, const device_call *c) {
     }
 }
 
-/* The word of faults is on its way to JOB. */
+/* Starts to copy the word of faults to JOB. */
 static mst_status fetch_word(const instance *x, const device_call *c, mst_pjrt_job *job, PJRT_Buffer *word) {
     PJRT_Buffer_ToHostBuffer_Args args = {.struct_size = PJRT_Buffer_ToHostBuffer_Args_STRUCT_SIZE,
                                           .src = word,
@@ -434,8 +434,8 @@ static mst_status launch(instance *x, const device_call *c, size_t num_kept, mst
     return take_results(x, c, job, results);
 }
 
-/* Starts a program at the time BEGAN; 0: no trace asks. Its arguments may be on their way, and its results are. Sets
- * NODE to the one that has failed. */
+/* Starts a program at the time BEGAN; 0: no trace asks. Its arguments may still be computed. Sets NODE to the node that
+ * has failed. */
 static mst_status start_program(instance *x, const device_call *c, int64_t began, int32_t *node) {
     const int num_arguments = ((const mst_compiled_options *)c->node->options)->num_arguments;
     *node = c->number;
@@ -463,7 +463,7 @@ static mst_status assign(const instance *x, const device_call *c) {
     return status;
 }
 
-/* Makes the jobs those of FRAME. All of the frame before have ended, or are left to end when they like. */
+/* Prepares the jobs for FRAME. Jobs of the previous frame have ended, or are abandoned. */
 static mst_status begin_frame(instance *x, const mst_frame *frame) {
     if (atomic_load(&x->frame) == frame->number) return MST_OK;
     if (!mst_pjrt_jobs_reset(x->jobs)) {

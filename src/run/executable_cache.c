@@ -38,7 +38,7 @@ enum {
 };
 static const int64_t DEFAULT_LIMIT = (int64_t)1 << 30;
 
-/* Kinds of trouble, each of which is said once. */
+/* Kinds of problems; there is one warning for each. */
 typedef enum cache_trouble {
     FOLDER_TROUBLE,
     READ_TROUBLE,
@@ -93,7 +93,7 @@ static bool is_name(const char *name) {
 
 /* ---- warnings ---- */
 
-/* Says the calling thread's error, if it is the first of its kind. EFFECT says what follows from it. */
+/* Warns of the calling thread's error, if it is the first of its kind. EFFECT is the consequence, in words. */
 static void say_trouble(mst_executable_cache *cache, cache_trouble trouble, const char *effect) {
     char line[1400];
     if (atomic_exchange(&cache->said[trouble], true) || !cache->log) return;
@@ -201,7 +201,8 @@ static mst_status open_own(const mst_executable_cache *cache, char *path, bool m
     return status;
 }
 
-/* Opens the folder of CACHE, and makes it if MAKE; else MST_NOT_FOUND if it is not there. Every other error is said. */
+/* Opens the folder of CACHE. If it does not exist, makes it if MAKE, else returns MST_NOT_FOUND. All other errors are
+ * reported as warnings. */
 static mst_status open_cache_folder(mst_executable_cache *cache, bool make, mst_folder *out) {
     *out = (mst_folder){.path = NULL};
     mst_status status = MST_OK;
@@ -254,7 +255,7 @@ static void make_head(const mst_executable_key *key, const void *data, size_t si
 
 /* ---- finding ---- */
 
-/* What is wrong with the head of a file with BYTES bytes in all, of which it has GOT; NULL: nothing. */
+/* The mistake in the head of a file that claims BYTES bytes and has GOT; NULL: none. */
 static const char *find_wrong_head(const unsigned char head[HEAD], size_t got, const mst_executable_key *key,
                                    uint64_t bytes) {
     if (got < MAGIC || memcmp(head, magic, MAGIC) != 0) return "it does not begin as such files do";
@@ -275,7 +276,7 @@ static mst_status read_error(const char *path, int error) {
     return MST_FAIL(MST_IO, "'%s' cannot be read: %s", path, strerror(error));
 }
 
-/* Reads the bytes behind the HEAD of FILE, and compares their hash. */
+/* Reads the bytes after the HEAD of FILE, and compares their hash. */
 static mst_status read_hashed(int file, const char *path, const unsigned char head[HEAD], size_t size, void **out) {
     unsigned char hash[crypto_hash_sha256_BYTES];
     void *data = malloc(size ? size : 1);
@@ -314,7 +315,7 @@ static mst_status read_executable(const mst_executable_cache *cache, int file, c
     return MST_OK;
 }
 
-/* MST_NOT_FOUND if there is no file with this key; every other error is said. */
+/* MST_NOT_FOUND if there is no file with this key; all other errors are reported as warnings. */
 static mst_status find_in(mst_executable_cache *cache, const mst_folder *folder, const mst_executable_key *key,
                           void **data, size_t *size) {
     char name[NAME];
@@ -434,7 +435,7 @@ static mst_status remove_cached(const mst_folder *folder, const cached *x) {
     return mst_file_remove_in(folder, x->name);
 }
 
-/* Of LIST those stay that were used last and have at most ROOM bytes together. The others are removed. */
+/* Keeps the executables of LIST that were used last, as many as fit into ROOM bytes, and removes the others. */
 static mst_status shrink(const mst_folder *folder, cached_list *list, int64_t room) {
     mst_status status = MST_OK;
     bool is_full = false;

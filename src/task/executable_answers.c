@@ -132,7 +132,7 @@ static const mst_errand_type search_type = {search, release_errand}, compile_typ
 
 /* ---- messages, under the lock ---- */
 
-/* Sends what M asks for of E, which is there. */
+/* Sends the piece of E that M asks for. E has bytes. */
 static void answer_ask(mst_task_executables *x, int32_t from, const mst_executable_entry *e,
                        const mst_executable_message *m) {
     mst_executable_message answer = mst_executable_entry_message(e);
@@ -166,7 +166,7 @@ static void take_held_ask(mst_task_executables *x, int32_t from, const mst_execu
         mst_executables_send(x, from, &(mst_executable_message){.kind = MST_EXECUTABLE_NONE, .key = m->key});
 }
 
-/* Adds the piece of M to what has come before, of which there may be MOST bytes. *TAKEN: it was the next one. */
+/* Appends the piece of M to the bytes that have come, MOST bytes at most. *TAKEN: it was the next piece. */
 static mst_status take_piece(mst_arriving *a, const mst_executable_message *m, size_t most, bool *taken) {
     *taken = false;
     if (m->total > most)
@@ -233,7 +233,7 @@ static void take_source_ask(mst_task_executables *x, int32_t from, const mst_exe
                f->source, f->source_size);
 }
 
-/* The source of E is there. */
+/* The source of E has arrived completely. */
 static mst_status compile_source(mst_task_executables *x, mst_executable_entry *e) {
     mst_executable_order order;
     mst_executable_key key;
@@ -261,7 +261,7 @@ static void take_source(mst_task_executables *x, int32_t from, const mst_executa
     }
     if (!status) status = compile_source(x, e);
     if (!status) return;
-    mst_failure failure; /* only of this task: others may send it well */
+    mst_failure failure; /* only as sent by this task: others may send it intact */
     mst_failure_keep(&failure, status);
     mst_executables_send_error(x, from, e, &failure);
     e->asks[from] = false;

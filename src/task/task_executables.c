@@ -124,7 +124,7 @@ typedef struct executable_call {
     size_t own_size;
 } executable_call;
 
-/* Nobody waits for another task while no generation is under way. */
+/* No call waits for another task while no generation is under way. */
 static mst_status check_call(void *context) {
     const executable_call *c = context;
     mst_task_executables *x = c->x;
@@ -178,7 +178,7 @@ static void ask_again(mst_task_executables *x, mst_executable_entry *e, int32_t 
     mst_executables_ask(x, e);
 }
 
-/* Whether the source has learnt from a member that it does not have the executable: it asks the next one. */
+/* Whether a member has answered the source that it does not have the executable. Then the source asks the next one. */
 static bool ask_next_member(const mst_task_executables *x, mst_executable_fetch *f) {
     if (!f->is_there || !mst_executables_are_source(x) || !(f->is_none || f->failure.code)) return false;
     f->is_there = f->is_none = false;
@@ -210,7 +210,7 @@ static mst_status fetch_entry(executable_call *c, bool *here) {
     return f->failure.code ? mst_failure_restore(&f->failure) : MST_OK;
 }
 
-/* The error that what has come is damaged. Not under the lock. */
+/* Records that the received bytes are damaged. Not under the lock. */
 static mst_status damaged_error(const executable_call *c) {
     mst_task_executables *x = c->x;
     pthread_mutex_lock(&x->lock);
@@ -224,7 +224,7 @@ static mst_status damaged_error(const executable_call *c) {
     return status;
 }
 
-/* Checks what has come, and keeps it on the disk. Not under the lock. */
+/* Checks the received bytes, and keeps them on disk. Not under the lock. */
 static mst_status keep_fetched(const executable_call *c) {
     const mst_arriving *a = &c->fetch.bytes;
     unsigned char hash[MST_EXECUTABLE_HASH];
@@ -234,7 +234,7 @@ static mst_status keep_fetched(const executable_call *c) {
     return MST_OK;
 }
 
-/* What a call has made. */
+/* The executable that a call has made. */
 typedef struct made {
     void *data; /* for the entry; NULL: it cannot be had as bytes */
     size_t size;

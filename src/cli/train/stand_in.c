@@ -1,3 +1,4 @@
+/* Calls the hooks of the work only while this worker is the first of those that train (stand_in.h). */
 #include "cli/train/stand_in.h"
 
 typedef mst_status (*hook)(void *context, mst_train_state *state);
@@ -14,8 +15,8 @@ static mst_status stop_work(stand_in *s, const mst_train_state *state) {
     return s->close ? s->close(s->context) : work_on(s, s->work.train_end, state);
 }
 
-/* Begins the work if this worker has become the first of those that train, and ends it if this worker is the first no
- * more. If others have trained without this worker meanwhile, the work ends and begins anew. */
+/* Begins the work if this worker has become the first of those that train, and ends it if this worker is no longer
+ * the first. If others have trained without this worker meanwhile, the work ends and begins anew. */
 static mst_status take_turn(stand_in *s, const mst_train_state *state, bool training_begins) {
     const uint32_t since = mst_task_first_since(s->task);
     if (since == s->since) return MST_OK;
