@@ -9,4 +9,9 @@ typedef struct {
 
 extern const folder_test folder_tests[]; /* the last has no name */
 
+/* In a test, which gets this header first, main is a macro: the name of its main. */
+#ifdef main
+int main(void); /* An error here: main has arguments now, so configure the build again. */
+#endif
+
 #endif
