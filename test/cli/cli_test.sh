@@ -389,21 +389,21 @@ check plot_fits_in_80_columns awk 'length($0) > 240 { exit 1 }' out
 echo 'leak:libfontconfig' > lsan.supp
 LSAN_OPTIONS=suppressions=$folder/lsan.supp:print_suppressions=0
 export LSAN_OPTIONS
-run plot log --output curves.png
+run plot log --out curves.png
 if grep -q 'built without the module' err; then
     printf 'skip plot_writes_pictures: this build has no cairo\n'
 else
     check plot_writes_a_png sh -c 'head -c 4 curves.png | grep -q PNG'
-    works plot_writes_an_svg "^curves.svg: " plot log --output curves.svg
+    works plot_writes_an_svg "^curves.svg: " plot log --out curves.svg
     check plot_wrote_an_svg grep -q '<svg' curves.svg
-    fails plot_to_a_missing_folder_is_an_error 1 "nowhere" plot log --output nowhere/curves.png
+    fails plot_to_a_missing_folder_is_an_error 1 "nowhere" plot log --out nowhere/curves.png
 fi
 unset LSAN_OPTIONS
 fails plot_of_no_log_says_what_to_give 1 "'nowhere' is no folder" plot nowhere
 fails plot_of_an_empty_folder_says_so 1 "has no event files" plot data
 fails plot_of_an_unknown_tag_names_one_that_is_there 1 "it has 'epoch_accuracy'" plot log --tag nothing
 fails plot_needs_a_log 2 "plot LOGDIR" plot
-fails plot_knows_two_kinds_of_pictures 2 "png or .svg" plot log --output curves.pdf
+fails plot_knows_two_kinds_of_pictures 2 "png or .svg" plot log --out curves.pdf
 cp -r log broken && for file in broken/a/train/*tfevents*; do printf 'x' | dd of="$file" bs=1 seek=20 conv=notrunc 2> /dev/null; done
 fails plot_of_a_damaged_log_names_file_and_byte 1 "tfevents.*record at byte 0 is damaged" plot broken
 fails profile_needs_a_log 2 "profile needs --logdir" train $small --profile 1:2
@@ -627,6 +627,8 @@ run evaluate --checkpoint-dir ck --use-ema --data idx:data --json
 check evaluate_with_averages_gives_the_loss_of_training_with_them [ "$(value test_loss)" = "$trained" ]
 works predict_writes_a_file 'predictions: p.npy' predict --checkpoint-dir ck --data idx:data --out p.npy
 check predictions_are_there [ -s p.npy ]
+works out_may_be_written_output 'predictions: q.npy' predict --checkpoint-dir ck --data idx:data --output q.npy
+check predictions_of_both_are_alike cmp -s p.npy q.npy
 rm -r ck
 works patience_ends_training_early 'stopped early: loss was best in epoch [0-9]*: loss = [0-9.]*, accuracy = [0-9.]*$' train $small --epochs 500 --learning-rate 0.01 --patience 1 --min-delta 0.5 --checkpoint-dir ck --best
 check best_checkpoint_is_kept [ -e ck/best/checkpoint ]

@@ -26,7 +26,7 @@ typedef struct plot_options {
 
 static const option options[] = {
     {"tag", OPTION_TEXT, offsetof(plot_options, tag), "TEXT", .help = "only curves whose tag has TEXT in it, as loss"},
-    {"output", OPTION_FILE, offsetof(plot_options, output), "FILE",
+    {"out", OPTION_FILE, offsetof(plot_options, output), "FILE", .alias = "output",
      .help = "writes a picture, FILE.png or FILE.svg, in place of text"},
     {"smooth", OPTION_NUMBER, offsetof(plot_options, smooth), "X", NULL, 0, 0.999,
      .help = "moving average with this decay, as TensorBoard's slider Smoothing"},
@@ -117,7 +117,7 @@ static mst_status write_picture(const plot_panel *panel, int64_t count, const ch
 static int show(const plot_panel *panel, int64_t count, const plot_options *o) {
     const bool color = isatty(fileno(stdout)) && !getenv("NO_COLOR");
     if (o->output) {
-        if (write_picture(panel, count, o->output)) return command_fail_library(EXIT_FAILED, "output");
+        if (write_picture(panel, count, o->output)) return command_fail_library(EXIT_FAILED, "out");
         command_print("%s: %lld plots", o->output, (long long)count);
         return EXIT_DONE;
     }
@@ -152,7 +152,7 @@ static int plot_run(const command_call *call) {
     mst_curves *curves;
     if (!call->num_positional) return command_fail(EXIT_USAGE, "plot: of which log? write muster plot LOGDIR");
     if (o->output && !mst_ends_in(o->output, ".png") && !mst_ends_in(o->output, ".svg"))
-        return command_fail(EXIT_USAGE, "plot: --output %s: the name must end in .png or .svg", o->output);
+        return command_fail(EXIT_USAGE, "plot: --out %s: the name must end in .png or .svg", o->output);
     if (mst_curves_read(call->positional[0], &curves)) return command_fail_library(EXIT_FAILED, NULL);
     const int status = plot(curves, call->positional[0], o);
     mst_curves_free(curves);

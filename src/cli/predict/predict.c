@@ -73,7 +73,7 @@ typedef struct predict_options {
 } predict_options;
 
 static const option own_options[] = {
-    {"out", OPTION_FILE, offsetof(predict_options, out), "FILE",
+    {"out", OPTION_FILE, offsetof(predict_options, out), "FILE", .alias = "output",
      .help = "where the class probabilities go, or what else --loss compares: FILE.csv, with the class of each row, or "
              "[n, outputs] in NumPy's .npy, or FILE.npz, an array for each output by its name; -: CSV on standard "
              "output, and all else on standard error (default: the class of each row is printed)"},
