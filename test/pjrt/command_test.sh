@@ -179,7 +179,7 @@ check "$(grep -q '^restored ' "$folder/log" && [ "$weights" = "$two" ] && [ "${c
 on_gpus() { # DEVICES STEPS OPTION...
     devices=$1 steps=$2
     shift 2
-    MUSTER_SHIM_PLATFORM=cuda MUSTER_SHIM_DEVICES=2 MUSTER_SHIM_KIND="NVIDIA H200" "$muster" train --data fashion-mnist \
+    MUSTER_SHIM_PLATFORM=${platform:-cuda} MUSTER_SHIM_DEVICES=2 MUSTER_SHIM_KIND="NVIDIA H200" "$muster" train --data fashion-mnist \
         --schedule none --seed 3 --devices "$devices" --steps "$steps" "$@" > "$folder/log" 2>&1 || cat "$folder/log"
     weights=$(sed -n 's/^weights sha256: //p' "$folder/log")
 }
@@ -198,6 +198,18 @@ on_gpus gpu:1 30 --checkpoint-dir "$folder/gpus"
 says "a training that goes on with one GPU keeps the shards of two" \
     "the checkpoint has 2 shards: they are kept, and run on 1 device"
 check "$([ -n "$weights" ] && [ "$weights" = "$of_gpus" ] && echo yes)" "and has their weights" "$weights, and $of_gpus"
+platform=cpu
+on_gpus xla:4 30
+of_four=$weights
+on_gpus xla:4 15 --checkpoint-dir "$folder/four"
+on_gpus xla:1 15 --shards 4 --checkpoint-dir "$folder/one"
+for begun in four one; do # on fewer devices, and on more
+    on_gpus xla:2 30 --checkpoint-dir "$folder/$begun"
+    says "a training that goes on with other devices than $begun keeps the shards" \
+        "the checkpoint has 4 shards: they are kept, and run on 2 devices"
+    check "$([ -n "$weights" ] && [ "$weights" = "$of_four" ] && echo yes)" "and has their weights" "$weights, and $of_four"
+done
+unset platform
 
 # What the plugin cannot load is compiled anew, which is said once.
 MUSTER_SHIM_FAULTS="PJRT_Executable_DeserializeAndLoad 1+ refuse" train xla:2 --shards 2
