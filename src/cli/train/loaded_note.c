@@ -30,7 +30,7 @@ static bool is_of_kind(const char *spec, const char *kind) {
 }
 
 /* Takes what STORE notes. Texts of options point into the note, which T keeps. */
-static mst_status take(training *t, train_options *o, option_list *list, mst_store *store, bool with_layers) {
+static mst_status take_note(training *t, train_options *o, option_list *list, mst_store *store, bool with_layers) {
     model_note *note = &t->loaded;
     MST_TRY(model_note_read(store, note));
     if (!note->data) return MST_OK;
@@ -51,7 +51,7 @@ mst_status loaded_note_take(training *t, train_options *o, option_list *list) {
     if (!o->load || network_file_is(o->load) || network_file_is(o->model)) return MST_OK;
     MST_TRY(mst_store_create(&store));
     const bool failed = mst_checkpoint_restore(o->load, store, NULL, &where) != MST_OK;
-    const mst_status status = failed ? MST_OK : take(t, o, list, store, true);
+    const mst_status status = failed ? MST_OK : take_note(t, o, list, store, true);
     mst_restored_free(&where);
     mst_store_release(store);
     return status ? mst_error_prefix("'%s'", o->load) : MST_OK;
@@ -59,5 +59,5 @@ mst_status loaded_note_take(training *t, train_options *o, option_list *list) {
 
 mst_status loaded_note_take_data(training *t, train_options *o, option_list *list) {
     if (!t->network || t->network != o->load) return MST_OK;
-    return take(t, o, list, mst_model_store(t->model), false) ? mst_error_prefix("'%s'", o->load) : MST_OK;
+    return take_note(t, o, list, mst_model_store(t->model), false) ? mst_error_prefix("'%s'", o->load) : MST_OK;
 }
