@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command.h"
+
 /* libtpu is only tried as what it is, because it waits for TPUs elsewhere. */
 void accelerators_find(accelerators_scope scope, const char *visible, accelerators *out) {
     static const struct {
@@ -34,6 +36,6 @@ void accelerators_find(accelerators_scope scope, const char *visible, accelerato
 void accelerators_default(char spec[32]) {
     accelerators found;
     accelerators_find(ACCELERATORS_FASTER, NULL, &found);
-    if (*found.problem && !found.is_other) fprintf(stderr, "note: %s; the CPU is used\n", found.problem);
+    if (*found.problem && !found.is_other) command_tell("note: %s; the CPU is used", found.problem);
     snprintf(spec, 32, "%s%s", found.type ? found.type : "cpu", found.type ? ":1" : "");
 }

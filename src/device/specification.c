@@ -95,6 +95,14 @@ static mst_status read_count(const char *spec, const char **rest, int most, cons
     return MST_OK;
 }
 
+/* Whether E is what others call GPUs. */
+static bool is_gpu(const entry *e) {
+    static const char *const names[] = {"cuda", "rocm", "gpus", "GPUS", "CUDA"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == (size_t)e->name_length && memcmp(names[i], e->name, strlen(names[i])) == 0) return true;
+    return false;
+}
+
 static mst_status read_type(const char *spec, const char **rest, entry *e) {
     e->name = *rest;
     e->name_length = (int)strcspn(*rest, ":/,");
@@ -106,6 +114,8 @@ static mst_status read_type(const char *spec, const char **rest, entry *e) {
             MST_INVALID,
             "devices '%s': names of devices begin with '/'; this is a list of types and counts, as in cpu:2", spec);
     const mst_status status = mst_module_for_device_type(e->name, (size_t)e->name_length, &e->type);
+    if (status == MST_NOT_FOUND && is_gpu(e))
+        return MST_FAIL(MST_INVALID, "devices '%s': GPUs are called gpu: use gpu for all, gpu:2 for two", spec);
     if (status == MST_NOT_FOUND)
         return MST_FAIL(MST_INVALID,
                         "devices '%s': no device type '%.*s' here; there is CPU: use cpu or cpu:2, or put its "

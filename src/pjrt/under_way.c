@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 static _Atomic int64_t under_way;
 static atomic_bool is_ending;
 static _Atomic pid_t guarded; /* the process for which exit() waits: threads are not in a child of fork() */
@@ -23,11 +25,13 @@ bool mst_pjrt_is_ending(void) {
 }
 
 static void end_work(int status, void *context) {
-    enum { PATIENCE = 2000, MILLISECOND = 1000 };
+    static const int64_t patience = 2000000000; /* ns */
+    enum { MILLISECOND = 1000 };
     (void)context;
     if (atomic_load(&guarded) != getpid()) return;
     atomic_store(&is_ending, true);
-    for (int i = 0; i < PATIENCE && atomic_load(&under_way); i++) usleep(MILLISECOND);
+    const int64_t deadline = mst_clock_now() + patience;
+    while (atomic_load(&under_way) && mst_clock_now() < deadline) usleep(MILLISECOND);
     if (!atomic_load(&under_way)) return;
     fflush(NULL);
     _exit(status);

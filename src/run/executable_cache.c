@@ -196,7 +196,8 @@ static mst_status open_own(const mst_executable_cache *cache, char *path, bool m
     if (!status && fstat(out->descriptor, &info)) status = folder_error("opened", out->path, errno);
     if (!status)
         status = mst_private_check(&info, "the folder of compiled programs", out->path,
-                                   "name one of your own with --compile-cache, or set XDG_CACHE_HOME", "");
+                                   "name one of your own with --compile-cache, or set XDG_CACHE_HOME",
+                                   " if it has nothing else, or name another one with --compile-cache");
     if (status) mst_folder_close(out);
     return status;
 }

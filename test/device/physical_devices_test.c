@@ -165,7 +165,8 @@ static void what_is_not_there_is_refused(void **state) {
     (void)state;
     static const struct {
         const char *spec, *error;
-    } bad[] = {{"chip:3", "devices 'chip:3': there are 2 CHIPs here, not 3: use chip:2"},
+    } bad[] = {{"cuda:1", "devices 'cuda:1': GPUs are called gpu: use gpu for all, gpu:2 for two"},
+               {"chip:3", "devices 'chip:3': there are 2 CHIPs here, not 3: use chip:2"},
                {"chip:1,chip:2", "devices 'chip:1,chip:2': there are 2 CHIPs here, not 3: use chip:2"},
                {"chip,chip", "there are 2 CHIPs here, not 4: use chip:2"},
                {"chip:3x2", "there are 2 CHIPs here, not 3: use chip:2"},

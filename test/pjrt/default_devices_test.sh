@@ -51,6 +51,7 @@ small="--data fashion-mnist --steps 4 --batch-size 24 --hidden-units 8"
     expect "without a driver CPUs are taken, and the cause is said" \
         "no driver: see to the driver (nvidia-smi or rocm-smi lists the GPUs that it finds), or use cpu; the training is on CPUs" \
         train $small
+    expect "also where nothing else is printed" "the training is on CPUs" train $small --progress none
     expect "in JSON too" '"accelerators_error":"loading the plugin: ' train $small --json
     expect "evaluate says so too" "or use cpu; the CPU is used" evaluate --checkpoint-dir "$folder/two"
     unset MUSTER_SHIM_FAULTS

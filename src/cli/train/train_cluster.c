@@ -159,7 +159,7 @@ static int find_cluster(training *t) {
                             "'muster launch --workers 2 -- muster train ...'");
     if (!wanted || t->is_alone) return EXIT_DONE;
     return command_fail(EXIT_USAGE,
-                        "--strategy multi-worker needs a cluster of several workers: set TF_CONFIG, give "
+                        "--strategy multi_worker needs a cluster of several workers: set TF_CONFIG, give "
                         "--worker_hosts, --job_name and --task_index, or start all workers with "
                         "'muster launch --workers 2 -- muster train ...'");
 }

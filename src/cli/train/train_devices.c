@@ -105,7 +105,10 @@ static void choose_cores(training *t, int shards, char spec[SPEC_SIZE]) {
 static bool choose_accelerators(training *t, int shards, char spec[SPEC_SIZE]) {
     accelerators found;
     accelerators_find(ACCELERATORS_FASTER, t->o->visible_devices, &found);
-    if (*found.problem && !found.is_other) t->accelerators_problem = strdup(found.problem);
+    if (*found.problem && !found.is_other) {
+        command_tell("note: %s; the training is on CPUs", found.problem);
+        t->accelerators_problem = strdup(found.problem); /* for JSON */
+    }
     if (!found.type) return false;
     const bool is_one = t->o->strategy == MST_STRATEGY_ONE;
     if (t->o->visible_devices || (!shards && !is_one && found.count > 1)) {

@@ -199,7 +199,6 @@ static void print_start(const training *t) {
     const char *untested = untested_type(t);
     if (untested)
         printf("note: devices of the type %s are untested on hardware: please report what you see\n", untested);
-    if (t->accelerators_problem) printf("note: %s; the training is on CPUs\n", t->accelerators_problem);
     print_model(t);
     printf(" on %s (%s examples", mst_escape_line(t->data, strlen(t->data), data, sizeof data),
            number_text(mst_dataset_num_rows(t->train), examples));
