@@ -61,7 +61,7 @@ LD_LIBRARY_PATH=$folder/alone/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 
 fails missing_module_is_told_with_what_where_and_what_to_do 1 \
-    "output: no plots as PNG and SVG.*'plot'.* libmuster-plot.so .*'$folder/alone/lib/muster' or '$folder/alone/lib': install" \
+    "out: no plots as PNG and SVG.*'plot'.* libmuster-plot.so .*'$folder/alone/lib/muster' or '$folder/alone/lib': install" \
     plot log --output a.png
 fails missing_codec_is_told_with_the_file 1 "[ab][.][jp][pn]g': no .* pictures.* libmuster-[jp][pn]e*g.so .*: install" \
     train $images
