@@ -203,7 +203,7 @@ static int begin(void **state) {
     setenv("MUSTER_SHIM_KIND", "NVIDIA H200", true);
     setenv("MUSTER_SHIM_BYTES_LIMIT", "151000000000", true);
     setenv("MUSTER_SHIM_OPTIONS", folder_path("options"), true);
-    return mst_compile_cache_set("off", 0, NULL);
+    return mst_compile_cache_set("off", 0, NULL) ? -1 : 0;
 }
 
 int main(void) {
