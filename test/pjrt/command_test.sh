@@ -240,7 +240,7 @@ done
 MUSTER_SHIM_FAULTS="PJRT_Client_Compile 1+ delay 30" "$muster" train --data fashion-mnist --steps 50 --seed 3 --devices xla:2 \
     --shards 2 --compile-cache off --checkpoint-dir "$folder/stopped" > "$folder/log" 2> "$folder/errors" &
 process=$! tries=0
-until grep -q '^Epoch 1/1' "$folder/log" || [ $tries -eq 300 ]; do
+until grep -q '^Epoch 1/1' "$folder/log" || [ $tries -eq 1200 ]; do
     tries=$((tries + 1))
     sleep 0.1
 done

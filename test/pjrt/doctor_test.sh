@@ -141,7 +141,7 @@ check "$([ $status -eq 143 ] && [ $(($(date +%s) - began)) -le 20 ] && echo yes)
 # Tasks with two kinds of devices.
 # shellcheck disable=SC2016
 "$muster" launch --workers 2 -- sh -c 'case $TF_CONFIG in *\"index\":*1*) export MUSTER_SHIM_KIND=A100 ;; esac
-    exec "$1" doctor --devices gpu:1' sh "$muster" > "$folder/log" 2> "$folder/errors" || true
+    exec "$1" doctor --devices gpu:1 --wait 120' sh "$muster" > "$folder/log" 2> "$folder/errors" || true
 has "tasks with two kinds of devices are told" \
     'finding  *accelerator  *worker:1  *the kind of device or its plugin differs from that of worker:0: A100, .*NVIDIA H200'
 
