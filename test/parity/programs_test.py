@@ -81,7 +81,8 @@ def examples():
     """The names of those that have programs; each has a test."""
     folder = os.path.join(os.path.dirname(__file__), "..", "..", "examples")
     names = {file[:-2] for file in os.listdir(folder) if file.endswith(".c")}
-    return sorted(names - {"hello"})  # a string is on the host
+    # A string is on the host. The photos have a MobileNetV2, which is one of the networks, and no test of this kind.
+    return sorted(names - {"hello", "photos"})
 
 
 def texts_of_example(folder, name):
