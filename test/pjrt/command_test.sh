@@ -240,11 +240,11 @@ done
 MUSTER_SHIM_FAULTS="PJRT_Client_Compile 1+ delay 30" "$muster" train --data fashion-mnist --steps 50 --seed 3 --devices xla:2 \
     --shards 2 --compile-cache off --checkpoint-dir "$folder/stopped" > "$folder/log" 2> "$folder/errors" &
 process=$! tries=0
-until grep -q '^Epoch 1/1' "$folder/log" || [ $tries -eq 1200 ]; do
+until grep -q '^mlp ' "$folder/log" || [ $tries -eq 1200 ]; do # what is printed before the first step
     tries=$((tries + 1))
     sleep 0.1
 done
-sleep 0.5
+sleep 3
 began=$(date +%s) status=0
 kill -TERM $process
 wait $process || status=$?
