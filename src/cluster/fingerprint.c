@@ -8,9 +8,12 @@
 
 static const char onednn[] = "oneDNN", onednn_version[] = "oneDNN version";
 static const char advice[] = "start all tasks with the same command";
-/* GPUs have a shard each by default, so the same command may differ. */
-static const char advice_on_shards[] =
-    "start all tasks with the same command, and with --shards N if they have different numbers of devices";
+
+/* What else is to be done if an entry differs whose name begins so: with the same command it may differ too. */
+static const struct {
+    const char *begin, *advice;
+} others[] = {{"device ", ", where all have one kind of device and one plugin for it (muster doctor --devices)"},
+              {"num_shards", ", and with --shards N if they have different numbers of devices"}};
 
 const char *mst_fingerprint_words(const char *name) {
     static const char *const words[][2] = {{"program", "the program's graph"},
@@ -89,9 +92,14 @@ static int32_t list_options(const pair *p, char *text, size_t size) {
     return count;
 }
 
-static bool have_same(const pair *p, const char *name) {
-    const mst_fingerprint *a = find(p->a, p->num_a, name), *b = find(p->b, p->num_b, name);
-    return a == b || is_same(a, b);
+/* What else is to be done about the options that differ; "": nothing. */
+static const char *find_advice(const pair *p) {
+    const mst_fingerprint *a, *b;
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        for (int32_t i = 0; look_at(p, i, &a, &b); i++)
+            if (!is_same(a, b) && strncmp((a ? a : b)->name, others[k].begin, strlen(others[k].begin)) == 0)
+                return others[k].advice;
+    return "";
 }
 
 /* The first difference that is not in an option; NULL: none. FIRST: looks only at entries before all options. */
@@ -110,8 +118,8 @@ bool mst_fingerprints_differ(const mst_fingerprint *a, int32_t num_a, const char
     const char *other = find_other(&p, true);
     char options[800];
     if (!other && list_options(&p, options, sizeof options)) {
-        snprintf(text, size, "options differ between %s and %s: %s: %s", first, second, options,
-                 have_same(&p, "num_shards") ? advice : advice_on_shards);
+        snprintf(text, size, "options differ between %s and %s: %s: %s%s", first, second, options, advice,
+                 find_advice(&p));
         return true;
     }
     if (!other) other = find_other(&p, false);

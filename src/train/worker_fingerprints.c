@@ -218,8 +218,10 @@ static void add_machine(fingerprint_list *list) {
 static void add_devices(fingerprint_list *list, const mst_devices *devices) {
     for (int d = 0; d < devices->count; d++) {
         const mst_device_type *type = devices->device[d].type;
-        if (!mst_device_is_here(devices, d) || !type->identity || has(list, type->name)) continue;
-        add_option(list, type->name, type->identity());
+        char name[MST_FINGERPRINT_NAME];
+        snprintf(name, sizeof name, "device %s", type->name);
+        if (mst_device_is_here(devices, d) && type->identity && !has(list, name))
+            add_option(list, name, type->identity());
     }
 }
 

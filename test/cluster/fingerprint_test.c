@@ -64,6 +64,20 @@ static void different_shards_are_asked_for(void **state) {
         "with --shards N if they have different numbers of devices");
 }
 
+/* A GPU that one task lacks may mean another number of shards too: the device is the cause. */
+static void different_devices_are_told_first(void **state) {
+    (void)state;
+    const mst_fingerprint a[] = {mst_fingerprint_option("device GPU", "H200, gpu 0.81"),
+                                 mst_fingerprint_option("num_shards", "2")};
+    const mst_fingerprint b[] = {mst_fingerprint_option("num_shards", "4")};
+    char text[TEXT];
+    assert_true(mst_fingerprints_differ(a, 2, "x", b, 1, "y", text, sizeof text));
+    assert_string_equal(text,
+                        "options differ between x and y: device GPU H200, gpu 0.81 and none, num_shards 2 and 4: start "
+                        "all tasks with the same command, where all have one kind of device and one plugin for it "
+                        "(muster doctor --devices)");
+}
+
 static void a_long_list_is_cut_off(void **state) {
     (void)state;
     mst_fingerprint a[20], b[20];
@@ -176,6 +190,7 @@ int main(void) {
         cmocka_unit_test(options_that_differ_are_named_with_both_values),
         cmocka_unit_test(what_one_task_has_alone_is_an_option_that_differs),
         cmocka_unit_test(different_shards_are_asked_for),
+        cmocka_unit_test(different_devices_are_told_first),
         cmocka_unit_test(a_long_list_is_cut_off),
         cmocka_unit_test(a_value_that_is_cut_off_still_differs),
         cmocka_unit_test(machines_that_differ_are_a_warning_that_says_what_to_set),
