@@ -91,6 +91,8 @@ static mst_status prepare_outputs(mst_session *session, const mst_cached_plan *c
     return MST_OK;
 }
 
+static const char when_late[] = "raise the timeout, or look for what is slow or stuck";
+
 /* Sets the error of a run whose time is up: a node of FRAME has not come back, or has not ended. WHOSE says in which
  * run that is. False if FRAME waits for none. */
 static bool tell_pending(mst_frame *frame, const char *whose, double seconds) {
@@ -100,8 +102,8 @@ static bool tell_pending(mst_frame *frame, const char *whose, double seconds) {
     if (node < 0) return false;
     const mst_plan_node *n = &frame->plan->node[node];
     const char *device = frame->devices->device[d].text;
-    MST_FAIL(MST_DEADLINE, "the run did not end in %g s: '%s' (%s) on %s%s has not %s", seconds, n->name, n->op->name,
-             device, whose, late ? "ended" : "come back");
+    MST_FAIL(MST_DEADLINE, "the run did not end in %g s: '%s' (%s) on %s%s has not %s: %s", seconds, n->name,
+             n->op->name, device, whose, late ? "ended" : "come back", when_late);
     mst_error_at(n->name, device);
     return true;
 }
@@ -130,7 +132,7 @@ static mst_status too_late(mst_slot *slot) {
     const bool told = tell_other_pending(session, slot);
     pthread_mutex_unlock(&session->lock);
     if (told) return MST_DEADLINE;
-    return MST_FAIL(MST_DEADLINE, "the run did not end in %g s: raise the timeout, or look for what is slow", seconds);
+    return MST_FAIL(MST_DEADLINE, "the run did not end in %g s: %s", seconds, when_late);
 }
 
 /* Waits at most a second at a time, because a clock that a test has replaced does not wake this thread. */
