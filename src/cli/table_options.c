@@ -94,10 +94,14 @@ static mst_status read_mark(const char *option, const char *text, const char *ma
                     strchr(marks, ' ') ? "',', '.', \"'\" or space" : "',' or '.'");
 }
 
+bool table_options_has_weight(const table_options *o) {
+    return o->weight && *o->weight;
+}
+
 /* Copies O to OPTIONS. WHOLE: each list of names is taken as one name. */
 static mst_status table_options_read(const table_options *o, bool whole, mst_data_options *options) {
     options->label = o->label;
-    options->weight = o->weight;
+    options->weight = table_options_has_weight(o) ? o->weight : NULL;
     options->no_header = o->no_header;
     options->encoding = o->encoding;
     if (o->encoding) MST_TRY(mst_encoding_check(o->encoding));

@@ -8,7 +8,7 @@
 /** A member that is NULL or 0 was not given. */
 typedef struct table_options {
     const char *label;      /**< the column of labels */
-    const char *weight;     /**< the column of the examples' weights */
+    const char *weight;     /**< the column of the examples' weights; "": none */
     const char *delimiter;  /**< a character, or "tab" */
     const char *comment;    /**< a character */
     bool no_header;         /**< the first line is a row, too */
@@ -28,6 +28,8 @@ extern const char *const table_missing[];
 MST_CHECKED mst_status table_options_open(const table_options *o, const char *spec, const char *part,
                                           mst_data_options options, mst_dataset **out);
 
+/** Whether O names a column of weights. */
+bool table_options_has_weight(const table_options *o);
 /** Whether LIST, in the form of `drop`, contains the name of COLUMN. LIST may be NULL: empty. */
 bool table_options_list_has(const char *list, const mst_column_report *column);
 

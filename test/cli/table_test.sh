@@ -471,6 +471,25 @@ run train --load noted.npz --epochs 1
 check layers_are_those_noted grep -q "^mlp 2-3-2 " out
 run train --load again.noted.npz --epochs 1
 check what_is_noted_goes_to_the_next_file [ "$status" = 0 ]
+# goes_on NAME PATTERN ARGUMENTS...: what a training with ARGUMENTS saves is trained on by --load alone
+goes_on() {
+    name=$1 pattern=$2
+    shift 2
+    run train "$@" --hidden-units 3 --epochs 1 --save noted-$name.npz
+    works training_goes_on_with_the_noted_$name "$pattern" train --load noted-$name.npz --epochs 1
+}
+printf '#\nx,y,w,z\n#\n1,a,2,5\n3,b,1,7\n2,a,1,9\n' > marked.csv
+goes_on comment "^mlp 3-3-2 .*marked.csv (3 examples" --data csv:marked.csv --comment '#' --label y
+grep -v '^#' marked.csv > weighed.csv
+cut -d , -f 1,2,4 weighed.csv > bare-weights.csv
+goes_on label "^mlp 3-3-2 " --data csv:weighed.csv --label y
+goes_on weight "^mlp 2-3-2 " --data csv:weighed.csv --label y --sample-weight w
+fails column_of_noted_weights_is_due 1 "has no column 'w'" train --load noted-weight.npz --data csv:bare-weights.csv
+works noted_weights_can_be_left_out "^mlp 2-3-2 " train --load noted-weight.npz --data csv:bare-weights.csv --sample-weight '' --epochs 1
+sed 1d weighed.csv > rows.csv
+goes_on header "^mlp 3-3-2 .*rows.csv (3 examples" --data csv:rows.csv --no-header --label 2
+printf 'x,y\n1,\351\n2,\374\n3,\351\n' > latin.csv
+goes_on encoding "^mlp 1-3-2 .*latin.csv (3 examples" --data csv:latin.csv --encoding latin1
 fails an_option_that_is_given_counts 1 "noted.npz" train --load noted.npz --hidden-units 5 --epochs 1
 
 fails missing_is_for_tables 1 "missing is for csv:FILE" train --data npz:hand.npz $options --missing mean

@@ -512,7 +512,7 @@ static mst_status compile_model(const saved_options *o, saved_model *out) {
     char found[32];
     if (!o->devices) accelerators_default(found);
     mst_compile_options compile = {.precision = out->precision,
-                                   .sample_weights = o->table.weight && !o->predicts,
+                                   .sample_weights = table_options_has_weight(&o->table) && !o->predicts,
                                    .session = {.devices = o->devices ? o->devices : found}};
     MST_TRY(positive_class_choose(o->predicts ? NULL : positive, out->objective, out->num_objectives));
     objective_compile(out->objective, out->num_objectives, &compile);

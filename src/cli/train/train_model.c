@@ -125,7 +125,7 @@ int train_model_make(training *t) {
                                    .strategy = t->strategy,
                                    .session = session,
                                    .precision = t->precision,
-                                   .sample_weights = t->o->table.weight != NULL,
+                                   .sample_weights = table_options_has_weight(&t->o->table),
                                    .task = t->task,
                                    .seed = o->seed};
     objective_compile(t->objective, t->num_objectives, &compile);
