@@ -13,6 +13,7 @@
 #include "cli/convert_network.h"
 #include "cli/model/network_file.h"
 #include "cli/number_text.h"
+#include "cli/spec_kind.h"
 #include "cli/table_options.h"
 #include "muster/dataset.h"
 
@@ -88,18 +89,14 @@ static mst_status open_parts(const char *spec, const convert_options *o, mst_dat
     return MST_OK;
 }
 
-static bool is_table(const char *spec) {
-    return strncmp(spec, "csv:", strlen("csv:")) == 0;
-}
-
 /* Checks the encoding of a table, and warns of its header, and of categories that become numbers. In another table they
  * stay texts, so there is no warning of them. */
 static mst_status warn_of_columns(const char *from, const char *to, const convert_options *o,
                                   const mst_dataset *train) {
-    if (!is_table(from)) return MST_OK;
+    if (!spec_is_table(from)) return MST_OK;
     if (column_notes_check(mst_dataset_schema(train))) return mst_error_prefix("'%s'", from);
     if (!o->table.no_header) column_notes_warn_of_header(mst_dataset_schema(train));
-    if (is_table(to)) return MST_OK;
+    if (spec_is_table(to)) return MST_OK;
     return column_notes_warn(mst_dataset_schema(train), o->table.categories, mst_dataset_num_rows(train));
 }
 
@@ -137,11 +134,11 @@ static int convert_run(const command_call *call) {
         command_print("%s from %s", to, from);
         print_part("train", part[0]);
         print_part("test", part[1]);
-        if (is_table(from) && column_notes_print(mst_dataset_schema(part[0]), "  read   ")) putchar('\n');
+        if (spec_is_table(from) && column_notes_print(mst_dataset_schema(part[0]), "  read   ")) putchar('\n');
         if (!part[1]) command_print("  test   none: %s", why);
     }
     int code = EXIT_DONE;
-    if (status == MST_EXISTS && !o->overwrite && strncmp(to, "images:", strlen("images:")) != 0)
+    if (status == MST_EXISTS && !o->overwrite && !spec_is_of_kind(to, "images:"))
         code = command_fail(EXIT_FAILED, "%s, or say --overwrite", mst_error()->message);
     else if (status)
         code = command_fail_library(EXIT_FAILED, NULL);

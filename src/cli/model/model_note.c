@@ -46,6 +46,10 @@ mst_output_loss model_note_output(const model_note *note, const char *output) {
     return loss;
 }
 
+const char *model_note_option(const model_note *note, const char *name) {
+    return json_string_value(json_object_get(note->options, name));
+}
+
 /* Adds a boolean for each input up to the last one that is divided; adds nothing if none is. */
 static void add_divided(json_t **json, const bool *divided) {
     json_t *all = json_array();

@@ -45,6 +45,8 @@ void model_note_add_output(json_t *outputs, const char *output, const mst_output
 mst_output_loss model_note_output(const model_note *note, const char *output);
 /** The names of classes that NOTE has for the output of this name; NULL: none. */
 MST_CHECKED mst_status model_note_output_names(const model_note *note, const char *output, class_names *out);
+/** The value of the option NAME in the training of NOTE; NULL: it was not given there. */
+const char *model_note_option(const model_note *note, const char *name);
 MST_CHECKED mst_status model_note_write(const model_note *note, mst_store *store);
 /** Reads the note of STORE; OUT is empty if it has none. MST_CORRUPT: it is damaged. Free OUT after a failure too. */
 MST_CHECKED mst_status model_note_read(mst_store *store, model_note *out);

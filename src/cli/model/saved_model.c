@@ -5,7 +5,6 @@
  * the classes are those that the user gives, else those of the note. Then the model is built, and its weights are
  * restored by name. If the file has other names, --name-map tells them. */
 #include "cli/model/saved_model.h"
-#include "cli/accelerators.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 
 #include "base/json_text.h"
 #include "base/no_memory.h"
+#include "cli/accelerators.h"
 #include "cli/array_notes.h"
 #include "cli/command.h"
 #include "cli/model/mlp_layers.h"
@@ -30,6 +30,7 @@
 #include "cli/model/scale_inputs.h"
 #include "cli/model/unknown_categories.h"
 #include "cli/precision.h"
+#include "cli/spec_kind.h"
 
 #define AT(member) offsetof(saved_options, member)
 
@@ -138,13 +139,8 @@ static mst_status choose_loss(const saved_options *o, const option_list *list, c
                     path_of(o), note->loss);
 }
 
-/* The value of option NAME in the training, as noted; NULL if it was not given there. */
-static const char *noted(const model_note *note, const char *name) {
-    return json_string_value(json_object_get(note->options, name));
-}
-
 static mst_activation choose_activation(const saved_options *o, const option_list *list, const model_note *note) {
-    const char *name = noted(note, "activation");
+    const char *name = model_note_option(note, "activation");
     for (int i = 0; name && !option_given(list, "activation") && mlp_activation(i); i++)
         if (strcmp(mlp_activation(i), name) == 0) return (mst_activation)i;
     return (mst_activation)o->activation;
@@ -152,7 +148,7 @@ static mst_activation choose_activation(const saved_options *o, const option_lis
 
 /* Chooses the precision of --precision, else that of the training. */
 static mst_status choose_precision(const saved_options *o, saved_model *out) {
-    const char *name = o->precision ? o->precision : noted(&out->note, "precision");
+    const char *name = o->precision ? o->precision : model_note_option(&out->note, "precision");
     out->precision = MST_FLOAT32;
     return name ? precision_read(name, &out->precision) : MST_OK;
 }
@@ -160,7 +156,7 @@ static mst_status choose_precision(const saved_options *o, saved_model *out) {
 /* Adds the layers of a table's columns, as in training. Their weights are in the file. */
 static mst_status add_columns(saved_model *out) {
     const model_note *note = &out->note;
-    const char *above = noted(note, "embed-above"), *missing = noted(note, "missing");
+    const char *above = model_note_option(note, "embed-above"), *missing = model_note_option(note, "missing");
     if (!note->encodes_columns) return MST_OK;
     MST_TRY(table_layers_find(out->data, note->schema, above ? strtoll(above, NULL, 10) : 0, &out->table));
     if (!out->table.num_columns)
@@ -178,7 +174,7 @@ static mst_status build_model(const saved_options *o, const option_list *list, c
     else
         MST_TRY(objective_choose(loss, out->data, 1, outputs, false, out->objective));
     out->num_objectives = 1;
-    MST_TRY(objective_metrics(o->metrics ? o->metrics : noted(&out->note, "metrics"), o->metrics != NULL,
+    MST_TRY(objective_metrics(o->metrics ? o->metrics : model_note_option(&out->note, "metrics"), o->metrics != NULL,
                               out->objective, 1));
     MST_TRY(mst_model_create(&out->model));
     MST_TRY(add_columns(out));
@@ -285,29 +281,22 @@ static bool is_pictures(const char *spec) {
     return mst_dataset_spec_has_pictures(spec);
 }
 
-static bool is_of_kind(const char *spec, const char *kind) {
-    return strncmp(spec, kind, strlen(kind)) == 0;
-}
-
-static bool is_table(const char *spec) {
-    return is_of_kind(spec, "csv:");
-}
-
 /* The options to read a table: those of the user, else those of the training. If the schema of the training is known,
  * it decides which columns are used and how the numbers of each column are written. */
 static table_options choose_table(const saved_options *o, const model_note *note, const char *spec) {
     table_options table = o->table;
-    if (!table.encoding && (is_table(spec) || is_of_kind(spec, "texts:"))) table.encoding = noted(note, "encoding");
-    if (!is_table(spec)) return table;
-    if (!table.delimiter) table.delimiter = noted(note, "delimiter");
-    if (!table.comment) table.comment = noted(note, "comment");
-    const char *no_header = noted(note, "no-header");
+    if (!table.encoding && (spec_is_table(spec) || spec_is_of_kind(spec, "texts:")))
+        table.encoding = model_note_option(note, "encoding");
+    if (!spec_is_table(spec)) return table;
+    if (!table.delimiter) table.delimiter = model_note_option(note, "delimiter");
+    if (!table.comment) table.comment = model_note_option(note, "comment");
+    const char *no_header = model_note_option(note, "no-header");
     if (no_header && strcmp(no_header, "true") == 0) table.no_header = true;
-    const char *missing = noted(note, "missing");
+    const char *missing = model_note_option(note, "missing");
     if (missing && strcmp(missing, table_missing[MST_MISSING_NAN]) == 0) table.missing = MST_MISSING_NAN;
     if (!note->schema && !table.decimal && !table.thousands) {
-        table.decimal = noted(note, "decimal");
-        table.thousands = noted(note, "thousands");
+        table.decimal = model_note_option(note, "decimal");
+        table.thousands = model_note_option(note, "thousands");
     }
     if (note->schema) table.drop = table.categories = NULL;
     return table;
@@ -324,11 +313,6 @@ static mst_status fail_noted_data(const char *spec) {
 static mst_status fail_other_kind(const saved_options *o, const char *noted, const char *spec) {
     return MST_FAIL(MST_INVALID, "'%s': the model was trained on '%s', and takes no data such as '%s': %s", path_of(o),
                     noted, spec, "name data of the same kind");
-}
-
-static bool is_same_kind(const char *a, const char *b) {
-    const size_t size = strcspn(a, ":");
-    return size == strcspn(b, ":") && strncmp(a, b, size) == 0;
 }
 
 /* The shape of an example of the inputs, from the network if there is one, else from the weights in SNAPSHOT. */
@@ -354,7 +338,7 @@ static mst_status input_shape(const saved_options *o, const mst_snapshot *snapsh
 
 static mst_status open_pictures(const saved_options *o, const mst_snapshot *snapshot, saved_model *out) {
     mst_shape shape;
-    if (out->note.encodes_columns || (out->note.data && is_table(out->note.data)))
+    if (out->note.encodes_columns || (out->note.data && spec_is_table(out->note.data)))
         return MST_FAIL(MST_INVALID, "'%s': the model takes the columns of a table, not pictures", path_of(o));
     MST_TRY(input_shape(o, snapshot, out, &shape));
     return picture_files_open(o->pictures, o->num_pictures, shape, o->image_size ? o->image_size : out->note.image_size,
@@ -362,7 +346,7 @@ static mst_status open_pictures(const saved_options *o, const mst_snapshot *snap
 }
 
 static const char *choose_spec(const saved_options *o, const model_note *note) {
-    const char *test_data = noted(note, "test-data");
+    const char *test_data = model_note_option(note, "test-data");
     if (o->data) return o->data;
     return test_data ? test_data : note->data ? note->data : "fashion-mnist";
 }
@@ -390,7 +374,7 @@ static mst_status open_spec(const saved_options *o, const network_ends *ends, co
     const model_note *note = &out->note;
     char *folder = NULL;
     const char *spec = choose_spec(o, note);
-    if (out->model && !note->schema && strncmp(spec, "texts:", strlen("texts:")) == 0)
+    if (out->model && !note->schema && spec_is_of_kind(spec, "texts:"))
         return MST_FAIL(MST_INVALID,
                         "'%s': has no vocabulary that numbers the words of '%s', as a model of muster train has: take "
                         "--data npz:FILE with numbers",
@@ -410,7 +394,7 @@ static mst_status open_spec(const saved_options *o, const network_ends *ends, co
         options.input_columns = mst_shape_count(ends->input[0].shape);
         if (options.input_columns < 0) options.input_columns = 0;
     }
-    if (spec != note->data && is_of_kind(spec, "npz:")) options.whole_file = true; /* its arrays need no schema */
+    if (spec != note->data && spec_is_of_kind(spec, "npz:")) options.whole_file = true; /* its arrays need no schema */
     const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     if (!options.image_size && is_pictures(spec) && out->model) options.image_size = fitting_size(ends);
@@ -421,10 +405,10 @@ static mst_status open_spec(const saved_options *o, const network_ends *ends, co
         status = MST_FAIL(status, "%s; to predict pictures without classes, name them, or their folder, without --data",
                           mst_error()->message);
     if (status && spec == note->data) status = fail_noted_data(spec);
-    const char *of_other_kind = status == MST_INVALID && note->schema       ? "schema: "
-                                : status == MST_NOT_FOUND && is_table(spec) ? "is the train part"
-                                                                            : NULL;
-    if (of_other_kind && note->data && !is_same_kind(spec, note->data) && strstr(mst_error()->message, of_other_kind))
+    const char *of_other_kind = status == MST_INVALID && note->schema            ? "schema: "
+                                : status == MST_NOT_FOUND && spec_is_table(spec) ? "is the train part"
+                                                                                 : NULL;
+    if (of_other_kind && note->data && !spec_same_kind(spec, note->data) && strstr(mst_error()->message, of_other_kind))
         status = fail_other_kind(o, note->data, spec);
     if (!status && snapshot) status = check_first_layer(o, snapshot, spec, out);
     free(folder);
@@ -508,7 +492,7 @@ static mst_status open_weights(const saved_options *o, const option_list *list, 
 }
 
 static mst_status compile_model(const saved_options *o, saved_model *out) {
-    const char *positive = o->positive ? o->positive : noted(&out->note, "positive");
+    const char *positive = o->positive ? o->positive : model_note_option(&out->note, "positive");
     char found[32];
     if (!o->devices) accelerators_default(found);
     mst_compile_options compile = {.precision = out->precision,
@@ -555,7 +539,7 @@ static mst_status fail_unlabelled(const saved_options *o, const char *command, c
     table_options table = choose_table(o, &saved->note, spec);
     table.label = json_string_value(json_object_get(last, "name"));
     mst_status status;
-    if (!table.label || !is_table(spec))
+    if (!table.label || !spec_is_table(spec))
         status = MST_FAIL(MST_INVALID, "'%s': the data has no labels: %s needs them", spec, command);
     else if (strcmp(spec, "csv:-") != 0 && (lacks_labels(&table, spec, "train") || lacks_labels(&table, spec, "test")))
         status = mst_error_prefix("the data has no labels, which %s needs", command);

@@ -1,49 +1,26 @@
 #include "cli/train/loaded_note.h"
 
-#include <string.h>
+#include "cli/spec_kind.h"
 
-#include "cli/train/train_data.h"
-
-typedef struct noted_option {
-    const char *name;
-    const char *kind; /* of the data that it is for: the beginning of a spec; NULL: any */
-    bool of_layers;   /* it decides which layers there are */
-} noted_option;
-
-static const noted_option taken[] = {
-    {"label", "csv:", false},
-    {"sample-weight", "csv:", false},
-    {"delimiter", "csv:", false},
-    {"comment", "csv:", false},
-    {"no-header", "csv:", false},
-    {"encoding", NULL, false},
-    {"drop", "csv:", false},
-    {"categories", "csv:", false},
-    {"missing", "csv:", true},
-    {"decimal", "csv:", false},
-    {"thousands", "csv:", false},
-    {"dates", "csv:", false},
-    {"text", "csv:", false},
-    {"raw-columns", "csv:", true},
-    {"embed-above", "csv:", true},
-    {"max-tokens", NULL, false},
-    {"sequence-length", NULL, false},
-    {"pad", NULL, false},
-    {"model", NULL, true},
-    {"hidden-units", NULL, true},
-    {"activation", NULL, true},
-    {"classes", NULL, true},
-    {"loss", NULL, true},
-    {"raw-pixels", NULL, false},
+/* How data is read. Data of the same kind as in the noted training takes the options that were given there. */
+static const char *const of_data[] = {
+    "label",      "sample-weight",   "delimiter", "comment",    "no-header", "encoding",
+    "drop",       "categories",      "decimal",   "thousands",  "dates",     "text",
+    "max-tokens", "sequence-length", "pad",       "raw-pixels", NULL,
 };
 
-static bool is_same_kind(const char *a, const char *b) {
-    const size_t size = strcspn(a, ":");
-    return size == strcspn(b, ":") && strncmp(a, b, size) == 0;
-}
+/* Which layers there are, among them those of the columns of a table. */
+static const char *const of_layers[] = {
+    "missing", "raw-columns", "embed-above", "model", "hidden-units", "activation", "classes", "loss", NULL,
+};
 
-static bool is_of_kind(const char *spec, const char *kind) {
-    return !kind || strncmp(spec, kind, strlen(kind)) == 0;
+/* Sets the options of NAMES that were not given to the values in NOTE. */
+static mst_status take_options(const model_note *note, const char *const *names, option_list *list, train_options *o) {
+    for (int i = 0; names[i]; i++) {
+        const char *text = model_note_option(note, names[i]);
+        if (text && !option_given(list, names[i])) MST_TRY(options_set(list, names[i], text, 0, o));
+    }
+    return MST_OK;
 }
 
 /* Takes what STORE notes. Texts of options point into the note, which T keeps. */
@@ -52,14 +29,10 @@ static mst_status take_note(training *t, train_options *o, option_list *list, ms
     MST_TRY(model_note_read(store, note));
     if (!note->data) return MST_OK;
     if (!option_given(list, "data") && !option_given(list, "data-dir")) t->data = note->data;
-    if (!is_same_kind(t->data, note->data)) return MST_OK;
+    if (!spec_same_kind(t->data, note->data)) return MST_OK;
     if (!option_given(list, "image-size")) o->image_size = note->image_size;
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
-        const char *text = json_string_value(json_object_get(note->options, taken[i].name));
-        if (!text || option_given(list, taken[i].name) || (taken[i].of_layers && !with_layers)) continue;
-        if (is_of_kind(t->data, taken[i].kind)) MST_TRY(options_set(list, taken[i].name, text, 0, o));
-    }
-    return MST_OK;
+    MST_TRY(take_options(note, of_data, list, o));
+    return with_layers ? take_options(note, of_layers, list, o) : MST_OK;
 }
 
 mst_status loaded_note_take(training *t, train_options *o, option_list *list) {

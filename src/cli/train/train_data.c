@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/model/network_objectives.h"
 #include "cli/model/scale_inputs.h"
+#include "cli/spec_kind.h"
 #include "cli/train/missing_classes.h"
 #include "cli/train/train_augment.h"
 #include "data/column_report.h"
@@ -59,7 +60,7 @@ static bool is_pictures(const training *t) {
 }
 
 static bool is_table(const training *t) {
-    return strncmp(t->data, "csv:", strlen("csv:")) == 0;
+    return spec_is_table(t->data);
 }
 
 bool train_data_has_texts(const training *t) {
@@ -107,7 +108,7 @@ static int open_named_part(training *t, const char *spec, const char *part, mst_
                                 .image_size = t->o->image_size,
                                 .schema = mst_dataset_schema(t->train),
                                 .unknown_categories = !t->o->raw_columns,
-                                .whole_file = strncmp(spec, "npz:", strlen("npz:")) == 0};
+                                .whole_file = spec_is_of_kind(spec, "npz:")};
     const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
     if (t->network) network_data_options(&t->ends, inputs, outputs, &options);
     if (!mst_dataset_spec_has_pictures(spec)) options.image_size = 0;
