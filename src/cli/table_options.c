@@ -20,7 +20,7 @@ static mst_status read_delimiter(const char *text, char *out) {
 static mst_status read_comment(const char *text, char *out) {
     *out = *text;
     if (*text && !text[1] && !strchr("\"\n\r", *text)) return MST_OK;
-    return MST_FAIL(MST_INVALID, "--comment '%s': must be one character, such as '#'", text);
+    return MST_FAIL(MST_INVALID, "--comment '%s': must be one character, such as '#', and not a double quote", text);
 }
 
 /* Takes the first name of *REST, in double quotes or up to the next comma. *REST becomes the rest after that comma, or

@@ -97,8 +97,9 @@ static mst_status keep_before(mst_csv_logger *c, const mst_train_state *state, c
 /* ---- hooks ---- */
 
 static mst_status write_failed(const mst_csv_logger *c, int error) {
-    return MST_FAIL(MST_IO, "'%s': cannot be written: %s", c->path ? c->path : "csv logger",
-                    error ? strerror(error) : "a write failed");
+    const char *why = error ? strerror(error) : "a write failed";
+    if (c->stream) return MST_FAIL(MST_IO, "csv logger: its stream cannot be written: %s", why);
+    return MST_FAIL(MST_IO, "'%s': cannot be written: %s", c->path, why);
 }
 
 static mst_status begin_file(mst_csv_logger *c, const mst_train_state *state, bool validation) {

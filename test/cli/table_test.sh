@@ -202,6 +202,8 @@ run train --data csv:bare.csv $options --no-header --drop 1 --epochs 1 --save ba
 check header_that_is_none_is_said_and_not_told [ $status -eq 0 -a ! -s err ]
 works predict_knows_that_there_was_no_header '^      59  [-0-9.e]*$' predict --load bare.npz --data csv:bare.csv
 works evaluate_knows_that_there_was_no_header '^test: ' evaluate --load bare.npz --data csv:bare.csv
+{ echo 1,2,3 && cat bare.csv; } > numbered.csv
+works header_may_be_there_though_there_was_none '(60 examples' evaluate --load bare.npz --data csv:numbered.csv --no-no-header
 cut -d , -f 1,2 bare.csv > bare-new.csv
 works labels_without_a_header_may_be_missing '^      59  [-0-9.e]*$' predict --load bare.npz --data csv:bare-new.csv
 awk 'BEGIN { for (i = 0; i < 30; i++) printf "%s,%d.5,%d\n", i % 2 ? "a" : "b", i, i % 7 }' > first.csv
@@ -269,6 +271,10 @@ awk 'BEGIN { print "x,w,y"; for (i = 0; i < 60; i++) printf "%d,1,%.3f\n", i, i 
 works labels_beside_weights_may_be_values '^mlp 1-500-1 .*mean_squared_error\|^done: .*mean_absolute_error' train --data csv:values.csv --sample-weight w --epochs 1 --devices cpu:1
 fails weights_must_be_there 1 "has no column 'v'" train --data csv:heavy.csv $tiny --sample-weight v
 fails weights_are_nothing_else 1 "column 'w' has the weights of the examples .*: name it in no other option" train --data csv:heavy.csv $tiny --sample-weight w --drop w
+printf 'x,w,y\n1,1,a\n2,,b\n' > unweighed.csv
+fails missing_weight_is_told 1 "line 3, column 'w': the weight is missing: fill it in" train --data csv:unweighed.csv $tiny --sample-weight w
+printf 'x,w,y\n1,1,a\n2,much,b\n' > unweighed.csv
+fails weight_that_is_text_is_told 1 "line 3, column 'w': 'much' is no number, '1' in a row above is one: correct one$" train --data csv:unweighed.csv $tiny --sample-weight w
 fails label_is_no_weight 1 "column 'y' has the weights of the examples" train --data csv:heavy.csv $tiny --sample-weight y --label y
 sed 's/,2.5,/,-1,/' heavy.csv > minus.csv && sed '5s/,2.5,\|,0.5,/,,/' heavy.csv > gap.csv && sed 's/,2.5,\|,0.5,/,a,/' heavy.csv > word.csv
 fails weights_are_not_negative 1 "'minus.csv', line 3, column 'w': '-1' is no weight of an example" train --data csv:minus.csv $tiny --label y --sample-weight w

@@ -283,7 +283,8 @@ static bool is_pictures(const char *spec) {
 
 /* The options to read a table: those of the user, else those of the training. If the schema of the training is known,
  * it decides which columns are used and how the numbers of each column are written. */
-static table_options choose_table(const saved_options *o, const model_note *note, const char *spec) {
+static table_options choose_table(const saved_options *o, const option_list *list, const model_note *note,
+                                  const char *spec) {
     table_options table = o->table;
     if (!table.encoding && (spec_is_table(spec) || spec_is_of_kind(spec, "texts:")))
         table.encoding = model_note_option(note, "encoding");
@@ -291,7 +292,7 @@ static table_options choose_table(const saved_options *o, const model_note *note
     if (!table.delimiter) table.delimiter = model_note_option(note, "delimiter");
     if (!table.comment) table.comment = model_note_option(note, "comment");
     const char *no_header = model_note_option(note, "no-header");
-    if (no_header && strcmp(no_header, "true") == 0) table.no_header = true;
+    if (no_header && !option_given(list, "no-header")) table.no_header = strcmp(no_header, "true") == 0;
     const char *missing = model_note_option(note, "missing");
     if (missing && strcmp(missing, table_missing[MST_MISSING_NAN]) == 0) table.missing = MST_MISSING_NAN;
     if (!note->schema && !table.decimal && !table.thousands) {
@@ -369,8 +370,8 @@ static int64_t fitting_size(const network_ends *ends) {
 }
 
 /* Opens the test part, or the data that the user names. SNAPSHOT is that of a file without a network, else NULL. */
-static mst_status open_spec(const saved_options *o, const network_ends *ends, const mst_snapshot *snapshot,
-                            saved_model *out) {
+static mst_status open_spec(const saved_options *o, const option_list *list, const network_ends *ends,
+                            const mst_snapshot *snapshot, saved_model *out) {
     const model_note *note = &out->note;
     char *folder = NULL;
     const char *spec = choose_spec(o, note);
@@ -395,7 +396,7 @@ static mst_status open_spec(const saved_options *o, const network_ends *ends, co
         if (options.input_columns < 0) options.input_columns = 0;
     }
     if (spec != note->data && spec_is_of_kind(spec, "npz:")) options.whole_file = true; /* its arrays need no schema */
-    const table_options table = choose_table(o, note, spec);
+    const table_options table = choose_table(o, list, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     if (!options.image_size && is_pictures(spec) && out->model) options.image_size = fitting_size(ends);
     options.parts_only = spec == note->data; /* with a schema, no parts would mean the train part */
@@ -429,7 +430,7 @@ static mst_status open_data(const saved_options *o, const option_list *list, con
     network_ends ends;
     if (out->model) MST_TRY(network_ends_of_any(path_of(o), out->model, &ends));
     const int num_inputs = out->model ? ends.num_inputs : 1;
-    MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, &ends, snapshot, out));
+    MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, list, &ends, snapshot, out));
     if (!o->num_pictures) array_notes_warn(choose_spec(o, &out->note));
     if (!o->num_pictures && mst_dataset_file_paths(out->data, &num_paths)) out->files = out->data;
     for (int i = 0; i < num_inputs && o->data && o->data != out->note.data; i++)
@@ -531,12 +532,13 @@ static bool lacks_labels(const table_options *table, const char *spec, const cha
 }
 
 /* Fails since the data has no labels. For a table, the message tells the name of the missing column. */
-static mst_status fail_unlabelled(const saved_options *o, const char *command, const saved_model *saved) {
+static mst_status fail_unlabelled(const saved_options *o, const option_list *list, const char *command,
+                                  const saved_model *saved) {
     const char *text = saved->note.schema, *spec = choose_spec(o, &saved->note);
     json_t *schema = text ? mst_json_read_string(text, NULL) : NULL;
     const json_t *columns = json_object_get(schema, "columns");
     const json_t *last = json_array_get(columns, json_array_size(columns) ? json_array_size(columns) - 1 : 0);
-    table_options table = choose_table(o, &saved->note, spec);
+    table_options table = choose_table(o, list, &saved->note, spec);
     table.label = json_string_value(json_object_get(last, "name"));
     mst_status status;
     if (!table.label || !spec_is_table(spec))
@@ -583,7 +585,7 @@ mst_status saved_model_open_quietly(const saved_options *o, const option_list *l
     const bool predicts = strcmp(command, "predict") == 0;
     MST_TRY(open_model(o, list, command, out));
     if (!predicts && mst_dataset_num_components(out->data) < mst_model_num_inputs(out->model) + 1)
-        return fail_unlabelled(o, command, out);
+        return fail_unlabelled(o, list, command, out);
     if (!predicts) MST_TRY(check_classes(out));
     for (int i = 0; !predicts && o->class_names && i < out->num_objectives; i++)
         MST_TRY(check_order(&out->objective[i], out->data));

@@ -15,23 +15,24 @@
 
 /* ---- what a column is ---- */
 
-static mst_status mixed(const mst_csv *csv, int column, int64_t number, int64_t text) {
+static mst_status mixed(const mst_csv *csv, int column, const mst_csv_column *form, int64_t number, int64_t text) {
     char place[MST_CSV_PLACE], shown[2][MST_CSV_SHOWN];
     const bool odd_is_number = text < number;
     const int64_t odd = odd_is_number ? number : text, first = odd_is_number ? text : number;
-    return MST_FAIL(MST_INVALID,
-                    "%s: %s is %s number, %s in a row above is %s: correct one, or name the column in --categories (in "
-                    "C: .categories)",
+    return MST_FAIL(MST_INVALID, "%s: %s is %s number, %s in a row above is %s: correct one%s",
                     mst_csv_place(csv, odd, column, place), mst_csv_show(mst_csv_cell(csv, odd, column), shown[0]),
                     odd_is_number ? "a" : "no", mst_csv_show(mst_csv_cell(csv, first, column), shown[1]),
-                    odd_is_number ? "none" : "one");
+                    odd_is_number ? "none" : "one",
+                    form->is_weight ? "" : ", or name the column in --categories (in C: .categories)");
 }
 
 static mst_status missing(const mst_csv *csv, int64_t row, int column, const mst_csv_column *form) {
     char place[MST_CSV_PLACE];
     const char *what = form->is_label ? "the label is missing: fill it in, or leave out the row"
-                                      : "the number is missing: fill it in, leave out the row, or train with --missing "
-                                        "mean (in C: .missing)";
+                       : form->is_weight
+                           ? "the weight is missing: fill it in, or leave out the row"
+                           : "the number is missing: fill it in, leave out the row, or train with --missing "
+                             "mean (in C: .missing)";
     return MST_FAIL(MST_INVALID, "%s: %s", mst_csv_place(csv, row, column, place), what);
 }
 
@@ -96,7 +97,7 @@ static mst_status find_type(const mst_csv *csv, int column, const mst_csv_notati
     int64_t any = first[MST_CSV_INTEGER]; /* becomes the first row with a number */
     const bool text = first[MST_CSV_TEXT] >= 0, lacks = first[MST_CSV_MISSING] >= 0 && !text;
     if (any < 0 || (first[MST_CSV_FLOAT] >= 0 && first[MST_CSV_FLOAT] < any)) any = first[MST_CSV_FLOAT];
-    if (text && any >= 0) return mixed(csv, column, any, first[MST_CSV_TEXT]);
+    if (text && any >= 0) return mixed(csv, column, out, any, first[MST_CSV_TEXT]);
     if (!text && any < 0) return all_missing(csv, column);
     if (lacks && (out->is_label || out->missing == MST_MISSING_REFUSE))
         return missing(csv, first[MST_CSV_MISSING], column, out);

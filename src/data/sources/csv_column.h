@@ -29,6 +29,7 @@ typedef struct mst_csv_column {
     mst_missing missing;       /**< what a missing f32 becomes */
     bool unknown_categories;   /**< true: a category that is not in the list becomes -1; false: it is an error */
     bool is_label;             /**< no cell may be missing */
+    bool is_weight;            /**< of examples: messages speak of weights */
 } mst_csv_column;
 
 /** What the options say about a column. Zero-initialised: nothing. */

@@ -463,7 +463,7 @@ static mst_status check_weights(const csv_table *t, int place, const float *weig
 /* Reads the column of weights as one more component. */
 static mst_status read_weights(csv_table *t, const mst_csv_options *o) {
     const mst_csv_reading as = {.notation = {.decimal = o->decimal, .thousands = o->thousands}};
-    mst_csv_column column = {.is_label = true}; /* a missing weight is an error */
+    mst_csv_column column = {.missing = MST_MISSING_REFUSE, .is_weight = true};
     char shown[MST_CSV_SHOWN];
     int place;
     MST_TRY(mst_csv_find(t->csv, o->weight, &place));
