@@ -42,6 +42,16 @@ void json_add(json_t **object, const char *prefix, const char *name, json_t *mem
     *object = NULL;
 }
 
+void json_add_measured(json_t **event, const char *prefix, double loss, const char *const *metric_name,
+                       const double *metric, int count) {
+    json_add(event, prefix, "loss", json_number(loss));
+    for (int m = 0; m < count; m++) json_add(event, prefix, metric_name[m], json_number(metric[m]));
+}
+
+json_t *json_step(int64_t step) {
+    return step ? json_integer(step) : json_null();
+}
+
 json_t *json_event(const char *name) {
     json_t *event = json_object();
     json_add(&event, "", "event", json_string(name));

@@ -3,6 +3,7 @@
 #define MUSTER_CLI_JSON_EVENTS_H
 
 #include <jansson.h>
+#include <stdint.h>
 
 #include "muster/status.h"
 
@@ -13,6 +14,11 @@ json_t *json_text(const char *text);
 /** Adds MEMBER to OBJECT under the key PREFIX followed by NAME, and takes ownership of MEMBER. MEMBER and *OBJECT may
  *  be NULL after an earlier failure. A failure is reported by json_write. */
 void json_add(json_t **object, const char *prefix, const char *name, json_t *member);
+/** Adds LOSS and the COUNT values METRIC, each under PREFIX followed by its name. */
+void json_add_measured(json_t **event, const char *prefix, double loss, const char *const *metric_name,
+                       const double *metric, int count);
+/** A step as a number; null if STEP is 0, as of a file that has none. */
+json_t *json_step(int64_t step);
 /** A new event with this name. */
 json_t *json_event(const char *name);
 /** Writes EVENT as one line, and takes ownership of it. MST_IO if standard output cannot be written, but MST_OK if its

@@ -33,9 +33,7 @@ void evaluate_print(const evaluation *found) {
 
 void evaluate_add(json_t **event, const evaluation *found) {
     const mst_result *result = &found->result;
-    json_add(event, "test_", "loss", json_number(result->loss));
-    for (int m = 0; m < result->num_metrics; m++)
-        json_add(event, "test_", result->metric_name[m], json_number(result->metric[m]));
+    json_add_measured(event, "test_", result->loss, result->metric_name, result->metric, result->num_metrics);
     positive_class_add(event, found->objective, found->num_objectives);
     for (int i = 0; i < found->num_objectives; i++)
         if (found->confusion[i])
@@ -57,7 +55,7 @@ mst_status evaluate_saved(const saved_options *o, const saved_model *saved, bool
 
 mst_status evaluate_write_event(const saved_options *o, const saved_model *saved, const evaluation *found) {
     json_t *event = json_event("evaluated");
-    json_add(&event, "", "step", saved->restored.step ? json_integer(saved->restored.step) : json_null());
+    json_add(&event, "", "step", json_step(saved->restored.step));
     evaluate_add(&event, found);
     json_add(&event, "", "precision", json_string(mst_precision_names[saved_model_precision(saved)]));
     json_add(&event, "", "weights", json_string(o->use_ema ? "ema" : "last"));

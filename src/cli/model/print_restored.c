@@ -13,7 +13,7 @@
 static mst_status write_event(const mst_restored *r) {
     json_t *event = json_event("restored");
     json_add(&event, "", "path", json_text(r->path));
-    json_add(&event, "", "step", r->step ? json_integer(r->step) : json_null());
+    json_add(&event, "", "step", json_step(r->step));
     json_add(&event, "", "missing", json_text(r->missing));
     json_add(&event, "", "left_over", json_text(r->left_over));
     json_add(&event, "", "damaged", json_text(r->damaged));

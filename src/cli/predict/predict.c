@@ -108,7 +108,7 @@ static mst_status predict(const predict_options *o, const saved_model *saved) {
     MST_TRY(status);
     if (o->saved.json) {
         json_t *event = json_event("predicted");
-        json_add(&event, "", "step", saved->restored.step ? json_integer(saved->restored.step) : json_null());
+        json_add(&event, "", "step", json_step(saved->restored.step));
         json_add(&event, "", "precision", json_string(mst_precision_names[saved_model_precision(saved)]));
         if (o->out) json_add(&event, "", "path", json_text(o->out));
         return json_write(event);

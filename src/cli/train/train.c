@@ -207,13 +207,6 @@ static void print_runs_alone(const training *t) {
         number_text(alone < steps ? alone * 100 / steps : 100, percent), t->strategy.num_devices);
 }
 
-static void add_validation(json_t **event, const mst_result *result) {
-    if (!result->has_validation) return;
-    json_add(event, "val_", "loss", json_number(result->validation_loss));
-    for (int m = 0; m < result->num_metrics; m++)
-        json_add(event, "val_", result->metric_name[m], json_number(result->validation_metric[m]));
-}
-
 /* Adds the epoch that early stopping found best, and its numbers. */
 static void add_best(json_t **event, const training *t) {
     const mst_train_state *best = &t->best;
@@ -223,13 +216,10 @@ static void add_best(json_t **event, const training *t) {
         json_add(event, "best_", t->stopping.monitor, json_number(t->stopping.best));
         return;
     }
-    json_add(event, "best_", "loss", json_number(best->loss));
-    for (int m = 0; m < best->num_metrics; m++)
-        json_add(event, "best_", best->metric_name[m], json_number(best->metric[m]));
-    if (!best->has_validation) return;
-    json_add(event, "best_val_", "loss", json_number(best->validation_loss));
-    for (int m = 0; m < best->num_metrics; m++)
-        json_add(event, "best_val_", best->metric_name[m], json_number(best->validation_metric[m]));
+    json_add_measured(event, "best_", best->loss, best->metric_name, best->metric, best->num_metrics);
+    if (best->has_validation)
+        json_add_measured(event, "best_val_", best->validation_loss, best->metric_name, best->validation_metric,
+                          best->num_metrics);
 }
 
 static mst_status write_done(const training *t) {
@@ -240,11 +230,13 @@ static mst_status write_done(const training *t) {
     json_add(&event, "", "loss", json_number(has_steps(t) ? result->loss : NAN));
     for (int m = 0; m < result->num_metrics; m++)
         json_add(&event, "", result->metric_name[m], json_number(has_steps(t) ? result->metric[m] : NAN));
-    add_validation(&event, result);
+    if (result->has_validation)
+        json_add_measured(&event, "val_", result->validation_loss, result->metric_name, result->validation_metric,
+                          result->num_metrics);
     add_best(&event, t);
     if (t->tested.result.examples) evaluate_add(&event, &t->tested);
     json_add(&event, "", "examples_per_sec",
-             result->examples_per_sec > 0 ? json_number(result->examples_per_sec) : json_null());
+             json_number(result->examples_per_sec > 0 ? result->examples_per_sec : NAN));
     json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
     json_add(&event, "", "seconds", json_number(result->seconds));
     json_add(&event, "", "waited_for_data", json_number(result->waited_for_data));
@@ -258,19 +250,26 @@ static mst_status write_done(const training *t) {
     return json_write(event);
 }
 
-/* Prints the epoch that early stopping found best, and its numbers: "epoch 3: loss = 0.5, val_loss = 0.6". */
+/* Prints "loss = 0.5, accuracy = 0.8", each name after PREFIX. */
+static void print_measured(const char *prefix, double loss, const char *const *metric_name, const double *metric,
+                           int count) {
+    printf("%sloss = %.4f", prefix, loss);
+    for (int m = 0; m < count; m++) printf(", %s%s = %.4f", prefix, metric_name[m], metric[m]);
+}
+
+/* Prints which epoch early stopping found best, and its numbers: "loss was best in epoch 3: loss = 0.5, ...". */
 static void print_best(const training *t) {
     const mst_train_state *best = &t->best;
-    printf("epoch %" PRId64 ": ", t->stopping.best_epoch + 1);
-    if (!best->model) {
-        printf("%s = %.4f\n", t->stopping.monitor, t->stopping.best);
-        return;
+    printf("%s%s was best in epoch %" PRId64 ": ", t->result.stopped ? "stopped early: " : "", t->stopping.monitor,
+           t->stopping.best_epoch + 1);
+    if (best->model)
+        print_measured("", best->loss, best->metric_name, best->metric, best->num_metrics);
+    else
+        printf("%s = %.4f", t->stopping.monitor, t->stopping.best);
+    if (best->has_validation) {
+        printf(", ");
+        print_measured("val_", best->validation_loss, best->metric_name, best->validation_metric, best->num_metrics);
     }
-    printf("loss = %.4f", best->loss);
-    for (int m = 0; m < best->num_metrics; m++) printf(", %s = %.4f", best->metric_name[m], best->metric[m]);
-    if (best->has_validation) printf(", val_loss = %.4f", best->validation_loss);
-    for (int m = 0; best->has_validation && m < best->num_metrics; m++)
-        printf(", val_%s = %.4f", best->metric_name[m], best->validation_metric[m]);
     putchar('\n');
 }
 
@@ -285,12 +284,12 @@ static void print_result(const training *t) {
         printf(": the checkpoint had all steps already; a greater --%s goes on\n", t->o->steps ? "steps" : "epochs");
         return;
     }
-    printf(", loss = %.4f", result->loss);
-    for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);
+    printf(", ");
+    print_measured("", result->loss, result->metric_name, result->metric, result->num_metrics);
     if (result->has_validation) {
-        printf(", val_loss = %.4f", result->validation_loss);
-        for (int m = 0; m < result->num_metrics; m++)
-            printf(", val_%s = %.4f", result->metric_name[m], result->validation_metric[m]);
+        printf(", ");
+        print_measured("val_", result->validation_loss, result->metric_name, result->validation_metric,
+                       result->num_metrics);
     }
     printf(" (");
     if (result->examples_per_sec > 0) printf("%.1f examples/sec; ", result->examples_per_sec);
@@ -304,12 +303,10 @@ static void print_summary(const training *t) {
     if (is_interrupted(t))
         command_print("interrupted after step %" PRId64 "%s%s%s", result->step, t->checkpoint ? ", kept in " : "",
                       t->checkpoint ? t->checkpoint : "", skipped ? ": the test part was not used" : "");
-    if (result->stopped && !is_interrupted(t) && t->stopping.counted == 0)
+    else if (t->stopping.counted)
+        print_best(t);
+    else if (result->stopped)
         printf("stopped early: %s has ended the training\n", train_cluster_is_served(t) ? "the chief" : "a worker");
-    else if (result->stopped && !is_interrupted(t))
-        printf("stopped early: %s was best in ", t->stopping.monitor), print_best(t);
-    else if (t->stopping.counted && !is_interrupted(t))
-        printf("%s was best in ", t->stopping.monitor), print_best(t);
     print_result(t);
     print_runs_alone(t);
     if (has_best_weights(t))

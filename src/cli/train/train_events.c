@@ -8,9 +8,7 @@ static json_t *state_event(const char *name, const mst_train_state *state) {
     json_t *event = json_event(name);
     json_add(&event, "", "epoch", json_integer(state->epoch + 1));
     json_add(&event, "", "step", json_integer(state->step));
-    json_add(&event, "", "loss", json_number(state->loss));
-    for (int m = 0; m < state->num_metrics; m++)
-        json_add(&event, "", state->metric_name[m], json_number(state->metric[m]));
+    json_add_measured(&event, "", state->loss, state->metric_name, state->metric, state->num_metrics);
     json_add(&event, "", "learning_rate", json_number(state->learning_rate));
     json_add(&event, "", "examples_per_sec", json_number(state->examples_per_sec));
     return event;
@@ -40,11 +38,9 @@ static mst_status epoch_end(void *context, mst_train_state *state) {
     train_events *events = context;
     if (events->json) {
         json_t *event = state_event("epoch", state);
-        if (state->has_validation) {
-            json_add(&event, "val_", "loss", json_number(state->validation_loss));
-            for (int m = 0; m < state->num_metrics; m++)
-                json_add(&event, "val_", state->metric_name[m], json_number(state->validation_metric[m]));
-        }
+        if (state->has_validation)
+            json_add_measured(&event, "val_", state->validation_loss, state->metric_name, state->validation_metric,
+                              state->num_metrics);
         json_add(&event, "", "seconds", json_number(state->seconds));
         MST_TRY(json_write(event));
     }
