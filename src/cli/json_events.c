@@ -48,6 +48,10 @@ void json_add_measured(json_t **event, const char *prefix, double loss, const ch
     for (int m = 0; m < count; m++) json_add(event, prefix, metric_name[m], json_number(metric[m]));
 }
 
+json_t *json_rate(double rate) {
+    return rate > 0 ? json_number(rate) : json_null();
+}
+
 json_t *json_step(int64_t step) {
     return step ? json_integer(step) : json_null();
 }

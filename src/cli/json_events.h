@@ -17,6 +17,8 @@ void json_add(json_t **object, const char *prefix, const char *name, json_t *mem
 /** Adds LOSS and the COUNT values METRIC, each under PREFIX followed by its name. */
 void json_add_measured(json_t **event, const char *prefix, double loss, const char *const *metric_name,
                        const double *metric, int count);
+/** Examples per second; null if RATE is 0, as after the first step, when it is not known yet. */
+json_t *json_rate(double rate);
 /** A step as a number; null if STEP is 0, as of a file that has none. */
 json_t *json_step(int64_t step);
 /** A new event with this name. */

@@ -57,7 +57,7 @@ typedef struct option {
     const char *(*choice_help)(int i);
     const char *const *also;  /**< other words for choices, each followed by its choice, ended by NULL; may be NULL */
     const char *const *later; /**< words that are known but not supported yet, ended by NULL; may be NULL */
-    const char *alias;        /**< the name of the option in TensorFlow's programs; may be NULL */
+    const char *alias;        /**< another name, such as that in TensorFlow's programs; may be NULL */
     const char *excludes;     /**< another option that cannot be given together with this one; may be NULL */
 } option;
 

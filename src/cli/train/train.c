@@ -235,8 +235,7 @@ static mst_status write_done(const training *t) {
                           result->num_metrics);
     add_best(&event, t);
     if (t->tested.result.examples) evaluate_add(&event, &t->tested);
-    json_add(&event, "", "examples_per_sec",
-             json_number(result->examples_per_sec > 0 ? result->examples_per_sec : NAN));
+    json_add(&event, "", "examples_per_sec", json_rate(result->examples_per_sec));
     json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
     json_add(&event, "", "seconds", json_number(result->seconds));
     json_add(&event, "", "waited_for_data", json_number(result->waited_for_data));

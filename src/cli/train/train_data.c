@@ -55,6 +55,16 @@ static mst_status scale_all_inputs(const training *t, mst_dataset **dataset) {
     return MST_OK;
 }
 
+static int fail_to_open(const char *spec) {
+    return command_fail_library(train_data_is_known(spec) ? EXIT_FAILED : EXIT_USAGE, NULL);
+}
+
+/* Checks and scales the inputs of PART, which was opened from SPEC. */
+static int prepare_part(training *t, const char *spec, const char *part, mst_dataset **dataset) {
+    if (check_stored_inputs(t, spec, part, *dataset)) return EXIT_FAILED;
+    return scale_all_inputs(t, dataset) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+}
+
 static bool is_pictures(const training *t) {
     return mst_dataset_spec_has_pictures(t->data);
 }
@@ -94,10 +104,8 @@ int train_data_open_part(training *t, const char *part, mst_dataset **out) {
     if (t->network) network_data_options(&t->ends, inputs, outputs, &options);
     if (train_data_has_texts(t)) fit_texts(t, &options);
     if (!options.image_size && is_pictures(t)) options.image_size = fitting_size(t);
-    if (table_options_open(&t->o->table, t->data, part, options, out))
-        return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
-    if (check_stored_inputs(t, t->data, part, *out)) return EXIT_FAILED;
-    return scale_all_inputs(t, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+    if (table_options_open(&t->o->table, t->data, part, options, out)) return fail_to_open(t->data);
+    return prepare_part(t, t->data, part, out);
 }
 
 /* Opens SPEC as PART, "validation" or "test", with the columns, classes and words of the train part. As in muster
@@ -116,10 +124,8 @@ static int open_named_part(training *t, const char *spec, const char *part, mst_
         table.drop = table.categories = table.dates = NULL;
         options.text = t->o->text;
     }
-    if (table_options_open(&table, spec, "test", options, out))
-        return command_fail_library(train_data_is_known(spec) ? EXIT_FAILED : EXIT_USAGE, NULL);
-    if (check_stored_inputs(t, spec, part, *out)) return EXIT_FAILED;
-    return scale_all_inputs(t, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+    if (table_options_open(&table, spec, "test", options, out)) return fail_to_open(spec);
+    return prepare_part(t, spec, part, out);
 }
 
 /* Checks DATASET, the part PART from SPEC, so that its errors are reported before training and not after it. */

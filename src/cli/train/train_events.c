@@ -10,7 +10,7 @@ static json_t *state_event(const char *name, const mst_train_state *state) {
     json_add(&event, "", "step", json_integer(state->step));
     json_add_measured(&event, "", state->loss, state->metric_name, state->metric, state->num_metrics);
     json_add(&event, "", "learning_rate", json_number(state->learning_rate));
-    json_add(&event, "", "examples_per_sec", json_number(state->examples_per_sec));
+    json_add(&event, "", "examples_per_sec", json_rate(state->examples_per_sec));
     return event;
 }
 
