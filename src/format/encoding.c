@@ -12,9 +12,10 @@ enum { MOST_OF_A_CHARACTER = 16 };
 
 static const char utf8[] = "UTF-8";
 
-/* What is written so far, with room for more. */
 typedef struct decoded {
-    char *text;
+    const char *name, *encoding; /* of the file */
+    bool is_marked;              /* a byte order mark says the encoding */
+    char *text;                  /* what is written so far, with room for more */
     size_t size, capacity;
 } decoded;
 
@@ -49,30 +50,31 @@ static const char *marked(const char *text, size_t size) {
     return NULL;
 }
 
-static mst_status extend(const char *name, decoded *d) {
+static mst_status extend(decoded *d) {
     if (d->capacity - d->size > MOST_OF_A_CHARACTER) return MST_OK;
     const size_t more = d->capacity + d->capacity / 2 + 2 * MOST_OF_A_CHARACTER;
     char *grown = more > d->capacity ? realloc(d->text, more) : NULL;
-    if (!grown) return MST_NO_MEMORY("to read '%s'", name);
+    if (!grown) return MST_NO_MEMORY("to read '%s'", d->name);
     d->text = grown;
     d->capacity = more;
     return MST_OK;
 }
 
-static mst_status decode(const char *name, const char *encoding, iconv_t decoder, char *text, size_t size, decoded *d) {
+static mst_status decode(iconv_t decoder, char *text, size_t size, decoded *d) {
     char *from = text;
     for (size_t left = size; left;) {
-        MST_TRY(extend(name, d));
+        MST_TRY(extend(d));
         char *to = d->text + d->size;
         size_t room = d->capacity - d->size - 1;
         const bool failed = iconv(decoder, &from, &left, &to, &room) == (size_t)-1 && errno != E2BIG;
         d->size = (size_t)(to - d->text);
         if (failed)
-            return MST_FAIL(MST_CORRUPT,
-                            "'%s': byte %zu, 0x%02x, is not %s: say its encoding by --encoding (in C: .encoding)", name,
-                            (size_t)(from - text), (unsigned)(unsigned char)*from, encoding);
+            return MST_FAIL(MST_CORRUPT, "'%s': byte %zu, 0x%02x, is not %s%s", d->name, (size_t)(from - text),
+                            (unsigned)(unsigned char)*from, d->encoding,
+                            d->is_marked ? ", which the byte order mark says: the file is damaged, or is no text"
+                                         : ": say its encoding by --encoding (in C: .encoding)");
     }
-    MST_TRY(extend(name, d));
+    MST_TRY(extend(d));
     char *to = d->text + d->size;
     size_t room = d->capacity - d->size - 1;
     (void)iconv(decoder, NULL, NULL, &to, &room); /* writes a character that waited for the next one */
@@ -84,12 +86,11 @@ mst_status mst_encoding_decode(const char *name, const char *encoding, char **te
     const char *mark = marked(*text, *size);
     iconv_t decoder;
     if (mark == utf8 || (!mark && !encoding) || !*size) return MST_OK;
-    decoded d = {0};
-    MST_TRY(open_decoder(mark ? mark : encoding, &decoder));
+    decoded d = {.name = name, .encoding = mark ? mark : encoding, .is_marked = mark != NULL};
+    MST_TRY(open_decoder(d.encoding, &decoder));
     d.capacity = *size + *size / 8 + 2 * MOST_OF_A_CHARACTER;
     d.text = malloc(d.capacity);
-    mst_status status =
-        d.text ? decode(name, mark ? mark : encoding, decoder, *text, *size, &d) : MST_NO_MEMORY("to read '%s'", name);
+    const mst_status status = d.text ? decode(decoder, *text, *size, &d) : MST_NO_MEMORY("to read '%s'", name);
     iconv_close(decoder);
     if (status) {
         free(d.text);
