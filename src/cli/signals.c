@@ -12,6 +12,7 @@
 
 static _Atomic int caught;
 static atomic_bool ends_at_once;
+static _Atomic int output = STDOUT_FILENO; /* the descriptor of standard output */
 static bool has_thread;
 static sigset_t waited_for; /* the signals for which the thread waits; all other threads block them */
 
@@ -24,9 +25,13 @@ bool signals_stop(void *context) {
     return signals_caught() != 0;
 }
 
+void signals_move_output(int descriptor) {
+    atomic_store(&output, descriptor);
+}
+
 bool signals_reader_left(void) {
     int none = 0;
-    if (!mst_file_reader_left(STDOUT_FILENO)) return false;
+    if (!mst_file_reader_left(atomic_load(&output))) return false;
     atomic_compare_exchange_strong(&caught, &none, SIGPIPE);
     return true;
 }
@@ -88,7 +93,7 @@ mst_status signals_end_at_once(void) {
 
 /* SIGPIPE is handled by the thread that writes, during its write. */
 static void end_without_reader(int number) {
-    if (mst_file_reader_left(STDOUT_FILENO)) _exit(EXIT_SIGNAL + number);
+    if (mst_file_reader_left(atomic_load(&output))) _exit(EXIT_SIGNAL + number);
 }
 
 void signals_begin(void) {

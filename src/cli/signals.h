@@ -20,6 +20,8 @@ bool signals_stop(void *context);
 /** Called at the start of every command. A write to a pipe or socket that nobody reads any more fails; it does not kill
  *  the process. If that is standard output, as in `| head`, the process exits at once with status 128 + SIGPIPE. */
 void signals_begin(void);
+/** Standard output has moved to DESCRIPTOR (cli/standard_output.h): its reader is meant from now on. */
+void signals_move_output(int descriptor);
 /** Whether standard output is a pipe that nobody reads any more; if so, this is noted as a SIGPIPE that came. Call it
  *  after signals_catch when a write has failed. The command then ends in an orderly way, and that is not an error. */
 bool signals_reader_left(void);

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/signals.h"
+
 bool standard_output_is(const char *path) {
     return path && strcmp(path, "-") == 0;
 }
@@ -14,7 +16,10 @@ mst_status standard_output_take(FILE **out) {
     (void)fflush(stdout);
     const int copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (copy >= 0) *out = fdopen(copy, "w");
-    if (*out && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) return MST_OK;
+    if (*out && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) {
+        signals_move_output(copy);
+        return MST_OK;
+    }
     const mst_status status = MST_FAIL(MST_IO, "standard output cannot be written: %s", strerror(errno));
     if (*out)
         (void)fclose(*out);

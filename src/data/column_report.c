@@ -162,7 +162,7 @@ static bool has_category(const mst_schema_column *column, const char *name) {
     return found;
 }
 
-/* Whether the names of the numbers in SCHEMA, without the label, are whole numbers at equal steps. */
+/* Whether the columns of numbers, without the label, have integers at equal steps as names, such as years. */
 static bool are_steps(const mst_schema *schema) {
     int64_t before = 0, step = 0;
     int count = 0;
@@ -187,7 +187,7 @@ static bool is_number(const char *text) {
     return kind == MST_CSV_INTEGER || kind == MST_CSV_FLOAT;
 }
 
-/* A name that is no category says little where a column has many: each may occur only once. */
+/* In a column with many categories each may occur only once, so a name that is not among them may be one too. */
 static bool header_looks_like_data(const mst_schema *schema) {
     enum { MANY = 20 };
     bool is_category = false;

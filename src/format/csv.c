@@ -27,8 +27,7 @@ struct mst_csv {
     size_t num_cells, cell_capacity;
     int64_t *line; /* the line on which each row begins, from 1; the header first if there is one */
     size_t num_lines, line_capacity;
-    char **header;          /* [num_columns] the names: in `cell`, or in `numbers` */
-    char **numbers;         /* without a header: the names, and behind them their text */
+    char **header;          /* [num_columns] the names: the first of `cell`; without a header memory of their own */
     size_t header_rows;     /* 1, or without a header 0 */
     int width, num_columns; /* width: cells in a row; num_columns: without those at the end whose
                                cells are all empty */
@@ -190,9 +189,11 @@ static mst_status name_columns(mst_csv *csv) {
     enum { NUMBER_SIZE = 8 };
     _Static_assert(MOST_COLUMNS < 10000000, "a number fits");
     const size_t n = (size_t)csv->num_columns;
-    csv->header = csv->cell;
-    if (csv->header_rows) return check_header(csv);
-    char **names = csv->numbers = csv->header = malloc(n * (sizeof *names + NUMBER_SIZE));
+    if (csv->header_rows) {
+        csv->header = csv->cell;
+        return check_header(csv);
+    }
+    char **names = csv->header = malloc(n * (sizeof *names + NUMBER_SIZE)); /* behind the pointers their text */
     if (!names) return MST_NO_MEMORY("for the names of %zu columns", n);
     for (size_t i = 0; i < n; i++) {
         names[i] = (char *)(names + n) + i * NUMBER_SIZE;
@@ -348,7 +349,7 @@ void mst_csv_close(mst_csv *csv) {
     free(csv->text);
     free(csv->cell);
     free(csv->line);
-    free(csv->numbers);
+    if (!csv->header_rows) free(csv->header);
     free(csv);
 }
 

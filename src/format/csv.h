@@ -25,10 +25,10 @@ enum { MST_CSV_PLACE = 640, MST_CSV_SHOWN = 64 };
 #define MST_CSV_DELIMITER ','
 
 typedef struct mst_csv_format {
-    char delimiter; /**< between cells; 0: MST_CSV_DELIMITER */
-    char comment;   /**< a line whose first character is this one is skipped; 0: none is. In quotes no line begins */
-    bool no_header; /**< the first line is a row, too */
-    const char *encoding; /**< a name that iconv knows; NULL: UTF-8. A byte order mark goes before it */
+    char delimiter;       /**< between cells; 0: MST_CSV_DELIMITER */
+    char comment;         /**< lines that begin with it are skipped, except within a cell in quotes; 0: none are */
+    bool no_header;       /**< the first line is a row, too */
+    const char *encoding; /**< a name that iconv knows; NULL: UTF-8. A byte order mark overrules it */
 } mst_csv_format;
 
 typedef struct mst_csv mst_csv;

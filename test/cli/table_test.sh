@@ -240,6 +240,12 @@ check no_file_is_named_like_it [ ! -e - ]
 "$muster" train --data csv:plain.csv --epochs 3 --devices cpu:1 --history - > rows.csv 2> told
 check history_goes_to_standard_output [ "$(cut -d , -f 1 rows.csv | tr '\n' ' ')" = 'epoch 0 1 2 ' ]
 check progress_goes_to_standard_error grep -q '^mlp ' told
+{ sed 1q plain.csv && for i in $(seq 200); do sed 1d plain.csv; done; } > lengthy.csv
+{ "$muster" predict --load plain.npz --data csv:lengthy.csv --out - 2> err; echo $? > closed_status; } | head -n 1 > out
+check reader_of_predictions_that_leaves_is_no_error [ "$(cat closed_status)" -eq 141 -a "$(grep -c . err)" -le 1 ]
+{ "$muster" train --data csv:plain.csv --epochs 20000 --devices cpu:1 --history - --checkpoint-dir left 2> err; echo $? > closed_status; } | head -n 1 > out
+check training_whose_reader_of_history_leaves_is_kept [ "$(cat closed_status)" -eq 141 -a -e left/checkpoint ]
+check reader_of_history_that_leaves_is_no_error [ "$(grep -c '^error' err)" -eq 0 ]
 fails history_and_json_are_not_one_stream 2 "^error: --history -: standard output has the lines of --json" train --data csv:plain.csv $tiny --history - --json
 if [ -e /dev/full ]; then
     "$muster" predict --load plain.npz --data csv:plain.csv --out - > /dev/full 2> told

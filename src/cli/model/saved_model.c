@@ -405,7 +405,7 @@ static mst_status open_spec(const saved_options *o, const option_list *list, con
     if (status == MST_NOT_FOUND && o->predicts && is_pictures(spec) && o->data)
         status = MST_FAIL(status, "%s; to predict pictures without classes, name them, or their folder, without --data",
                           mst_error()->message);
-    if (status && spec == note->data) status = fail_noted_data(spec);
+    if (status && note->data && !o->data && !folder) status = fail_noted_data(spec);
     const char *of_other_kind = status == MST_INVALID && note->schema            ? "schema: "
                                 : status == MST_NOT_FOUND && spec_is_table(spec) ? "is the train part"
                                                                                  : NULL;

@@ -124,6 +124,27 @@ static void ema_settings(const void *context, char *text, size_t size) {
     snprintf(text, size, "use_ema");
 }
 
+/* A reader of --history - that has left, as with `| head`, is no error: train_events ends the training in order. */
+static mst_status unless_reader_left(mst_status status) {
+    return status && signals_reader_left() ? MST_OK : status;
+}
+
+static mst_status write_history_row(void *context, mst_train_state *state) {
+    training *t = context;
+    return unless_reader_left(t->history_rows.epoch_end(&t->history, state));
+}
+
+static mst_status end_history(void *context, mst_train_state *state) {
+    training *t = context;
+    return unless_reader_left(t->history_rows.train_end(&t->history, state));
+}
+
+static mst_callback history_callback(training *t) {
+    t->history_rows = mst_csv_logger_callback(&t->history);
+    if (!t->history.stream) return t->history_rows;
+    return (mst_callback){.context = t, .epoch_end = write_history_row, .train_end = end_history};
+}
+
 static mst_status fit(training *t) {
     const train_options *o = t->o;
     enum { MOST_HPARAMS = 8 };
@@ -142,7 +163,7 @@ static mst_status fit(training *t) {
     }
     if (o->history) {
         if (!t->history.stream) t->history.path = o->history;
-        callbacks[count++] = chief_work(t, &t->rows, mst_csv_logger_callback(&t->history));
+        callbacks[count++] = chief_work(t, &t->rows, history_callback(t));
     }
     callbacks[count++] = train_events_callback(&t->events);
     if (o->use_ema) callbacks[count++] = (mst_callback){.settings = ema_settings};

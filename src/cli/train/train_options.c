@@ -83,8 +83,8 @@ static const option data_options[] = {
     {"no-header", OPTION_FLAG, AT(table.no_header), .noted = true,
      .help = "csv: the first line is a row too, and the columns have the names 1, 2, 3 and so on"},
     {"encoding", OPTION_TEXT, AT(table.encoding), "NAME", .noted = true,
-     .help = "csv, texts: such as latin1, windows-1252 or shift-jis, or another name that iconv -l lists (default: "
-             "UTF-8; a byte order mark goes before both, so that UTF-16 is known by its own)"},
+     .help = "csv, texts: the encoding, such as latin1, windows-1252 or shift-jis, or another name that iconv -l lists "
+             "(default: UTF-8); a byte order mark overrules it"},
     {"drop", OPTION_TEXT, AT(table.drop), "COLUMN,COLUMN,...", .may_be_empty = true, .noted = true,
      .help = "csv: columns that are left out"},
     {"categories", OPTION_TEXT, AT(table.categories), "COLUMN,COLUMN,...", .may_be_empty = true, .noted = true,

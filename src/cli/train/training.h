@@ -62,6 +62,7 @@ typedef struct training {
     train_events events;
     mst_tensorboard log; /**< folder NULL: none */
     mst_csv_logger history;
+    mst_callback history_rows;           /**< --history -: the callback of `history` */
     mst_checkpoint_manager *checkpoints; /**< NULL: no checkpoints, or with --elastic none by this worker now */
     char *checkpoint;                    /**< the newest one at the end; NULL: none. Owned */
     stand_in logs, rows, saves;          /**< with --elastic: the callbacks of log, history and checkpoints */

@@ -50,8 +50,8 @@ typedef struct mst_csv_options {
     int num_dates;
     char comment;         /**< lines that begin with this character are skipped, as '#'; 0: none are */
     bool no_header;       /**< the first line is a row, too; the columns have the names "1", "2", "3" and so on */
-    const char *encoding; /**< of the file, a name that iconv knows, as "latin1"; NULL: UTF-8. A byte order mark goes
-                           *   before it: UTF-16 is found by its own */
+    const char *encoding; /**< of the file, a name that iconv knows, as "latin1"; NULL: UTF-8. A byte order mark
+                           *   overrules it, so that UTF-16 with a mark needs no name */
     const char *weight; /**< the column of the examples' weights, numbers from 0, which becomes the last component, f32;
                          *   a weight that is missing is an error. NULL: there are none */
     bool inputs_only;   /**< do not read the column of labels; with a schema, as if the file did not have it */
