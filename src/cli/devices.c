@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/byte_count.h"
 #include "cli/accelerators.h"
 #include "cli/command.h"
 #include "cli/json_events.h"
@@ -37,12 +38,10 @@ static const char *engine(char *text, size_t size) {
     return text;
 }
 
+/* Prints nothing if BYTES are not known. */
 static void print_bytes(const char *before, int64_t bytes, const char *after) {
-    static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    double value = (double)bytes;
-    int power = 0;
-    for (; value >= 1024 && power < 4; power++) value /= 1024;
-    if (bytes > 0) printf("%s%.4g %s%s", before, value, unit[power], after);
+    char text[MST_BYTES_TEXT];
+    if (bytes > 0) printf("%s%s%s", before, mst_bytes_print(bytes, text, sizeof text), after);
 }
 
 /* ---- accelerators ---- */
@@ -51,7 +50,7 @@ static const char ADVICE[] =
     "none configured: pip install jax[cuda13] into a virtual environment (2.5 GB), then export "
     "MUSTER_PJRT_PLUGIN=ENVIRONMENT; docs/accelerators.md";
 
-/* Writes "NVIDIA H200, 140.6 GiB, 976.6 KiB in use" to standard output, as far as it is known. */
+/* Writes "NVIDIA H200, 140.6 GB, 976.6 KB in use" to standard output, as far as it is known. */
 static void print_accelerator(const mst_device_info *device) {
     printf("%s", *device->kind ? device->kind : device->platform);
     print_bytes(", ", device->memory, "");

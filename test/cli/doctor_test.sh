@@ -60,11 +60,11 @@ write_data data
 works one_machine_alone "no findings" doctor --data idx:data --checkpoint-dir new/folder
 check a_folder_that_is_missing_is_not_made test ! -e new
 
-works the_memory_of_a_step_is_looked_at 'ok *memory *localhost *mlp 64-500-8 with 200 rows a step takes [0-9.]* MiB of' \
+works the_memory_of_a_step_is_looked_at 'ok *memory *localhost *mlp 64-500-8 with 200 rows a step takes [0-9.]* MB of' \
     doctor --data idx:data
 works as_the_options_of_the_training_say 'mlp 64-30-20-8 with 20 rows' \
     doctor --data idx:data --hidden-units 30,20 --batch-size 20 --optimizer sgd
-works the_memory_of_other_networks_too 'ok *memory *localhost *lenet of .28, 28. with 20 rows a step takes [0-9.]* MiB of' \
+works the_memory_of_other_networks_too 'ok *memory *localhost *lenet of .28, 28. with 20 rows a step takes [0-9.]* MB of' \
     doctor --data fashion-mnist --model lenet --batch-size 20 --optimizer sgd
 printf '{"class_name": "Sequential", "config": {"layers": [{"class_name": "InputLayer", "config": {"batch_shape": [null, 8, 8],
     "name": "in"}}, {"class_name": "Flatten", "config": {"name": "flat"}}, {"class_name": "Dense", "config": {"name": "end",

@@ -327,11 +327,11 @@ listed() { # NAME PATTERN
 }
 list
 listed "GPUs are listed with their kind" '^GPUs: 2 x NVIDIA H200$'
-listed "with their memory" '^  memory   140.6 GiB each, 1 MiB of the first in use$'
+listed "with their memory" '^  memory   140.6 GB each, 1.0 MB of the first in use$'
 listed "with the versions of the plugin" '^  plugin   cuda: .*, PJRT API 0\.[0-9]*'
 check "$([ "$(grep -c 'device:CPU:' "$folder/log")" -ge 1 ] && echo yes)" "CPUs are listed too" "$(cat "$folder/log")"
 list --devices gpu:2
-listed "the devices of a list have kind and memory" 'device:GPU:1  *1  NVIDIA H200, 140.6 GiB, 1 MiB in use$'
+listed "the devices of a list have kind and memory" 'device:GPU:1  *1  NVIDIA H200, 140.6 GB, 1.0 MB in use$'
 list --devices gpu:2 --json
 listed "so do they in JSON" '"devices":\[{"name":"[^"]*GPU:0",[^}]*"kind":"NVIDIA H200","memory":151000000000,"memory_in_use":1048576}'
 listed "as do all accelerators" '"accelerators":{"type":"gpu","count":2,"platform":"cuda",.*PJRT API.*"use":"gpu:2"'

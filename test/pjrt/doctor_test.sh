@@ -45,7 +45,7 @@ has "the devices are" '^ok  *accelerator  *localhost  *xla:2: 2 of [0-9]* x '
 has "a plugin need not say its memory" '^note  *accelerator .*the plugin does not say how much memory'
 has "a program is compiled and gives the values of CPUs" \
     '^ok  *program .*compiled and run in [0-9.]* s, then run in .* ms; its values are within [0-9]e-0[678] of those of CPUs$'
-has "copies are equal" '^ok  *copies .*1 MiB to each device and back is the same; .* ms$'
+has "copies are equal" '^ok  *copies .*1 MB to each device and back is the same; .* ms$'
 has "the program is compiled twice" '^ok  *same bits .*compiled anew in another process: the same bits$'
 has "the folder of programs is looked at" "^ok  *programs  *localhost  *$folder/cache/muster/executables will be made$"
 check "$([ ! -e "$folder/cache" ] && echo yes)" "nothing is left behind" "$(ls "$folder")"
@@ -84,7 +84,7 @@ export MUSTER_SHIM_PLUGIN="$plugin" MUSTER_PJRT_PLUGIN="$shim" MUSTER_SHIM_PLATF
 export MUSTER_SHIM_KIND="NVIDIA H200" MUSTER_SHIM_BYTES_LIMIT=151000000000 MUSTER_SHIM_BYTES_IN_USE=1048576
 examine 0 --devices gpu
 has "GPUs are shown with their kind" '^ok  *accelerator  *localhost  *gpu: 2 of 2 x NVIDIA H200$'
-has "and their memory" '^ok  *accelerator  *localhost  *memory: 140.6 GiB each, 1.0 MiB of the first in use$'
+has "and their memory" '^ok  *accelerator  *localhost  *memory: 140.6 GB each, 1.0 MB of the first in use$'
 examine 0 --devices gpu:1x2
 has "so are logical ones" 'gpu:1x2: 2 logical devices on 1 of 2 x NVIDIA H200$'
 MUSTER_SHIM_PLATFORM=tpu examine 0 --devices tpu:2 --json
@@ -92,7 +92,7 @@ has "and TPUs, in JSON" '"check":"accelerator","task":"localhost","state":"ok","
 has "JSON ends with the number of findings" '^{"event":"done","task":"localhost","findings":0}$'
 examine 1 --devices gpu --memory-limit 200GB
 found "a limit that the device does not have is a finding" accelerator \
-    "--memory-limit is 200.0 GiB, and the plugin takes at most 140.6 GiB" "smaller --memory-limit"
+    "--memory-limit is 200.0 GB, and the plugin takes at most 140.6 GB" "smaller --memory-limit"
 examine 1 --devices gpu:3
 found "so is a list with more devices than there are" plugin ".*there are 2 GPUs here, not 3: use gpu:2" "do what the row says"
 MUSTER_SHIM_API=0.30 examine 1 --devices gpu
@@ -116,7 +116,7 @@ faulty "PJRT_Buffer_ToHostBuffer 1+ flip 30" "one with values that are no number
 faulty "PJRT_Buffer_ToHostBuffer 4 flip 0" "one whose runs differ" program \
     "GPU:[01]: a program gave other bits than in its first run, on GPU:0" "do not train"
 faulty "PJRT_Buffer_ToHostBuffer 14 flip 77" "copies that are not equal" copies \
-    "GPU:[01]: 1 MiB was copied there and back, and is not the same" "do not train"
+    "GPU:[01]: 1 MB was copied there and back, and is not the same" "do not train"
 faulty "PJRT_Client_Create 1 stuck" "a plugin that never answers" accelerator \
     "gpu: loading the plugin has not ended within 2 s" "--device-timeout" --device-timeout 2
 faulty "PJRT_Client_Compile 1 die" "and one that ends the process" accelerator \

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/byte_count.h"
 #include "base/clock.h"
 #include "base/json_text.h"
 #include "cli/doctor/doctor_trial.h"
@@ -72,17 +73,18 @@ static mst_status find_devices(work *t) {
 }
 
 static void tell_memory(const work *t) {
-    static const double MIB = 1 << 20, GIB = 1 << 30;
     const mst_device_info *first = &t->device[0];
-    const double memory = (double)first->memory / GIB, wanted = (double)t->o->memory_limit / GIB;
+    char memory[MST_BYTES_TEXT], other[MST_BYTES_TEXT];
+    mst_bytes_print(first->memory, memory, sizeof memory);
     if (first->memory <= 0)
         WRITE_ROW(t, DOCTOR_NOTE, "accelerator", NULL, "the plugin does not say how much memory there is");
     else if (t->o->memory_limit > first->memory)
         WRITE_ROW(t, DOCTOR_FINDING, "accelerator", "give a smaller --memory-limit",
-                  "--memory-limit is %.1f GiB, and the plugin takes at most %.1f GiB of each device", wanted, memory);
+                  "--memory-limit is %s, and the plugin takes at most %s of each device",
+                  mst_bytes_print(t->o->memory_limit, other, sizeof other), memory);
     else
-        WRITE_ROW(t, DOCTOR_OK, "accelerator", NULL, "memory: %.1f GiB each, %.1f MiB of the first in use", memory,
-                  (double)first->memory_in_use / MIB);
+        WRITE_ROW(t, DOCTOR_OK, "accelerator", NULL, "memory: %s each, %s of the first in use", memory,
+                  mst_bytes_print(first->memory_in_use, other, sizeof other));
 }
 
 /* The number of physical devices among those of the list; 0: the plugin does not number them. */
@@ -287,7 +289,7 @@ static bool is_one_more(const mst_tensor *a, const mst_tensor *b) {
 static mst_status check_copies(const work *t, const trial_graph *x, const mst_tensor *numbers) {
     for (int i = 0; i < x->count; i++)
         if (!is_one_more(numbers, x->result[i]))
-            return MST_FAIL(MST_CORRUPT, "%s: 1 MiB was copied there and back, and is not the same",
+            return MST_FAIL(MST_CORRUPT, "%s: 1 MB was copied there and back, and is not the same",
                             type_of(&t->device[i]));
     return MST_OK;
 }
@@ -317,7 +319,7 @@ static mst_status try_copies(const work *t) {
     free_graph(&x);
     mst_tensor_release(numbers);
     if (status) return status;
-    WRITE_ROW(t, DOCTOR_OK, "copies", NULL, "1 MiB to %s and back is the same; %.2g ms",
+    WRITE_ROW(t, DOCTOR_OK, "copies", NULL, "1 MB to %s and back is the same; %.2g ms",
               t->count > 1 ? "each device" : "the device", 1e3 * seconds);
     return MST_OK;
 }

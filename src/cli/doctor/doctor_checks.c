@@ -74,9 +74,10 @@ void doctor_check_names(doctor_report *report, const mst_cluster *cluster, const
 
 void doctor_check_machine(doctor_report *report, const char *self) {
     mst_machine m;
+    char memory[MST_BYTES_TEXT];
     mst_machine_read(&m);
-    doctor_add(report, DOCTOR_OK, "devices", self, NULL, "%d of %d cores may be used, %.1f GiB memory, %s kernels",
-               m.num_cores, m.num_all_cores, (double)m.memory / (1 << 30), m.isa);
+    doctor_add(report, DOCTOR_OK, "devices", self, NULL, "%d of %d cores may be used, %s memory, %s kernels",
+               m.num_cores, m.num_all_cores, mst_bytes_print(m.memory, memory, sizeof memory), m.isa);
 }
 
 /* ---- the folder of checkpoints ---- */
@@ -111,6 +112,7 @@ static mst_status try_to_write(const char *folder) {
 
 void doctor_check_folder(doctor_report *report, const char *path, const char *self) {
     struct statvfs disk;
+    char free_bytes[MST_BYTES_TEXT] = "an unknown number of bytes";
     char *there = find_existing(path);
     if (!there || try_to_write(there)) {
         doctor_add(report, DOCTOR_FINDING, "checkpoints", self,
@@ -118,9 +120,10 @@ void doctor_check_folder(doctor_report *report, const char *path, const char *se
                    path, there ? mst_error()->message : "out of memory");
     } else {
         const bool made = strcmp(there, path) != 0;
-        const double free_bytes = statvfs(there, &disk) ? -1 : (double)disk.f_bavail * (double)disk.f_frsize;
-        doctor_add(report, DOCTOR_OK, "checkpoints", self, NULL, "%s %s, %.1f GiB free", path,
-                   made ? "will be made, and can be written" : "can be written", free_bytes / (1 << 30));
+        if (!statvfs(there, &disk))
+            mst_bytes_print((int64_t)(disk.f_bavail * disk.f_frsize), free_bytes, sizeof free_bytes);
+        doctor_add(report, DOCTOR_OK, "checkpoints", self, NULL, "%s %s, %s free", path,
+                   made ? "will be made, and can be written" : "can be written", free_bytes);
     }
     free(there);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/byte_count.h"
 #include "cli/doctor/doctor_checks.h"
 #include "cli/model/application_layers.h"
 #include "cli/model/label_kind.h"
@@ -135,6 +136,7 @@ static mst_status load_network(const char *path, trial *t) {
 
 void doctor_check_model(doctor_report *report, const doctor_options *options, int workers, const char *self) {
     mst_machine m;
+    char bytes[MST_BYTES_TEXT], limit[MST_BYTES_TEXT];
     mst_dataset *data = NULL;
     trial t = {.rows = (options->batch_size + workers - 1) / workers, .limit = options->memory_limit};
     mst_machine_read(&m);
@@ -149,9 +151,9 @@ void doctor_check_model(doctor_report *report, const doctor_options *options, in
                    "take a smaller --batch-size, model or --image-size, or more workers, if memory is what is missing",
                    "%s: %s", *t.layers ? t.layers : options->data, mst_error()->message);
     else
-        doctor_add(report, DOCTOR_OK, "memory", self, NULL,
-                   "%s with %" PRId64 " rows a step takes %.1f MiB of %.1f GiB", t.layers, t.rows,
-                   (double)t.bytes / (1 << 20), (double)t.limit / (1 << 30));
+        doctor_add(report, DOCTOR_OK, "memory", self, NULL, "%s with %" PRId64 " rows a step takes %s of %s", t.layers,
+                   t.rows, mst_bytes_print(t.bytes, bytes, sizeof bytes),
+                   mst_bytes_print(t.limit, limit, sizeof limit));
     mst_model_destroy(t.network);
     mst_dataset_release(data);
 }
