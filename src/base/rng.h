@@ -7,12 +7,15 @@
  *  A block is 4 words of 32 bits, a function of a key of 64 bits and a counter of 128. The key comes from seed and
  *  stream, the counter holds step (64 bits), attempt (16) and number of the block (48). Element i of a sequence
  *  uses word i % 4 of block i / 4. If it needs 64 bits, it uses words 2 (i % 2) and 2 (i % 2) + 1 of block i / 2. A
- *  rejected draw is repeated with the words of the same place in the next attempt.
+ *  rejected draw is repeated with the words of the same place in the next attempt. Some functions are exported for the
+ *  command.
  */
 #ifndef MUSTER_BASE_RNG_H
 #define MUSTER_BASE_RNG_H
 
 #include <stdint.h>
+
+#include "muster/status.h"
 
 /** One sequence: the numbers that a random op gives in one step. */
 typedef struct mst_rng {
@@ -22,13 +25,13 @@ typedef struct mst_rng {
 
 /** Makes the sequence of SEED, STREAM and STEP. STREAM tells sequences of one seed apart: each op or epoch that draws
  *  has its own number. */
-mst_rng mst_rng_make(uint64_t seed, uint64_t stream, uint64_t step);
+MST_API mst_rng mst_rng_make(uint64_t seed, uint64_t stream, uint64_t step);
 
 /** The bare generator: 10 rounds on COUNTER with KEY. */
 void mst_rng_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
 /** Computes blocks FIRST to FIRST + N - 1 of the sequence, 4 words each. ATTEMPT is below 65536. */
-void mst_rng_blocks(const mst_rng *rng, uint64_t first, int64_t n, uint32_t attempt, uint32_t *out);
+MST_API void mst_rng_blocks(const mst_rng *rng, uint64_t first, int64_t n, uint32_t attempt, uint32_t *out);
 
 /** A seed made from two seeds; each of its bits depends on all of theirs. */
 uint64_t mst_rng_mix(uint64_t a, uint64_t b);
@@ -55,7 +58,7 @@ void mst_rng_normal_f64(const uint32_t word[4], double out[2]);
  *  multiple of 4. The elements do not depend on how the sequence is cut into calls. */
 
 /** Uniform in [0, 1). */
-void mst_rng_fill_uniform_f32(const mst_rng *rng, uint64_t first, int64_t n, float *out);
+MST_API void mst_rng_fill_uniform_f32(const mst_rng *rng, uint64_t first, int64_t n, float *out);
 void mst_rng_fill_uniform_f64(const mst_rng *rng, uint64_t first, int64_t n, double *out);
 /** Standard normal. */
 void mst_rng_fill_normal_f32(const mst_rng *rng, uint64_t first, int64_t n, float *out);

@@ -6,6 +6,24 @@
 
 #include "cli/command.h"
 
+const char *accelerators_short_name(const mst_device_info *device) {
+    const char *colon = strrchr(device->name, ':'), *text = colon;
+    while (text && text > device->name && text[-1] != ':') text--;
+    return text ? text : "";
+}
+
+bool accelerators_same_type(const mst_device_info *a, const mst_device_info *b) {
+    const char *one = accelerators_short_name(a), *other = accelerators_short_name(b);
+    const size_t length = strcspn(one, ":");
+    return length == strcspn(other, ":") && strncmp(one, other, length) == 0;
+}
+
+bool accelerators_is_first(const mst_device_info *device, int i) {
+    for (int k = 0; k < i; k++)
+        if (device[k].physical == device[i].physical && accelerators_same_type(&device[k], &device[i])) return false;
+    return device[i].physical >= 0;
+}
+
 /* libtpu is only tried as what it is, because it waits for TPUs elsewhere. */
 void accelerators_find(accelerators_scope scope, const char *visible, accelerators *out) {
     static const struct {

@@ -17,6 +17,12 @@ typedef enum accelerators_scope {
     ACCELERATORS_ALL     /**< these and xla, whose device is the processor */
 } accelerators_scope;
 
+/** The type and the number in the full name of DEVICE: "GPU:0". */
+const char *accelerators_short_name(const mst_device_info *device);
+bool accelerators_same_type(const mst_device_info *a, const mst_device_info *b);
+/** Whether DEVICE[I] is on a physical device on which none before it is. */
+bool accelerators_is_first(const mst_device_info *device, int i);
+
 /** Finds the accelerators of SCOPE. VISIBLE: of `--visible-devices`; NULL: all. */
 void accelerators_find(accelerators_scope scope, const char *visible, accelerators *out);
 

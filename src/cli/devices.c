@@ -126,32 +126,18 @@ static json_t *make_accelerators(const accelerators *x) {
     return out;
 }
 
-/* The number of devices in the list that are on physical ones, and of these: 2 and 1 of "gpu:1x2". */
-static int count_logical(const mst_device_info *device, int count, int *num_physical) {
-    int logical = 0;
-    *num_physical = 0;
-    for (int i = 0; i < count; i++) {
-        bool is_first = device[i].physical >= 0;
-        for (int before = 0; before < i && is_first; before++)
-            is_first = device[before].physical != device[i].physical ||
-                       strcmp(device[before].platform, device[i].platform) != 0;
-        logical += device[i].physical >= 0;
-        *num_physical += is_first;
-    }
-    return logical;
-}
-
 static mst_status print_json(const mst_machine *machine, const accelerators *others, const mst_device_info *device,
                              int count) {
     char text[64];
-    int physical;
-    const int logical = count_logical(device, count, &physical);
+    int physical = 0, logical = 0; /* 1 and 2 of "gpu:1x2" */
     json_t *list = json_array();
     for (int i = 0; i < count; i++) {
         json_t *one = json_pack("{s:s, s:i, s:i}", "name", device[i].name, "threads", device[i].num_threads,
                                 "first_core", device[i].first_core);
         json_object_set_new(one, "physical", device[i].physical >= 0 ? json_integer(device[i].physical) : json_null());
         if (device[i].num_here > 0) add_accelerator(one, &device[i]);
+        logical += device[i].physical >= 0;
+        physical += accelerators_is_first(device, i);
         json_array_append_new(list, one);
     }
     json_t *event = json_event("devices");

@@ -31,6 +31,8 @@ static const option other_options[] = {
     {"devices", OPTION_TEXT, AT(devices), "SPEC",
      .help = "accelerators that are looked at, as for muster train: gpu, gpu:2, tpu:8; a small program is compiled and "
              "run on each (default: CPUs alone)"},
+    {"visible-devices", OPTION_TEXT, AT(visible_devices), "N,N,...",
+     .help = "with --devices: places in that list, as for muster train (default: all)"},
     {"device-timeout", OPTION_NUMBER, AT(device_timeout), "SECONDS", "120", 1, 1e6,
      .help = "with --devices: how long a plugin may take for one thing, such as to begin or to compile"},
     {"compile-cache", OPTION_TEXT, AT(compile_cache), "DIR",

@@ -9,8 +9,11 @@
 #include <string.h>
 
 #include "base/byte_count.h"
+#include "base/byte_hash.h"
 #include "base/clock.h"
 #include "base/json_text.h"
+#include "base/rng.h"
+#include "cli/accelerators.h"
 #include "cli/doctor/doctor_trial.h"
 #include "cli/json_events.h"
 #include "muster/compile_cache.h"
@@ -55,20 +58,16 @@ static void write_text(const work *t, const char *key, const char *text) {
 
 /* ---- the devices ---- */
 
-static const char *type_of(const mst_device_info *device) {
-    return strrchr(device->name, '/') ? strrchr(device->name, '/') + strlen("/device:") : device->name;
-}
-
 static mst_status find_devices(work *t) {
     int count;
-    MST_TRY(mst_devices_describe(t->o->devices, NULL, NULL, 0, &count));
+    MST_TRY(mst_devices_describe(t->o->devices, t->o->visible_devices, NULL, 0, &count));
     t->device = calloc((size_t)count + 1, sizeof *t->device);
     if (!t->device) return MST_FAIL(MST_OUT_OF_MEMORY, "no memory for %d devices", count);
-    MST_TRY(mst_devices_describe(t->o->devices, NULL, t->device, count, &t->count));
+    MST_TRY(mst_devices_describe(t->o->devices, t->o->visible_devices, t->device, count, &t->count));
     for (int i = 0; i < t->count; i++)
         if (!t->device[i].compiles)
             return MST_FAIL(MST_INVALID, "devices '%s': %s is no accelerator: CPUs are looked at in any case",
-                            t->o->devices, type_of(&t->device[i]));
+                            t->o->devices, accelerators_short_name(&t->device[i]));
     return MST_OK;
 }
 
@@ -87,23 +86,12 @@ static void tell_memory(const work *t) {
                   mst_bytes_print(first->memory_in_use, other, sizeof other));
 }
 
-/* The number of physical devices among those of the list; 0: the plugin does not number them. */
-static int count_physical(const work *t) {
-    int physical = 0;
-    for (int i = 0; i < t->count; i++) {
-        bool is_first = t->device[i].physical >= 0;
-        for (int before = 0; before < i && is_first; before++)
-            is_first = t->device[before].physical != t->device[i].physical;
-        physical += is_first;
-    }
-    return physical;
-}
-
 static void tell_devices(const work *t) {
     const mst_device_info *first = &t->device[0];
     const char *kind = *first->kind ? first->kind : first->platform;
-    const int physical = count_physical(t);
+    int physical = 0; /* 0: the plugin does not number them */
     char text[400];
+    for (int i = 0; i < t->count; i++) physical += accelerators_is_first(t->device, i);
     WRITE_ROW(t, DOCTOR_OK, "plugin", NULL, "%s: %s", first->platform, first->versions);
     if (physical && physical < t->count)
         WRITE_ROW(t, DOCTOR_OK, "accelerator", NULL, "%s: %d logical devices on %d of %d x %s", t->o->devices, t->count,
@@ -118,23 +106,15 @@ static void tell_devices(const work *t) {
 
 /* ---- inputs ---- */
 
-/* Writes numbers to VALUES that differ in all bits, from START on. */
-static void fill_random(mst_tensor *values, uint32_t start) {
-    uint32_t *at = mst_tensor_data(values), state = start;
-    for (size_t i = 0; i < mst_tensor_bytes(values) / sizeof *at; i++) {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        at[i] = state;
-    }
-}
+/* What the sequences of random numbers are for. */
+enum { STREAM_X, STREAM_W, STREAM_COPIED };
 
-static mst_status make_matrix(uint32_t start, mst_tensor **out) {
+static mst_status make_matrix(uint64_t stream, mst_tensor **out) {
+    const mst_rng rng = mst_rng_make(0, stream, 0);
     MST_TRY(mst_tensor_create(MST_F32, MST_SHAPE(WIDTH, WIDTH), out));
-    fill_random(*out, start);
-    float *to = mst_tensor_data(*out);
-    const uint32_t *from = mst_tensor_data(*out);
-    for (int i = 0; i < WIDTH * WIDTH; i++) to[i] = (float)from[i] * 0x1p-31f - 1;
+    float *element = mst_tensor_data(*out);
+    mst_rng_fill_uniform_f32(&rng, 0, WIDTH * WIDTH, element);
+    for (int i = 0; i < WIDTH * WIDTH; i++) element[i] = 2 * element[i] - 1;
     return MST_OK;
 }
 
@@ -167,7 +147,9 @@ static mst_status make_graph(int count, trial_graph *x) {
 }
 
 static mst_status open_session(const work *t, bool on_cpu, trial_graph *x) {
-    const mst_session_options options = {.devices = on_cpu ? "cpu:1" : t->o->devices, .timeout = t->o->device_timeout};
+    const mst_session_options options = {.devices = on_cpu ? "cpu:1" : t->o->devices,
+                                         .visible_devices = on_cpu ? NULL : t->o->visible_devices,
+                                         .timeout = t->o->device_timeout};
     return mst_session_create(x->graph, &options, &x->session);
 }
 
@@ -191,7 +173,7 @@ static mst_status check_bits(const work *t, const trial_graph *x, mst_tensor **b
     for (int i = 0; i < x->count; i++)
         if (memcmp(mst_tensor_data(*before), mst_tensor_data(x->result[i]), mst_tensor_bytes(*before)) != 0)
             return MST_FAIL(MST_NUMERICS, "%s: a program gave other bits than in its first run, on %s",
-                            type_of(&t->device[i]), type_of(&t->device[0]));
+                            accelerators_short_name(&t->device[i]), accelerators_short_name(&t->device[0]));
     return MST_OK;
 }
 
@@ -235,22 +217,18 @@ static mst_status compare_results(const work *t, mst_tensor *const *result, cons
         const double difference = find_difference(result[i], wanted);
         if (!isfinite(difference))
             return MST_FAIL(MST_NUMERICS, "%s: a product has Inf or NaN, where CPUs give numbers",
-                            type_of(&t->device[i]));
+                            accelerators_short_name(&t->device[i]));
         if (difference > TOLERANCE)
             return MST_FAIL(MST_NUMERICS, "%s: a product has other values than on CPUs, by %.2g of the largest",
-                            type_of(&t->device[i]), difference);
+                            accelerators_short_name(&t->device[i]), difference);
         if (difference > *most) *most = difference;
     }
     return MST_OK;
 }
 
-/* FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv) */
 static void write_hash(const work *t, const mst_tensor *value) {
-    const unsigned char *byte = mst_tensor_data(value);
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
     char text[32];
-    for (size_t i = 0; i < mst_tensor_bytes(value); i++) hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
-    snprintf(text, sizeof text, "%016" PRIx64, hash);
+    snprintf(text, sizeof text, "%016" PRIx64, mst_byte_hash(mst_tensor_data(value), mst_tensor_bytes(value)));
     write_text(t, "hash", text);
 }
 
@@ -260,15 +238,16 @@ static mst_status try_program(work *t, bool second) {
     times took = {0}, of_cpu;
     trial_graph x = {.graph = NULL}, on_cpu = {.graph = NULL};
     double difference = 0;
-    MST_TRY(make_matrix(5, &t->x));
-    MST_TRY(make_matrix(7, &t->w));
+    char first[DOCTOR_TIME], again[DOCTOR_TIME];
+    MST_TRY(make_matrix(STREAM_X, &t->x));
+    MST_TRY(make_matrix(STREAM_W, &t->w));
     mst_status status = run_program(t, false, second ? 1 : RUNS, &x, &took);
     if (!status && !second) status = run_program(t, true, 1, &on_cpu, &of_cpu);
     if (!status && !second) status = compare_results(t, x.result, on_cpu.result[0], &difference);
     if (!status && !second)
         WRITE_ROW(t, DOCTOR_OK, "program", NULL,
-                  "compiled and run in %.2f s, then run in %.2g ms; its values are within %.0e of those of CPUs",
-                  took.first, 1e3 * took.again, difference);
+                  "compiled and run in %s, then run in %s; its values are within %.0e of those of CPUs",
+                  doctor_time(took.first, first), doctor_time(took.again, again), difference);
     if (!status) write_hash(t, x.result[0]);
     free_graph(&x);
     free_graph(&on_cpu);
@@ -290,7 +269,7 @@ static mst_status check_copies(const work *t, const trial_graph *x, const mst_te
     for (int i = 0; i < x->count; i++)
         if (!is_one_more(numbers, x->result[i]))
             return MST_FAIL(MST_CORRUPT, "%s: 1 MB was copied there and back, and is not the same",
-                            type_of(&t->device[i]));
+                            accelerators_short_name(&t->device[i]));
     return MST_OK;
 }
 
@@ -311,16 +290,18 @@ static mst_status run_copies(const work *t, trial_graph *x, mst_tensor *numbers,
 
 static mst_status try_copies(const work *t) {
     trial_graph x = {.graph = NULL};
+    const mst_rng rng = mst_rng_make(0, STREAM_COPIED, 0);
     mst_tensor *numbers;
+    char text[DOCTOR_TIME];
     double seconds = 0;
     MST_TRY(mst_tensor_create(MST_I32, MST_SHAPE(COPIED), &numbers));
-    fill_random(numbers, 9);
+    mst_rng_blocks(&rng, 0, COPIED / 4, 0, mst_tensor_data(numbers));
     const mst_status status = run_copies(t, &x, numbers, &seconds);
     free_graph(&x);
     mst_tensor_release(numbers);
     if (status) return status;
-    WRITE_ROW(t, DOCTOR_OK, "copies", NULL, "1 MB to %s and back is the same; %.2g ms",
-              t->count > 1 ? "each device" : "the device", 1e3 * seconds);
+    WRITE_ROW(t, DOCTOR_OK, "copies", NULL, "1 MB to %s and back is the same; %s",
+              t->count > 1 ? "each device" : "the device", doctor_time(seconds, text));
     return MST_OK;
 }
 
@@ -335,14 +316,14 @@ void doctor_trial_run(const doctor_options *o, bool second, FILE *out) {
     static const char install[] =
         "install a plugin, for NVIDIA's GPUs: pip install jax[cuda13] into a virtual environment "
         "(2.5 GB), then export MUSTER_PJRT_PLUGIN=ENVIRONMENT; docs/accelerators.md",
-                      do_it[] = "do what the row says; docs/accelerators.md has a table of errors",
+                      look[] = "muster devices lists what is here; docs/accelerators.md says what to do for each error",
                       leave[] = "do not train on this device: see to its driver, or try another version of the plugin";
     const char *plugin = secure_getenv("MUSTER_PJRT_PLUGIN");
     work t = {.o = o, .out = out};
     write_text(&t, "stage", "loading the plugin");
     mst_status status = mst_compile_cache_set("off", 0, NULL);
     if (!status) status = find_devices(&t);
-    if (has_failed(&t, status, "plugin", plugin && *plugin ? do_it : install)) return;
+    if (has_failed(&t, status, "plugin", plugin && *plugin ? look : install)) return;
     if (!second) tell_devices(&t);
     write_text(&t, "stage", "compiling and running a program");
     if (has_failed(&t, try_program(&t, second), "program", leave) || second) return;

@@ -13,7 +13,7 @@ typedef struct doctor_options {
     bool insecure, json;
     double wait;
     const char *data, *checkpoint_dir, *optimizer, *model;
-    const char *devices, *compile_cache; /**< devices: accelerators; NULL: none are looked at */
+    const char *devices, *visible_devices, *compile_cache; /**< devices: accelerators; NULL: none are looked at */
     double device_timeout;
     integer_list hidden_units; /**< as for muster train */
     int64_t batch_size, memory_limit, image_size;

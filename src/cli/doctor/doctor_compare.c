@@ -163,17 +163,8 @@ static bool has_link(const mst_checkup_link *link, int32_t count, int32_t from, 
     return false;
 }
 
-/* "28 us" */
-static const char *print_time(double nanoseconds, char text[32]) {
-    if (nanoseconds < 1e6)
-        snprintf(text, 32, "%.3g us", nanoseconds / 1e3);
-    else
-        snprintf(text, 32, "%.3g ms", nanoseconds / 1e6);
-    return text;
-}
-
 static void tell_link(const gathered *g, const mst_checkup_link *l) {
-    char from[DOCTOR_NAME], to[DOCTOR_NAME], latency[32], there[32], back[32];
+    char from[DOCTOR_NAME], to[DOCTOR_NAME], latency[DOCTOR_TIME], there[DOCTOR_TIME], back[DOCTOR_TIME];
     const double gigabytes = MST_CHECKUP_LARGE / 1e9, second = 1e9;
     const bool one_machine =
         *fact(g, l->from, "machine") && strcmp(fact(g, l->from, "machine"), fact(g, l->to, "machine")) == 0;
@@ -183,8 +174,8 @@ static void tell_link(const gathered *g, const mst_checkup_link *l) {
     /* one nanosecond more, against a division by 0 */
     doctor_add(g->report, DOCTOR_OK, "link", from, NULL,
                "%s, %s: 1 byte %s, 1 MB %s there and %s back (%.3g and %.3g GB/s)", to,
-               l->shared ? "through shared memory" : "over TCP", print_time((double)l->latency, latency),
-               print_time((double)l->there, there), print_time((double)l->back, back),
+               l->shared ? "through shared memory" : "over TCP", doctor_time((double)l->latency / 1e9, latency),
+               doctor_time((double)l->there / 1e9, there), doctor_time((double)l->back / 1e9, back),
                gigabytes * second / (double)(l->there + 1), gigabytes * second / (double)(l->back + 1));
     if (slow)
         doctor_add(g->report, DOCTOR_NOTE, "link", from,
@@ -207,7 +198,7 @@ static void tell_missing_links(const gathered *g, const mst_checkup_link *link, 
 static void check_clocks(const gathered *g, const mst_checkup_link *link, int32_t count) {
     static const double MOST = 1; /* seconds */
     const int before = g->report->findings;
-    char from[DOCTOR_NAME], to[DOCTOR_NAME], text[32];
+    char from[DOCTOR_NAME], to[DOCTOR_NAME], text[DOCTOR_TIME];
     double largest = 0;
     for (int32_t i = 0; i < count; i++) {
         const double ahead = (double)link[i].ahead, apart = ahead < 0 ? -ahead : ahead;
@@ -218,7 +209,7 @@ static void check_clocks(const gathered *g, const mst_checkup_link *link, int32_
                    apart / 1e9, ahead < 0 ? "behind" : "ahead of", doctor_task_name(g->cluster, link[i].from, from));
     }
     if (count && g->report->findings == before)
-        doctor_add(g->report, DOCTOR_OK, "clock", "all", NULL, "%s apart at most", print_time(largest, text));
+        doctor_add(g->report, DOCTOR_OK, "clock", "all", NULL, "%s apart at most", doctor_time(largest / 1e9, text));
 }
 
 /* ---- the whole ---- */

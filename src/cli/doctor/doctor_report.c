@@ -23,6 +23,16 @@ static doctor_row *next_row(doctor_report *report) {
     return memset(&report->row[report->count++], 0, sizeof *report->row);
 }
 
+const char *doctor_time(double seconds, char text[DOCTOR_TIME]) {
+    static const char *const unit[] = {"us", "ms", "s"};
+    static const double most = 999.5; /* %.3g writes more than that as 1e+03 */
+    double value = 1e6 * seconds;
+    int i = 0;
+    for (; value >= most && i < 2; i++) value /= 1000;
+    snprintf(text, DOCTOR_TIME, value < most ? "%.3g %s" : "%.0f %s", value, unit[i]);
+    return text;
+}
+
 void doctor_add(doctor_report *report, doctor_state state, const char *check, const char *task, const char *fix,
                 const char *format, ...) {
     doctor_row *row = next_row(report);

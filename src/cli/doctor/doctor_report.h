@@ -28,6 +28,10 @@ typedef struct doctor_report {
     bool failed; /**< there was no memory for a row */
 } doctor_report;
 
+enum { DOCTOR_TIME = 32 };
+/** Writes SECONDS as "28 us", "3.25 ms" or "12 s" to TEXT, and returns TEXT. */
+const char *doctor_time(double seconds, char text[DOCTOR_TIME]);
+
 /** Adds a row whose text is FORMAT. TASK and FIX are copied; FIX may be NULL. Control characters become '?'. */
 void doctor_add(doctor_report *report, doctor_state state, const char *check, const char *task, const char *fix,
                 const char *format, ...) __attribute__((format(printf, 6, 7)));

@@ -9,6 +9,7 @@
 
 #include "base/byte_count.h"
 #include "base/escape.h"
+#include "cli/accelerators.h"
 #include "cli/column_notes.h"
 #include "cli/json_events.h"
 #include "cli/model/positive_class.h"
@@ -151,35 +152,18 @@ static void print_kept(const training *t) {
     putchar('\n');
 }
 
-/* The type in the full name of DEVICE, "GPU:0". */
-static const char *device_type(const mst_device_info *device) {
-    const char *colon = strrchr(device->name, ':'), *text = colon;
-    while (text && text > device->name && text[-1] != ':') text--;
-    return text ? text : "";
-}
-
-static bool same_type(const mst_device_info *a, const mst_device_info *b) {
-    const char *one = device_type(a), *other = device_type(b);
-    const size_t length = strcspn(one, ":");
-    return length == strcspn(other, ":") && strncmp(one, other, length) == 0;
-}
-
 /* Prints "1 Physical GPU, 2 Logical GPUs" if the devices of device I's type, which is the first of them, are more than
  * the physical ones that they are on. */
 static void print_logical(const training *t, int i) {
     int logical = 0, physical = 0;
     for (int k = 0; k < t->num_devices; k++) {
-        bool is_first = true;
-        if (t->device[k].physical < 0 || !same_type(&t->device[i], &t->device[k])) continue;
+        if (t->device[k].physical < 0 || !accelerators_same_type(&t->device[i], &t->device[k])) continue;
         if (k < i) return;
-        for (int before = i; before < k; before++)
-            is_first &=
-                !same_type(&t->device[i], &t->device[before]) || t->device[before].physical != t->device[k].physical;
         logical++;
-        physical += is_first;
+        physical += accelerators_is_first(t->device, k);
     }
     if (logical == physical) return;
-    const char *type = device_type(&t->device[i]);
+    const char *type = accelerators_short_name(&t->device[i]);
     const int length = (int)strcspn(type, ":");
     printf("%d Physical %.*s%s, %d Logical %.*ss\n", physical, length, type, physical == 1 ? "" : "s", logical, length,
            type);
