@@ -6,9 +6,12 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/did_you_mean.h"
 #include "base/no_memory.h"
 #include "module/module.h"
 
@@ -95,12 +98,21 @@ static mst_status read_count(const char *spec, const char **rest, int most, cons
     return MST_OK;
 }
 
-/* Whether E is what others call GPUs. */
-static bool is_gpu(const entry *e) {
-    static const char *const names[] = {"cuda", "rocm", "gpus", "GPUS", "CUDA"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == (size_t)e->name_length && memcmp(names[i], e->name, strlen(names[i])) == 0) return true;
-    return false;
+/* Whether E has the name of a platform of GPUs in place of that of their type. */
+static bool is_platform(const entry *e) {
+    return e->name_length == 4 && (strncasecmp(e->name, "cuda", 4) == 0 || strncasecmp(e->name, "rocm", 4) == 0);
+}
+
+static mst_status unknown_type(const char *spec, const entry *e) {
+    static const char *const known[] = {"cpu", "gpu", "tpu", "xla", NULL};
+    char word[32], guess[MST_DID_YOU_MEAN_TEXT];
+    if (is_platform(e))
+        return MST_FAIL(MST_INVALID, "devices '%s': GPUs are called gpu: use gpu for all, gpu:2 for two", spec);
+    snprintf(word, sizeof word, "%.*s", e->name_length, e->name);
+    return MST_FAIL(MST_INVALID,
+                    "devices '%s': no device type '%.*s' here; there is CPU: use cpu or cpu:2, or put its module into "
+                    "a folder of MUSTER_MODULE_PATH%s",
+                    spec, e->name_length, e->name, mst_did_you_mean(word, known, guess, sizeof guess));
 }
 
 static mst_status read_type(const char *spec, const char **rest, entry *e) {
@@ -114,13 +126,7 @@ static mst_status read_type(const char *spec, const char **rest, entry *e) {
             MST_INVALID,
             "devices '%s': names of devices begin with '/'; this is a list of types and counts, as in cpu:2", spec);
     const mst_status status = mst_module_for_device_type(e->name, (size_t)e->name_length, &e->type);
-    if (status == MST_NOT_FOUND && is_gpu(e))
-        return MST_FAIL(MST_INVALID, "devices '%s': GPUs are called gpu: use gpu for all, gpu:2 for two", spec);
-    if (status == MST_NOT_FOUND)
-        return MST_FAIL(MST_INVALID,
-                        "devices '%s': no device type '%.*s' here; there is CPU: use cpu or cpu:2, or put its "
-                        "module into a folder of MUSTER_MODULE_PATH",
-                        spec, e->name_length, e->name);
+    if (status == MST_NOT_FOUND) return unknown_type(spec, e);
     return status ? mst_error_prefix("devices '%s'", spec) : MST_OK;
 }
 
@@ -168,28 +174,39 @@ static mst_status add_entry(const char *spec, const entry *e, mst_devices *out) 
 
 /* ---- visible devices ---- */
 
-/* Reads the places in VISIBLE, each below MOST, into PLACE, which has room for MOST. TAKEN has MOST zeros. */
-static mst_status read_places(const char *visible, int most, bool *taken, int *place, int *count) {
+/* The error of a list of places among THERE devices; 0: it is not known how many there are. */
+static mst_status wrong_places(const char *visible, int there) {
+    if (there == 1)
+        return MST_FAIL(MST_INVALID, "visible devices '%s': there is one device, at place 0: use 0", visible);
+    if (!there)
+        return MST_FAIL(MST_INVALID, "visible devices '%s': name places, which begin at 0, each once, as in 0,1",
+                        visible);
+    return MST_FAIL(MST_INVALID, "visible devices '%s': name places from 0 to %d, each once, as in 0,1", visible,
+                    there - 1);
+}
+
+/* Reads the places in VISIBLE, each below MOST, into PLACE, which has room for MOST. TAKEN has MOST zeros. Returns
+ * whether VISIBLE is right. */
+static bool read_places(const char *visible, int most, bool *taken, int *place, int *count) {
     const char *text = visible;
     *count = 0;
     for (char *end; *text; text = *end == ',' ? end + 1 : end) {
         const long read = strtol(text, &end, 10);
         const bool good = end != text && (*end == ',' || !*end) && read >= 0 && read < most;
-        if (!good || taken[read])
-            return MST_FAIL(MST_INVALID, "visible devices '%s': name places from 0 to %d, each once, as in 0,2",
-                            visible, most - 1);
+        if (!good || taken[read]) return false;
         taken[read] = true;
         place[(*count)++] = (int)read;
     }
-    return MST_OK;
+    return true;
 }
 
-/* Sets *PLACE to the places in VISIBLE, each below MOST, which the caller frees. */
-static mst_status find_places(const char *visible, int most, int **place, int *count) {
+/* Sets *PLACE to the places in VISIBLE among THERE devices (0: not known), which the caller frees. */
+static mst_status find_places(const char *visible, int there, int **place, int *count) {
+    const int most = there ? there : MOST_DEVICES;
     bool *taken = calloc((size_t)most + 1, sizeof *taken);
     *place = calloc((size_t)most + 1, sizeof **place);
     mst_status status = taken && *place ? MST_OK : MST_NO_MEMORY("for %d devices", most);
-    if (!status) status = read_places(visible, most, taken, *place, count);
+    if (!status && !read_places(visible, most, taken, *place, count)) status = wrong_places(visible, there);
     free(taken);
     if (!status) return MST_OK;
     free(*place);
@@ -239,7 +256,7 @@ static mst_status see_visible(const entry *e, const char *visible, mst_devices *
     const mst_physical_devices *physical = mst_device_type_physical(e->type);
     int *place, count;
     if (!physical || !physical->see || e->logical) return MST_OK;
-    MST_TRY(find_places(visible, e->count ? e->count : MOST_DEVICES, &place, &count));
+    MST_TRY(find_places(visible, e->count, &place, &count));
     mst_status status = count ? physical->see(place, count, seen) : MST_OK;
     if (status) status = mst_error_prefix("visible devices '%s'", visible);
     if (!status && *seen) status = add_seen(e, place, count, out);

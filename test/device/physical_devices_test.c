@@ -156,6 +156,11 @@ static void what_cannot_be_visible_is_refused(void **state) {
         EXPECT_ERROR(mst_devices_create("eye:2", bad[i], 0, NULL, &devices), MST_INVALID, "places from 0 to 1, each");
         assert_string_equal(asked, "");
     }
+    EXPECT_ERROR(mst_devices_create("eye:2", "2", 0, NULL, &devices), MST_INVALID, "each once, as in 0,1");
+    EXPECT_ERROR(mst_devices_create("eye", "x", 0, NULL, &devices), MST_INVALID,
+                 "visible devices 'x': name places, which begin at 0, each once, as in 0,1");
+    EXPECT_ERROR(mst_devices_create("chip:1", "1", 0, NULL, &devices), MST_INVALID,
+                 "visible devices '1': there is one device, at place 0: use 0");
     EXPECT_ERROR(mst_devices_create("eye", "8", 0, NULL, &devices), MST_INVALID,
                  "visible devices '8': others were chosen before");
     assert_null(devices.device);
@@ -166,6 +171,10 @@ static void what_is_not_there_is_refused(void **state) {
     static const struct {
         const char *spec, *error;
     } bad[] = {{"cuda:1", "devices 'cuda:1': GPUs are called gpu: use gpu for all, gpu:2 for two"},
+               {"ROCm", "devices 'ROCm': GPUs are called gpu"},
+               {"gpus:2",
+                "no device type 'gpus' here; there is CPU: use cpu or cpu:2, or put its module into a folder "
+                "of MUSTER_MODULE_PATH: did you mean 'gpu'?"},
                {"chip:3", "devices 'chip:3': there are 2 CHIPs here, not 3: use chip:2"},
                {"chip:1,chip:2", "devices 'chip:1,chip:2': there are 2 CHIPs here, not 3: use chip:2"},
                {"chip,chip", "there are 2 CHIPs here, not 4: use chip:2"},
