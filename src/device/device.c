@@ -72,8 +72,7 @@ static mst_status check_limit(const char *spec, const mst_devices *devices, int 
     MST_TRY(describe_type(device, &info));
     const int logical = num_logical(devices, i);
     if (info.memory <= 0 || device->memory_limit <= info.memory / logical) return MST_OK;
-    mst_bytes_print(device->memory_limit, limit, sizeof limit);
-    mst_bytes_print(info.memory, there, sizeof there);
+    mst_bytes_print_two(device->memory_limit, info.memory, limit, there);
     if (logical == 1)
         return MST_FAIL(MST_INVALID,
                         "devices '%s': the memory limit of %s is more than %s:%d has, which is %s: take a lower one",

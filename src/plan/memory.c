@@ -244,21 +244,20 @@ mst_status mst_plan_over_limit(const mst_plan *plan, int device, int64_t needed,
     list_largest(plan, device, list, sizeof list);
     if (inside > 0)
         snprintf(part, sizeof part, ", %s of it inside its programs", mst_bytes_print(inside, within, sizeof within));
+    mst_bytes_print_two(needed, where->memory_limit, bytes, limit);
     MST_FAIL(MST_OUT_OF_MEMORY,
              "device %s: the step needs %s%s, the limit is %s; largest: %s: take a smaller batch%s or a higher limit",
-             where->text, mst_bytes_print(needed, bytes, sizeof bytes), part,
-             mst_bytes_print(where->memory_limit, limit, sizeof limit), list,
-             plan->host->options->recompute ? "" : ", recompute,");
+             where->text, bytes, part, limit, list, plan->host->options->recompute ? "" : ", recompute,");
     return mst_error_at(NULL, where->text);
 }
 
 mst_status mst_plan_over_host(const mst_plan *plan, int device, int64_t needed, int64_t memory) {
     char list[600], bytes[MST_BYTES_TEXT], limit[MST_BYTES_TEXT];
     list_largest(plan, device, list, sizeof list);
+    mst_bytes_print_two(needed, memory, bytes, limit);
     return MST_FAIL(
         MST_OUT_OF_MEMORY,
         "with the step this process needs %s, and this machine, or its container (cgroup), has %s; largest: %s: take a "
         "smaller batch%s or give it more memory",
-        mst_bytes_print(needed, bytes, sizeof bytes), mst_bytes_print(memory, limit, sizeof limit), list,
-        plan->host->options->recompute ? "" : ", recompute,");
+        bytes, limit, list, plan->host->options->recompute ? "" : ", recompute,");
 }

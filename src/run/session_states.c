@@ -51,9 +51,10 @@ static mst_status check_host(const mst_session *session, const mst_plan *plan, i
     if (needed <= memory) return MST_OK;
     if (plan) return mst_plan_over_host(plan, device, needed, memory);
     char need[MST_BYTES_TEXT], limit[MST_BYTES_TEXT];
+    mst_bytes_print_two(needed, memory, need, limit);
     return MST_FAIL(MST_OUT_OF_MEMORY,
                     "with the variables this process needs %s, and this machine, or its container (cgroup), has %s",
-                    mst_bytes_print(needed, need, sizeof need), mst_bytes_print(memory, limit, sizeof limit));
+                    need, limit);
 }
 
 mst_status mst_session_check_limit(const mst_session *session, const mst_plan *plan, int device, int64_t more) {
@@ -62,8 +63,9 @@ mst_status mst_session_check_limit(const mst_session *session, const mst_plan *p
     if (where->memory_limit <= 0 || needed <= where->memory_limit) return check_host(session, plan, device, more);
     if (plan) return mst_plan_over_limit(plan, device, needed, session->inside_bytes[device]);
     char need[MST_BYTES_TEXT], limit[MST_BYTES_TEXT];
-    MST_FAIL(MST_OUT_OF_MEMORY, "device %s: its variables need %s, the limit is %s: raise the limit", where->text,
-             mst_bytes_print(needed, need, sizeof need), mst_bytes_print(where->memory_limit, limit, sizeof limit));
+    mst_bytes_print_two(needed, where->memory_limit, need, limit);
+    MST_FAIL(MST_OUT_OF_MEMORY, "device %s: its variables need %s, the limit is %s: raise the limit", where->text, need,
+             limit);
     return mst_error_at(NULL, where->text);
 }
 

@@ -224,6 +224,8 @@ static void limits_above_the_memory_are_refused(void **state) {
     expect_limit(
         "chip:2", NULL, 4096 * mb,
         "devices 'chip:2': the memory limit of 4.0 GB is more than CHIP:0 has, which is 2.0 GB: take a lower one");
+    expect_limit("chip:2", NULL, 2048 * mb + 1,
+                 "the memory limit of 2147483649 bytes is more than CHIP:0 has, which is 2147483648 bytes");
     expect_limit(
         "chip:1x2", NULL, 1025 * mb,
         "devices 'chip:1x2': 2 logical devices with a memory limit of 1.0 GB each need more than their CHIP has, "

@@ -74,15 +74,15 @@ static mst_status find_devices(work *t) {
 static void tell_memory(const work *t) {
     const mst_device_info *first = &t->device[0];
     char memory[MST_BYTES_TEXT], other[MST_BYTES_TEXT];
-    mst_bytes_print(first->memory, memory, sizeof memory);
+    mst_bytes_print_two(first->memory, t->o->memory_limit, memory, other);
     if (first->memory <= 0)
         WRITE_ROW(t, DOCTOR_NOTE, "accelerator", NULL, "the plugin does not say how much memory there is");
     else if (t->o->memory_limit > first->memory)
         WRITE_ROW(t, DOCTOR_FINDING, "accelerator", "give a smaller --memory-limit",
-                  "--memory-limit is %s, and the plugin takes at most %s of each device",
-                  mst_bytes_print(t->o->memory_limit, other, sizeof other), memory);
+                  "--memory-limit is %s, and the plugin takes at most %s of each device", other, memory);
     else
-        WRITE_ROW(t, DOCTOR_OK, "accelerator", NULL, "memory: %s each, %s of the first in use", memory,
+        WRITE_ROW(t, DOCTOR_OK, "accelerator", NULL, "memory: %s each, %s of the first in use",
+                  mst_bytes_print(first->memory, memory, sizeof memory),
                   mst_bytes_print(first->memory_in_use, other, sizeof other));
 }
 
