@@ -112,7 +112,7 @@ check "  begins anew with the default" says "in 1 shard, "
 check "  of which nothing is said" says_nothing_of "kept"
 rm -rf ck && cp -r begun ck
 fails "devices that do not divide the shards are an error" 2 \
-    "the training in 'ck' has 2 shards, which 4 devices do not divide: give another number of devices, --shards N" \
+    "the training in 'ck' has 2 shards, which 4 devices do not divide: give --devices lagoon:2, --shards N" \
     train $options 6 --checkpoint-dir ck --devices lagoon:4
 rm -rf begun
 run train $options 3 --devices lagoon:1 --checkpoint-dir begun

@@ -46,6 +46,15 @@ small="--data fashion-mnist --steps 4 --batch-size 24 --hidden-units 8"
     without "and that is no matter of a note" "note: "
     MUSTER_SHIM_DEVICES=3 expect "a training of two shards goes on with two of three GPUs" "mirrored over gpu:2" \
         train $small --steps 8 --checkpoint-dir "$folder/two"
+    status=0
+    MUSTER_SHIM_DEVICES=3 "$muster" train $small --devices gpu:3 --checkpoint-dir "$folder/two" > "$folder/log" 2>&1 ||
+        status=$?
+    if [ $status -eq 2 ] && grep -qF "which 3 devices do not divide: give --devices gpu:2, --shards N" "$folder/log"; then
+        echo "ok but three cannot be given, and the error says how many can"
+    else
+        echo "FAIL three GPUs for two shards: status $status, $(cat "$folder/log")"
+        failures=$((failures + 1))
+    fi
 
     export MUSTER_SHIM_FAULTS="PJRT_Client_Create 1+ fail NOT_FOUND no driver"
     expect "without a driver CPUs are taken, and the cause is said" \

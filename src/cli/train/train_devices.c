@@ -1,5 +1,6 @@
 #include "cli/train/train_devices.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,31 @@ static bool choose_accelerators(training *t, int shards, char spec[SPEC_SIZE]) {
     return true;
 }
 
+/* Writes "--devices gpu:2" to TEXT, for COUNT devices of the type that was given; or else, how many to list. */
+static void suggest_devices(const training *t, int count, char text[64]) {
+    const char *type = accelerators_short_name(&t->device[0]);
+    char name[16] = "";
+    bool is_plain = !t->o->visible_devices;
+    for (size_t i = 0; i < sizeof name - 1 && type[i] && type[i] != ':'; i++)
+        name[i] = (char)tolower((unsigned char)type[i]);
+    for (int i = 0; i < t->num_devices; i++)
+        is_plain &= t->device[i].physical < 0 || accelerators_is_first(t->device, i);
+    if (is_plain)
+        snprintf(text, 64, "--devices %s:%d", name, count);
+    else
+        snprintf(text, 64, "a list of %d device%s", count, count == 1 ? "" : "s");
+}
+
+/* The error of a training that is resumed with KEPT shards, which DEVICES devices do not divide. */
+static int fail_to_divide(const training *t, int kept, int devices) {
+    char choice[64];
+    suggest_devices(t, devices_for(kept, devices), choice);
+    return command_fail(EXIT_USAGE,
+                        "train: the training in '%s' has %d shard%s, which %d devices do not divide: give %s, --shards "
+                        "N to go on with other sums, or --no-resume",
+                        t->o->checkpoint_dir, kept, kept == 1 ? "" : "s", devices, choice);
+}
+
 int train_choose_devices(training *t) {
     const train_options *o = t->o;
     const bool one = o->strategy == MST_STRATEGY_ONE;
@@ -138,11 +164,7 @@ int train_choose_devices(training *t) {
     int status = train_devices_describe(t);
     if (status) return status;
     const int devices = one ? 1 : t->num_devices;
-    if (!t->cluster && kept % devices != 0)
-        return command_fail(EXIT_USAGE,
-                            "train: the training in '%s' has %d shard%s, which %d devices do not divide: give another "
-                            "number of devices, --shards N to go on with other sums, or --no-resume",
-                            o->checkpoint_dir, kept, kept == 1 ? "" : "s", devices);
+    if (!t->cluster && kept % devices != 0) return fail_to_divide(t, kept, devices);
     t->default_shards = default_shards(t, devices, workers);
     const int shards = o->shards ? o->shards : kept && !t->cluster ? kept : t->default_shards;
     t->strategy = (mst_strategy){.kind = t->is_alone                  ? MST_STRATEGY_DEFAULT
