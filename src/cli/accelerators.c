@@ -51,9 +51,21 @@ void accelerators_find(accelerators_scope scope, const char *visible, accelerato
     if (!status) *out->problem = '\0';
 }
 
-void accelerators_default(char spec[32]) {
+void accelerators_default(char spec[32], char **problem) {
     accelerators found;
     accelerators_find(ACCELERATORS_FASTER, NULL, &found);
-    if (*found.problem && !found.is_other) command_tell("note: %s; the CPU is used", found.problem);
+    if (*found.problem && !found.is_other) {
+        command_tell("note: %s; the CPU is used", found.problem);
+        *problem = strdup(found.problem); /* for JSON */
+    }
     snprintf(spec, 32, "%s%s", found.type ? found.type : "cpu", found.type ? ":1" : "");
+}
+
+const char *accelerators_untested(const char *name) {
+    if (strstr(name, "/device:GPU:")) return "gpu";
+    return strstr(name, "/device:TPU:") ? "tpu" : NULL;
+}
+
+void accelerators_print_untested(const char *type) {
+    if (type) printf("note: devices of the type %s are untested on hardware: please report what you see\n", type);
 }

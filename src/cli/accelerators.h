@@ -27,7 +27,13 @@ bool accelerators_is_first(const mst_device_info *device, int i);
 void accelerators_find(accelerators_scope scope, const char *visible, accelerators *out);
 
 /** Writes the devices that a command has without `--devices` where one device is enough to SPEC: "gpu:1", "tpu:1" or
- *  "cpu". If there is a plugin that cannot be used, says so on standard error. */
-void accelerators_default(char spec[32]);
+ *  "cpu". If there is a plugin that cannot be used, says so on standard error, and sets *PROBLEM to the reason, which
+ *  the caller frees. */
+void accelerators_default(char spec[32], char **problem);
+
+/** The type of the device NAME (its full name) if no test has run on such a device: "gpu"; else NULL. */
+const char *accelerators_untested(const char *name);
+/** Prints a note that devices of TYPE, which may be NULL, are untested. */
+void accelerators_print_untested(const char *type);
 
 #endif

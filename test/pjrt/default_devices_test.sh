@@ -43,7 +43,13 @@ small="--data fashion-mnist --steps 4 --batch-size 24 --hidden-units 8"
     expect "those that are visible" "one over gpu, batch 24 in 1 shard" train $small --visible-devices 1
     expect "CPUs, if they are asked for" "mirrored over cpu:2" train $small --devices cpu:2
     expect "a training is evaluated on one" "(10000 examples)" evaluate --checkpoint-dir "$folder/two"
-    without "and that is no matter of a note" "note: "
+    without "and that is no matter of a note" "is used"
+    expect "which is said to be untested" "note: devices of the type gpu are untested on hardware" evaluate \
+        --checkpoint-dir "$folder/two"
+    for command in evaluate predict; do
+        expect "$command says in JSON on what it ran" '"devices":["/job:localhost/replica:0/task:0/device:GPU:0"],"untested_devices":"gpu"' \
+            $command --checkpoint-dir "$folder/two" --json
+    done
     MUSTER_SHIM_DEVICES=3 expect "a training of two shards goes on with two of three GPUs" "mirrored over gpu:2" \
         train $small --steps 8 --checkpoint-dir "$folder/two"
     status=0
@@ -63,6 +69,10 @@ small="--data fashion-mnist --steps 4 --batch-size 24 --hidden-units 8"
     expect "also where nothing else is printed" "the training is on CPUs" train $small --progress none
     expect "in JSON too" '"accelerators_error":"loading the plugin: ' train $small --json
     expect "evaluate says so too" "or use cpu; the CPU is used" evaluate --checkpoint-dir "$folder/two"
+    for command in evaluate predict; do
+        expect "$command says so in JSON" '"devices":["/job:localhost/replica:0/task:0/device:CPU:0"],"accelerators_error":"' \
+            $command --checkpoint-dir "$folder/two" --json
+    done
     unset MUSTER_SHIM_FAULTS
 
     MUSTER_SHIM_PLATFORM=tpu expect "all TPUs are taken" "mirrored over tpu, batch 24 in 2 shards" train $small

@@ -58,6 +58,7 @@ mst_status evaluate_write_event(const saved_options *o, const saved_model *saved
     json_add(&event, "", "step", json_step(saved->restored.step));
     evaluate_add(&event, found);
     json_add(&event, "", "precision", json_string(mst_precision_names[saved_model_precision(saved)]));
+    saved_model_add_devices(&event, saved);
     json_add(&event, "", "weights", json_string(o->use_ema ? "ema" : "last"));
     return json_write(event);
 }

@@ -17,6 +17,7 @@
 #include "cli/accelerators.h"
 #include "cli/array_notes.h"
 #include "cli/command.h"
+#include "cli/json_events.h"
 #include "cli/model/mlp_layers.h"
 #include "cli/model/network_end.h"
 #include "cli/model/network_file.h"
@@ -495,7 +496,7 @@ static mst_status open_weights(const saved_options *o, const option_list *list, 
 static mst_status compile_model(const saved_options *o, saved_model *out) {
     const char *positive = o->positive ? o->positive : model_note_option(&out->note, "positive");
     char found[32];
-    if (!o->devices) accelerators_default(found);
+    if (!o->devices) accelerators_default(found, &out->accelerators_problem);
     mst_compile_options compile = {.precision = out->precision,
                                    .sample_weights = table_options_has_weight(&o->table) && !o->predicts,
                                    .session = {.devices = o->devices ? o->devices : found}};
@@ -615,9 +616,24 @@ mst_precision saved_model_precision(const saved_model *saved) {
 }
 
 mst_status saved_model_show(const saved_model *saved, bool json) {
+    const char *device = mst_session_device(mst_model_session(saved->model), 0);
     MST_TRY(restored_show(&saved->restored, json, false));
-    if (!json) precision_note(saved->precision, mst_session_device(mst_model_session(saved->model), 0));
+    if (json) return MST_OK;
+    precision_note(saved->precision, device);
+    accelerators_print_untested(accelerators_untested(device));
+    fflush(stdout);
     return MST_OK;
+}
+
+void saved_model_add_devices(json_t **event, const saved_model *saved) {
+    const mst_session *session = mst_model_session(saved->model);
+    const char *untested = accelerators_untested(mst_session_device(session, 0));
+    json_t *devices = json_array();
+    for (int i = 0; i < mst_session_num_devices(session); i++)
+        json_array_append_new(devices, json_string(mst_session_device(session, i)));
+    json_add(event, "", "devices", devices);
+    if (untested) json_add(event, "", "untested_devices", json_string(untested));
+    if (saved->accelerators_problem) json_add(event, "", "accelerators_error", json_text(saved->accelerators_problem));
 }
 
 void saved_model_close(saved_model *saved) {
@@ -626,6 +642,7 @@ void saved_model_close(saved_model *saved) {
     table_layers_free(&saved->table);
     mst_dataset_release(saved->data);
     model_note_free(&saved->note);
+    free(saved->accelerators_problem);
     for (int i = 0; i < MST_MAX_TARGETS; i++) free(saved->own_names[i]);
     name_map_free(&saved->variables);
 }

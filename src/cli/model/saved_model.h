@@ -2,6 +2,8 @@
 #ifndef MUSTER_CLI_MODEL_SAVED_MODEL_H
 #define MUSTER_CLI_MODEL_SAVED_MODEL_H
 
+#include <jansson.h>
+
 #include "cli/model/model_note.h"
 #include "cli/model/name_map.h"
 #include "cli/model/objective.h"
@@ -43,7 +45,8 @@ typedef struct saved_model {
     mst_restored restored;
     objective objective[MST_MAX_TARGETS]; /**< of each output */
     int num_objectives;
-    mst_precision precision; /**< the requested precision */
+    mst_precision precision;    /**< the requested precision */
+    char *accelerators_problem; /**< why the accelerators of a plugin are not used; NULL: there is no reason */
     model_note note;
     class_names own_names[MST_MAX_TARGETS]; /**< of the classes of each output, unless the note owns them */
     name_map variables;                     /**< of --name-map: names of variables here and in the file */
@@ -57,6 +60,8 @@ int saved_model_open(const saved_options *o, const option_list *list, const char
 mst_precision saved_model_precision(const saved_model *saved);
 /** Prints what was restored, and a note if the devices compute in another precision than the requested one. */
 MST_CHECKED mst_status saved_model_show(const saved_model *saved, bool json);
+/** Adds the devices on which the model is computed to an event. */
+void saved_model_add_devices(json_t **event, const saved_model *saved);
 /** Restores the weights again, from the checkpoint that is now the newest. */
 MST_CHECKED mst_status saved_model_restore(const saved_options *o, saved_model *saved);
 /** The same as saved_model_open, but reports a failure as the library's error instead of printing it. --checkpoint-dir

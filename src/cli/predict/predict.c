@@ -110,6 +110,7 @@ static mst_status predict(const predict_options *o, const saved_model *saved) {
         json_t *event = json_event("predicted");
         json_add(&event, "", "step", json_step(saved->restored.step));
         json_add(&event, "", "precision", json_string(mst_precision_names[saved_model_precision(saved)]));
+        saved_model_add_devices(&event, saved);
         if (o->out) json_add(&event, "", "path", json_text(o->out));
         return json_write(event);
     }

@@ -171,18 +171,14 @@ static void print_logical(const training *t, int i) {
 
 /* The type of devices here that no test has run on, "gpu"; NULL: all have been tested. */
 static const char *untested_type(const training *t) {
-    for (int i = 0; i < t->num_devices; i++) {
-        if (strstr(t->device[i].name, "/device:GPU:")) return "gpu";
-        if (strstr(t->device[i].name, "/device:TPU:")) return "tpu";
-    }
-    return NULL;
+    const char *type = NULL;
+    for (int i = 0; i < t->num_devices && !type; i++) type = accelerators_untested(t->device[i].name);
+    return type;
 }
 
 static void print_start(const training *t) {
     char examples[NUMBER_TEXT], batch[NUMBER_TEXT], data[PATH_MAX];
-    const char *untested = untested_type(t);
-    if (untested)
-        printf("note: devices of the type %s are untested on hardware: please report what you see\n", untested);
+    accelerators_print_untested(untested_type(t));
     print_model(t);
     printf(" on %s (%s examples", mst_escape_line(t->data, strlen(t->data), data, sizeof data),
            number_text(mst_dataset_num_rows(t->train), examples));
