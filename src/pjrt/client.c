@@ -144,8 +144,9 @@ static mst_status start_making(mst_pjrt_client *x) {
     return status;
 }
 
-/* A second caller waits for the first one, at most as long. */
-static mst_status need_client(mst_pjrt_client *x) {
+/* Makes the client if there is none, with the COUNT devices that VISIBLE lists; 0: all. A second caller waits for the
+ * first one, at most as long. */
+static mst_status need_client(mst_pjrt_client *x, const int64_t *visible, int count) {
     static const int64_t patience = 180000000000; /* ns; the first start of a driver takes many seconds */
     const mst_backend_services *services = mst_pjrt_host->services;
     if (x->process && x->process != getpid())
@@ -156,15 +157,14 @@ static mst_status need_client(mst_pjrt_client *x) {
             x->kind->name);
     if (x->is_made) return MST_OK;
     if (!x->errand) {
-        const mst_status status = start_making(x);
-        if (status) x->num_visible = 0;
-        MST_TRY(status);
+        for (int i = 0; i < count; i++) x->visible[i] = visible[i];
+        x->num_visible = count;
+        MST_TRY(start_making(x));
     }
     x->process = getpid();
     const mst_status status = services->errand_wait(x->errand, services->clock_now() + patience, "loading the plugin");
     if (status == MST_DEADLINE) return status; /* the next call waits for the same errand */
     x->is_made = !status;
-    if (status) x->num_visible = 0;
     services->errand_leave(x->errand);
     x->errand = NULL;
     return status;
@@ -172,7 +172,7 @@ static mst_status need_client(mst_pjrt_client *x) {
 
 mst_status mst_pjrt_client_need(mst_pjrt_client *x) {
     pthread_mutex_lock(&x->lock);
-    const mst_status status = need_client(x);
+    const mst_status status = need_client(x, NULL, 0);
     pthread_mutex_unlock(&x->lock);
     return status;
 }
@@ -189,18 +189,14 @@ static int compare_places(const void *a, const void *b) {
 }
 
 static mst_status see(mst_pjrt_client *x, const int64_t *visible, int count, bool *seen) {
-    const size_t bytes = (size_t)count * sizeof *visible;
-    if (!x->is_made && !x->errand) {
-        memcpy(x->visible, visible, bytes);
-        x->num_visible = count;
-    }
-    if (!x->num_visible) return MST_OK;
-    if (x->num_visible != count || memcmp(x->visible, visible, bytes) != 0)
+    const bool has_chosen = x->is_made || x->errand;
+    if (has_chosen && !x->num_visible) return MST_OK;
+    if (has_chosen && (x->num_visible != count || memcmp(x->visible, visible, (size_t)count * sizeof *visible) != 0))
         return MST_FAIL(MST_INVALID,
                         "this process has chosen others of type '%s' before, and keeps these: choose the same, or all "
                         "that it needs in its first list of devices",
                         x->kind->name);
-    MST_TRY(need_client(x));
+    MST_TRY(need_client(x, visible, count));
     *seen = x->num_devices == count;
     if (!*seen) x->num_visible = 0; /* the plugin does not know the option */
     return MST_OK;
