@@ -1,6 +1,7 @@
 /* muster-bench device: steps of a network, or a product, on devices that compile, with data on the device or from
- * memory. For scripts/gpu-check, which puts it beside the same in JAX and PyTorch (peers/device.py). */
+ * memory. For scripts/gpu-check, which puts it beside the same in JAX and PyTorch (peers/device_peers.py). */
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 
 typedef struct device_options {
     int network, from, precision; /* the last one is a mst_precision */
-    const char *devices, *cache;
+    const char *devices, *cache, *trace;
     int64_t batch, size;
     int shards, rounds;
     double seconds;
@@ -23,6 +24,7 @@ static const char *const networks[] = {"mobilenet_v2", "text_cnn", "mlp", "produ
 static const char *const places[] = {"device", "memory", NULL};
 enum { MOBILENET_V2, TEXT_CNN, MLP, PRODUCT };
 enum { FROM_DEVICE, FROM_MEMORY };
+enum { FIRST, LATER }; /* steps that are traced */
 enum { WORDS = 30982, LENGTH = 300, MOST_CLASSES = 1000, INPUTS = 784, WARM_STEPS = 5, MOST_ROUNDS = 100, BATCHES = 2 };
 
 /* ---- time ---- */
@@ -32,9 +34,10 @@ typedef struct clock_of_steps {
     double first_step;               /* seconds since the process was started */
     double began, rate[MOST_ROUNDS]; /* the window; steps a second of windows */
     int64_t step;                    /* all, then of the window */
+    double idle[MOST_ROUNDS];        /* us a step of windows */
     int rounds;
-    double idle; /* us a step; below 0: not known */
-    recorder_idle_function *idle_now;
+    recorder_idle_function *idle_now; /* NULL: the plugin is not the recorder */
+    mst_trace *trace[2];              /* of the first step, and of one after the windows; NULL: none */
 } clock_of_steps;
 
 /* Since the process began, as who started it says: seconds since 1970. */
@@ -45,29 +48,42 @@ static double since_start(void) {
     return text ? (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - strtod(text, NULL) : 0;
 }
 
-/* After each step; true: that was the last one. The first windows begin when all is warm. */
-static bool note_step(clock_of_steps *c) {
-    const double now = bench_now();
-    c->step++;
-    if (c->first_step == 0) c->first_step = since_start();
-    if (c->began == 0 && c->step < WARM_STEPS) return false;
-    if (c->began != 0) {
-        if (now - c->began < c->options->seconds) return false;
-        c->rate[c->rounds++] = (double)c->step / (now - c->began);
-        if (c->idle_now) c->idle = c->idle_now() / (double)c->step * 1e6;
-    } else if (c->idle_now) {
-        c->idle_now();
-    }
-    c->step = 0;
-    c->began = bench_now();
-    return c->rounds == c->options->rounds;
-}
-
+/* The plugin is loaded once there was a step. */
 static void find_recorder(clock_of_steps *c) {
     const char *plugin = getenv("MUSTER_PJRT_PLUGIN");
     void *library = plugin ? dlopen(plugin, RTLD_NOW | RTLD_NOLOAD) : NULL;
     void *symbol = library ? dlsym(library, "recorder_idle") : NULL;
     memcpy(&c->idle_now, &symbol, sizeof symbol);
+}
+
+/* Ends the window that began with the step after the last one. */
+static void end_window(clock_of_steps *c, double now) {
+    if (c->idle_now) c->idle[c->rounds] = c->idle_now() / (double)c->step * 1e6;
+    c->rate[c->rounds++] = (double)c->step / (now - c->began);
+}
+
+/* After each step of SESSION; true: that was the last one. The first window begins when all is warm. */
+static bool note_step(clock_of_steps *c, mst_session *session) {
+    const double now = bench_now();
+    if (c->rounds == c->options->rounds) return true; /* the step was only traced */
+    c->step++;
+    if (c->first_step == 0) {
+        c->first_step = since_start();
+        find_recorder(c);
+        mst_session_trace(session, NULL);
+    }
+    if (c->began == 0 && c->step < WARM_STEPS) return false;
+    if (c->began != 0) {
+        if (now - c->began < c->options->seconds) return false;
+        end_window(c, now);
+    } else if (c->idle_now) {
+        c->idle_now();
+    }
+    c->step = 0;
+    c->began = bench_now();
+    if (c->rounds < c->options->rounds) return false;
+    mst_session_trace(session, c->trace[LATER]);
+    return !c->trace[LATER];
 }
 
 /* ---- data ---- */
@@ -165,12 +181,12 @@ static mst_value hold(mst_graph *graph, const char *name, mst_tensor *tensor) {
 /* Steps of FETCHES, the first of which is a number that is read. */
 static mst_status run_steps(mst_session *session, const mst_value *fetches, int count, clock_of_steps *c) {
     bool last = false;
+    mst_session_trace(session, c->trace[FIRST]);
     while (!last) {
         mst_tensor *out[2] = {NULL, NULL};
         MST_TRY(mst_session_run(session, NULL, 0, fetches, count, out));
         for (int i = 0; i < count; i++) mst_tensor_release(out[i]);
-        if (c->step == 0 && c->began == 0) find_recorder(c);
-        last = note_step(c);
+        last = note_step(c, session);
     }
     return MST_OK;
 }
@@ -229,15 +245,19 @@ static mst_status multiply(const device_options *o, clock_of_steps *c) {
 
 /* ---- data from memory ---- */
 
+static mst_status begin_steps(void *context, mst_train_state *state) {
+    const clock_of_steps *c = context;
+    mst_session_trace(mst_model_session(state->model), c->trace[FIRST]);
+    return MST_OK;
+}
+
 static mst_status end_step(void *context, mst_train_state *state) {
-    clock_of_steps *c = context;
-    if (c->step == 0 && c->began == 0) find_recorder(c);
-    state->stop = note_step(c);
+    state->stop = note_step(context, mst_model_session(state->model));
     return MST_OK;
 }
 
 static mst_status train_from_memory(const device_options *o, mst_tensor *tensor[2], clock_of_steps *c) {
-    const mst_callback callback = {.context = c, .step_end = end_step};
+    const mst_callback callback = {.context = c, .train_begin = begin_steps, .step_end = end_step};
     mst_model *model = NULL;
     mst_status status = mst_model_create(&model);
     if (!status) {
@@ -255,6 +275,16 @@ static mst_status train_from_memory(const device_options *o, mst_tensor *tensor[
 }
 
 /* ---- the command ---- */
+
+static mst_status write_traces(const device_options *o, const clock_of_steps *c) {
+    char path[PATH_MAX];
+    for (int i = FIRST; i <= LATER; i++) {
+        if (snprintf(path, sizeof path, "%s-%s.json", o->trace, i == FIRST ? "first" : "later") >= PATH_MAX)
+            return MST_FAIL(MST_INVALID, "--trace: the name is too long");
+        MST_TRY(mst_trace_write(c->trace[i], path));
+    }
+    return MST_OK;
+}
 
 static mst_status measure(const device_options *o, clock_of_steps *c) {
     mst_tensor *tensor[2] = {NULL, NULL};
@@ -274,14 +304,19 @@ static double worth(const device_options *o) {
 
 static int run(const command_call *call) {
     const device_options *o = call->options;
-    clock_of_steps c = {.options = o, .idle = -1};
+    clock_of_steps c = {.options = o};
     if (o->network != PRODUCT && o->batch % o->shards)
         return command_fail(EXIT_USAGE, "device: --batch-size must be a multiple of --shards");
-    if (measure(o, &c)) return command_fail(EXIT_FAILED, "device: %s", mst_error()->message);
+    mst_status status = MST_OK;
+    for (int i = FIRST; i <= LATER && o->trace && !status; i++) status = mst_trace_create(&c.trace[i]);
+    if (!status) status = measure(o, &c);
+    if (!status && o->trace) status = write_traces(o, &c);
+    for (int i = FIRST; i <= LATER; i++) mst_trace_destroy(c.trace[i]);
+    if (status) return command_fail(EXIT_FAILED, "device: %s", mst_error()->message);
     printf("{\"unit\":\"%s\",\"windows\":[", o->network == PRODUCT ? "TFLOP/s" : "examples/s");
     for (int i = 0; i < c.rounds; i++) printf("%s%.6g", i ? "," : "", c.rate[i] * worth(o));
     printf("],\"median\":%.6g,\"first_step\":%.3f", bench_median_of(c.rate, c.rounds) * worth(o), c.first_step);
-    if (c.idle >= 0) printf(",\"idle_us\":%.2f", c.idle);
+    if (c.idle_now) printf(",\"idle_us\":%.2f", bench_median_of(c.idle, c.rounds));
     puts("}");
     return EXIT_DONE;
 }
@@ -300,6 +335,8 @@ static const option options[] = {
     {"rounds", OPTION_INT, AT(rounds), "N", "5", 1, MOST_ROUNDS, .help = "windows, whose median counts"},
     {"seconds", OPTION_NUMBER, AT(seconds), "X", "1", 0, 3600, .help = "length of a window"},
     {"compile-cache", OPTION_TEXT, AT(cache), "DIR", "off", .help = "as of muster train"},
+    {"trace", OPTION_TEXT, AT(trace), "NAME",
+     .help = "writes Chrome traces: NAME-first.json of the first step, NAME-later.json of one after the windows"},
     {0},
 };
 static const option_section sections[] = {{.title = "Options", .options = options}, {0}};
