@@ -3,29 +3,17 @@
 # plugin. The plugin shim stands in for two GPUs, and for TPUs.
 set -eu
 muster=$1 shim=$2
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-failures=0
-export XDG_CACHE_HOME="$folder/cache"
+. "$(dirname "$0")/checks.sh"
 
 # expect NAME TEXT COMMAND OPTION...: the command ends well, and a line has TEXT.
 expect() {
     name=$1 text=$2 status=0
     shift 2
     "$muster" "$@" > "$folder/log" 2>&1 || status=$?
-    if [ $status -eq 0 ] && grep -qF -e "$text" "$folder/log"; then
-        echo "ok $name"
-    else
-        echo "FAIL $name: '$text' is not there, or the status $status is not 0: $(cat "$folder/log")"
-        failures=$((failures + 1))
-    fi
+    check "$([ $status -eq 0 ] && grep -qF -e "$text" "$folder/log" && echo yes)" "$name" \
+        "'$text' is not there, or the status $status is not 0: $(cat "$folder/log")"
 }
-without() {
-    if grep -qF -e "$2" "$folder/log"; then
-        echo "FAIL $1: $(cat "$folder/log")"
-        failures=$((failures + 1))
-    fi
-}
+without() { check "$(grep -qF -e "$2" "$folder/log" || echo yes)" "$1" "$(cat "$folder/log")"; }
 small="--data fashion-mnist --steps 4 --batch-size 24 --hidden-units 8"
 
 # shellcheck disable=SC2086

@@ -3,20 +3,8 @@
 # plugin shim, which stands in for two GPUs and makes faults.
 set -eu
 muster=$1 shim=$2
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-failures=0
-export XDG_CACHE_HOME="$folder/cache"
+. "$(dirname "$0")/checks.sh"
 plugin=$MUSTER_PJRT_PLUGIN
-
-check() {
-    if [ "$1" = yes ]; then
-        echo "ok $2"
-    else
-        echo "FAIL $2: $3"
-        failures=$((failures + 1))
-    fi
-}
 
 # examine STATUS OPTION...: the rows are in log, standard error in errors; the exit status must be STATUS
 examine() {

@@ -4,10 +4,7 @@
 set -eu
 muster=$1 shim=$2
 real=$MUSTER_PJRT_PLUGIN
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-export XDG_CACHE_HOME="$folder/cache"
-failures=0
+. "$(dirname "$0")/checks.sh"
 
 # From now on these devices are there.
 stand_in() { # PLATFORM NUMBER KIND
@@ -22,13 +19,9 @@ refused() {
     wanted=$1 text=$2 status=0
     shift 2
     "$muster" "$@" > "$folder/log" 2> "$folder/errors" || status=$?
-    if [ "$status" -eq "$wanted" ] && [ "$(wc -l < "$folder/errors")" -eq 1 ] &&
-        grep -q '^error: ' "$folder/errors" && grep -qF -e "$text" "$folder/errors"; then
-        echo "ok $*${MUSTER_SHIM_FAULTS:+, if $MUSTER_SHIM_FAULTS}"
-    else
-        echo "FAIL $*: status $status, not '$text' but: $(cat "$folder/errors")"
-        failures=$((failures + 1))
-    fi
+    check "$([ "$status" -eq "$wanted" ] && [ "$(wc -l < "$folder/errors")" -eq 1 ] &&
+        grep -q '^error: ' "$folder/errors" && grep -qF -e "$text" "$folder/errors" && echo yes)" \
+        "$*${MUSTER_SHIM_FAULTS:+, if $MUSTER_SHIM_FAULTS}" "status $status, not '$text' but: $(cat "$folder/errors")"
 }
 train="train --data fashion-mnist --hidden-units 8"
 
@@ -47,7 +40,8 @@ refused 2 "MUSTER_PJRT_PLUGIN: '$folder/none': No such file or directory" train 
 export MUSTER_PJRT_PLUGIN="$folder"
 refused 2 "has no plugin for devices of the type 'tpu'" train --steps 1 --devices tpu:8
 export MUSTER_PJRT_PLUGIN="$real"
-refused 2 "is for the platform 'cpu', and 'gpu' needs one for cuda or rocm" train --steps 1 --devices gpu:2
+refused 2 "is for the platform 'cpu', and 'gpu' needs one for cuda or rocm: set MUSTER_PJRT_PLUGIN to such a plugin" \
+    train --steps 1 --devices gpu:2
 refused 2 "is for the platform 'cpu', and 'tpu' needs one for tpu" train --steps 1 --devices tpu:8
 gpus
 MUSTER_SHIM_DEVICES=0
@@ -99,7 +93,7 @@ for devices in gpu:2x2,cpu:1 cpu:1,gpu:1; do
 done
 listed gpu:1,tpu:1 "is for the platform 'cuda', and 'tpu' needs one for tpu"
 MUSTER_SHIM_KIND="NVIDIA H200;NVIDIA A100"
-listed gpu:2 "finds devices of two kinds, 'NVIDIA H200' and 'NVIDIA A100', and all must be of one"
+listed gpu:2 "finds devices of two kinds, 'NVIDIA H200' and 'NVIDIA A100', and all must be of one: hide others from it"
 gpus
 
 # ---- memory ----------------------------------------------------------------------------------------------------------
@@ -128,11 +122,7 @@ unset MUSTER_SHIM_FAULTS
 "$muster" launch --workers 2 -- sh -c 'case $TF_CONFIG in *\"index\":*1*) count=2 ;; *) count=1 ;; esac
     exec "$1" train --data fashion-mnist --hidden-units 8 --steps 2 --devices gpu:$count' sh "$muster" \
     > "$folder/log" 2>&1 && status=0 || status=$?
-if [ $status -eq 1 ] && grep -q "error: options differ between .*: num_shards 2 and 4: .* with --shards N if they have" \
-    "$folder/log"; then
-    echo "ok workers with different numbers of devices are told to take --shards"
-else
-    echo "FAIL workers with different numbers of devices: status $status, $(cat "$folder/log")"
-    failures=$((failures + 1))
-fi
+check "$([ $status -eq 1 ] && grep -q "error: options differ between .*: num_shards 2 and 4: .* with --shards N if they have" \
+    "$folder/log" && echo yes)" "workers with different numbers of devices are told to take --shards" \
+    "status $status, $(cat "$folder/log")"
 [ $failures -eq 0 ]

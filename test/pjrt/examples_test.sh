@@ -1,14 +1,13 @@
 #!/bin/sh
 # examples_test.sh PART MUSTER SHIM FOLDER: examples in FOLDER for GPUs and TPUs, as they are written, and what MUSTER, the
 # command, does in their place. The plugin for CPUs stands in for two GPUs and for eight TPUs. PART: a function below.
+# Examples and the command have equal programs of devices, so each is compiled once.
 set -eu
 part=$1 muster=$2 examples=$4
 export MUSTER_SHIM_PLUGIN="$MUSTER_PJRT_PLUGIN" MUSTER_PJRT_PLUGIN="$3"
 export MUSTER_SHIM_KIND="NVIDIA H200" MUSTER_SHIM_BYTES_LIMIT=151000000000
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-export XDG_CACHE_HOME="$folder/cache" # programs and the command have equal programs of devices
-failures=0 task=/job:localhost/replica:0/task:0
+. "$(dirname "$0")/checks.sh"
+task=/job:localhost/replica:0/task:0
 
 # on PLATFORM NUMBER PROGRAM ARGUMENT...: runs it there.
 on() {
@@ -21,12 +20,8 @@ on() {
 # has NAME TEXT [TIMES]: the log has a line with TEXT; with TIMES so many of them.
 has() {
     lines=$(grep -c -e "$2" "$folder/log" || true)
-    if [ "$lines" -eq "${3:-$lines}" ] && [ "$lines" -gt 0 ] && ! grep -q '^exit status' "$folder/log"; then
-        echo "ok $1"
-    else
-        echo "FAIL $1: $lines lines have '$2': $(cat "$folder/log")"
-        failures=$((failures + 1))
-    fi
+    check "$([ "$lines" -eq "${3:-$lines}" ] && [ "$lines" -gt 0 ] && ! grep -q '^exit status' "$folder/log" && echo yes)" "$1" \
+        "$lines lines have '$2': $(cat "$folder/log")"
 }
 
 # mirrored TYPE NUMBER EPOCHS: the log names so many devices, how gradients are joined, and the validation of each epoch.

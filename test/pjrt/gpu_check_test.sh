@@ -3,9 +3,7 @@
 # then it stands in for a GPU.
 set -eu
 script=$1 build=$2 shim=$3
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-failures=0
+. "$(dirname "$0")/checks.sh"
 # A PyTorch that nobody is as fast as, and that has no text CNN. There is no JAX.
 cat > "$folder/python" << 'END'
 #!/bin/sh
@@ -18,15 +16,6 @@ echo '{"unit":"examples/s","windows":[1e12],"median":1e12,"first_step":0.001}'
 END
 chmod +x "$folder/python"
 export PYTHON="$folder/python"
-
-check() {
-    if [ "$1" = yes ]; then
-        echo "ok $2"
-    else
-        echo "FAIL $2: $3"
-        failures=$((failures + 1))
-    fi
-}
 
 # run OPTION...: sets status; the results are in $folder/out/results.jsonl.
 run() {

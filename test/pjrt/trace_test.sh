@@ -3,19 +3,8 @@
 # plugin shim stands in for GPUs, and makes compilations and programs take long.
 set -eu
 muster=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-failures=0
-export XDG_CACHE_HOME="$folder/cache" MUSTER_SHIM_PLUGIN="$MUSTER_PJRT_PLUGIN" MUSTER_PJRT_PLUGIN="$2"
-
-check() {
-    if [ "$1" = yes ]; then
-        echo "ok $2"
-    else
-        echo "FAIL $2: $3"
-        failures=$((failures + 1))
-    fi
-}
+. "$(dirname "$0")/checks.sh"
+export MUSTER_SHIM_PLUGIN="$MUSTER_PJRT_PLUGIN" MUSTER_PJRT_PLUGIN="$2"
 
 # trace DEVICES STEPS OPTION...: the events of the trace of these steps, one per line, are in events
 trace() {
