@@ -45,7 +45,7 @@ check table_of_predictions_has_a_column_for_each_class [ "$(head -n 1 p.csv)" = 
 check table_of_predictions_has_a_row_for_each [ "$(cut -d , -f 1-2 p.csv | tr '\n' ' ')" = 'row,class 0,brass 1,brass ' ]
 run predict --load m.npz --data csv:new.csv --json
 check predictions_are_events [ "$(grep -c '"event":"prediction","row":[01],"class":0,"name":"brass","probability":' out)" -eq 2 ]
-check predictions_end_with_an_event grep -q '^{"event":"predicted","step":null,"precision":"float32"}$' out
+check predictions_end_with_an_event grep -q '^{"event":"predicted","step":null,"precision":"float32","devices":\[".*"\]}$' out
 { echo 'kind,color,width' && echo 'brass,blue,2.01' && echo 'brass,blue,2.05'; } > labelled.csv
 works table_alone_is_evaluated_as_it_is '^test: .*accuracy = 1.0000 (2 examples)' evaluate --load m.npz --data csv:labelled.csv
 fails evaluate_needs_labels 1 "the data has no labels, which evaluate needs: 'new.csv': has no column 'kind': its columns are 'color', 'width'" evaluate --load m.npz --data csv:new.csv
