@@ -44,25 +44,26 @@ def become_test(file, log):
 
 
 def wait_for_one(running):
-    """The test that ends first, and whether it agrees: one that takes too long is killed, with all that it has started."""
+    """The test that ends first, its exit status, and the processor time in seconds that it and its children took. A test
+    that takes too long is killed, with all that it has started."""
     while True:
         for pid, (_, began) in running.items():
-            ended, status = os.waitpid(pid, os.WNOHANG)
+            ended, status, used = os.wait4(pid, os.WNOHANG)
             if ended:
-                return pid, os.waitstatus_to_exitcode(status)
+                return pid, os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
             if time.monotonic() - began > LONGEST:
                 os.killpg(pid, signal.SIGKILL)
         time.sleep(0.05)
 
 
-def report(file, log, status):
+def report(file, log, status, processor):
     with open(log, "rb") as text:
         lines = [line for line in text if not QUIET.match(line)]
     if status:
         lines.append(f"exit status {status}\n".encode())
     with open(log, "wb") as text:
         text.writelines(lines)
-    print(f"-- {file}", flush=True)
+    print(f"-- {file}, {processor:.0f} s of processor", flush=True)
     sys.stdout.buffer.write(b"".join(lines))
     sys.stdout.flush()
 
@@ -84,9 +85,9 @@ def main(logs, jobs, files):
             if pid == 0:
                 become_test(file, log)
             running[pid] = (file, time.monotonic())
-        pid, status = wait_for_one(running)
+        pid, status, processor = wait_for_one(running)
         file, _ = running.pop(pid)
-        report(file, os.path.join(logs, f"parity-{name_of(file)}.log"), status)
+        report(file, os.path.join(logs, f"parity-{name_of(file)}.log"), status, processor)
         if status:
             failed.append(file)
     for file in failed:
