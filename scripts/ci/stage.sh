@@ -62,12 +62,6 @@ configure_clang() {
     cmake -S . -B "$1" -G Ninja -DCMAKE_C_COMPILER=clang "${@:2}"
 }
 
-# All of build/clang, for its warnings: nothing of it runs, so it is not optimized.
-make_clang() {
-    configure_clang build/clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -DNDEBUG" "$MUSTER_CMAKE_FLAGS"
-    cmake --build build/clang
-}
-
 # run_beside LOG COMMAND...: starts a command, whose output goes to build/ci/LOG. all_have_ended waits for those that were
 # started, prints their output, and fails where one of them has.
 beside=()

@@ -1,9 +1,10 @@
-"""Runs clang-tidy on files of a build: tidy_files.py BUILD JOBS REGEX [OPTION...]; OPTIONs are passed on to clang-tidy.
+"""Compiles files of a build with clang for its warnings alone, and runs clang-tidy on them: tidy_files.py BUILD JOBS REGEX
+[OPTION...]; OPTIONs are passed on to clang-tidy.
 
 A file in which nothing was found is not looked at again, here or in another clone, until it changes, or a header, a flag,
 .clang-tidy, or clang-tidy itself. So it is with ccache, too, and a change of ten files is looked at within a minute. What
 is known lies in ~/.cache/muster-tidy, for thirty days after its last use: an empty file for each, whose name is the hash
-of what decides. Prints what clang-tidy finds, and how many files it has looked at. Ends with 1 where it found something.
+of what decides. Prints what is found, and how many files were looked at. Ends with 1 where something was found.
 """
 
 import hashlib
@@ -20,28 +21,39 @@ KEPT = 30 * 86400  # seconds
 KNOWN = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "muster-tidy")
 
 
-def preprocessed(entry):
-    """The text that clang-tidy sees: after the preprocessor, with the comments, as NOLINT is one, and the macros."""
+def run(command, folder="."):
+    """The exit status of COMMAND, and all that it prints."""
+    ended = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return ended.returncode, ended.stdout
+
+
+def compile_with(entry, *instead):
+    """Runs clang as ENTRY says, with other options INSTEAD of the output file."""
     words = shlex.split(entry["command"])
     place = words.index("-o")
-    words[place:place + 2] = ["-E", "-C", "-P", "-dD"]
-    return subprocess.run(words, cwd=entry["directory"], check=True, stdout=subprocess.PIPE).stdout
+    words[place:place + 2] = instead
+    return run(words, entry["directory"])
 
 
 def look_at(file, entries, common, command):
     """Whether FILE has no finding, and what was printed; None: it was known to have none."""
     name = hashlib.sha256(common)
     for entry in entries:
+        # What clang-tidy sees: after the preprocessor, with the comments, as NOLINT is one, and the macros.
+        status, text = compile_with(entry, "-E", "-C", "-P", "-dD")
+        if status:
+            return False, text
         flags = entry["command"].replace(entry["directory"], "").replace(os.getcwd(), "")
-        name.update(flags.encode() + b"\0" + preprocessed(entry))
+        name.update(flags.encode() + b"\0" + text)
     mark = os.path.join(KNOWN, name.hexdigest())
     if os.path.exists(mark):
         os.utime(mark)
         return True, None
-    run = subprocess.run([*command, file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if run.returncode == 0:
+    found = [compile_with(entry, "-fsyntax-only") for entry in entries] + [run([*command, file])]
+    clean = not any(status for status, _ in found)
+    if clean:
         open(mark, "w").close()
-    return run.returncode == 0, run.stdout
+    return clean, b"".join(text for _, text in found)
 
 
 def forget_old():
@@ -52,7 +64,7 @@ def forget_old():
 
 def main(build, jobs, regex, *options):
     command = ["clang-tidy", "-quiet", "-p", build, *options]
-    version = subprocess.run(["clang-tidy", "--version"], check=True, stdout=subprocess.PIPE).stdout
+    version = b"".join(run([name, "--version"])[1] for name in ("clang", "clang-tidy"))
     with open(".clang-tidy", "rb") as rules:
         common = b"\0".join([version, rules.read(), *map(str.encode, options)])
     entries = {}
@@ -68,7 +80,7 @@ def main(build, jobs, regex, *options):
             looked += printed is not None
             failed += not clean
             if not clean:
-                print(printed, flush=True)
+                print(printed.decode(errors="replace"), flush=True)
     print(f"{len(entries)} files, {looked} of them looked at, the others known; {failed} with findings")
     return 1 if failed or not entries else 0
 

@@ -71,7 +71,7 @@ def report(file, log, status, processor):
 def main(logs, jobs, files):
     failed = []
     running = {}
-    waiting = list(files)
+    waiting = sorted(files, key=os.path.getsize, reverse=True)  # those of many lines take longest, so they begin
     if any(map(needs_tensorflow, files)):
         muster.tensorflow()
         import keras  # noqa: F401
