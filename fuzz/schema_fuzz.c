@@ -9,7 +9,7 @@
 
 static char *written(const mst_schema *schema) {
     char *text;
-    if (mst_schema_write(schema->column, schema->num_columns, &text)) __builtin_trap();
+    if (mst_schema_write(schema->column, schema->num_columns, schema->num_labels, &text)) __builtin_trap();
     return text;
 }
 

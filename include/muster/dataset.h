@@ -125,9 +125,11 @@ enum { MST_IMAGE_SIZE_FIT = -1 };
 
 typedef struct mst_data_options {
     int zero_;
-    int64_t skip_corrupt; /**< number of damaged records that are skipped (tfrecord, tfds); one more is an error */
-    const char *label;    /**< the column of labels (csv); NULL: the last */
-    const char *weight;   /**< the column of the examples' weights, as in mst_csv_options (csv) */
+    int64_t skip_corrupt;      /**< number of damaged records that are skipped (tfrecord, tfds); one more is an error */
+    const char *label;         /**< the column of labels (csv); NULL: the last */
+    const char *const *labels; /**< several columns of labels, as in mst_csv_options (csv) */
+    int num_labels;
+    const char *weight; /**< the column of the examples' weights, as in mst_csv_options (csv) */
     /** Height and width of the pictures (images, tfds, tfrecord). 0: 224; MST_IMAGE_SIZE_FIT: as .fit of images. With
      *  both, pictures of a tfds folder that all have one size keep it. Records of tfrecord may hold elements instead of
      *  PNG or JPEG files: they are refused if they have another size. */

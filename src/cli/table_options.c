@@ -98,9 +98,22 @@ bool table_options_has_weight(const table_options *o) {
     return o->weight && *o->weight;
 }
 
-/* Copies O to OPTIONS. WHOLE: each list of names is taken as one name. */
-static mst_status table_options_read(const table_options *o, bool whole, mst_data_options *options) {
-    options->label = o->label;
+/* Reads the label, which may be several. */
+static mst_status read_labels(const table_options *o, bool whole, mst_data_options *options) {
+    MST_TRY(split_names("label", o->label, whole, &options->labels, &options->num_labels));
+    if (options->num_labels != 1) return MST_OK;
+    options->label = *options->labels;
+    options->num_labels = 0; /* .labels still owns the name */
+    return MST_OK;
+}
+
+/* Lists of names that are taken as one name, as bits. */
+enum { WHOLE_LABEL = 1, WHOLE_LISTS = 2 };
+
+/* Copies O to OPTIONS. WHOLE has the bits of the lists that are each one name. */
+static mst_status table_options_read(const table_options *o, unsigned whole, mst_data_options *options) {
+    const bool one = whole & WHOLE_LISTS;
+    MST_TRY(read_labels(o, whole & WHOLE_LABEL, options));
     options->weight = table_options_has_weight(o) ? o->weight : NULL;
     options->no_header = o->no_header;
     options->encoding = o->encoding;
@@ -110,15 +123,16 @@ static mst_status table_options_read(const table_options *o, bool whole, mst_dat
     if (o->comment) MST_TRY(read_comment(o->comment, &options->comment));
     MST_TRY(read_mark("decimal", o->decimal, ",.", &options->decimal));
     MST_TRY(read_mark("thousands", o->thousands, ",.' ", &options->thousands));
-    MST_TRY(split_names("dates", o->dates, whole, &options->dates, &options->num_dates));
-    MST_TRY(split_names("drop", o->drop, whole, &options->drop, &options->num_drop));
-    return split_names("categories", o->categories, whole, &options->categories, &options->num_categories);
+    MST_TRY(split_names("dates", o->dates, one, &options->dates, &options->num_dates));
+    MST_TRY(split_names("drop", o->drop, one, &options->drop, &options->num_drop));
+    return split_names("categories", o->categories, one, &options->categories, &options->num_categories);
 }
 
-static mst_status open_table(const table_options *o, const char *spec, const char *part, bool whole,
+static mst_status open_table(const table_options *o, const char *spec, const char *part, unsigned whole,
                              mst_data_options options, mst_dataset **out) {
     mst_status status = table_options_read(o, whole, &options);
     if (!status) status = mst_dataset_open_with(spec, part, &options, out);
+    free((void *)(uintptr_t)options.labels);
     free((void *)(uintptr_t)options.drop);
     free((void *)(uintptr_t)options.categories);
     free((void *)(uintptr_t)options.dates);
@@ -129,14 +143,17 @@ static bool has_comma(const char *text) {
     return text && strchr(text, ',');
 }
 
-/* If a list of names has a name that is not a column, the list may be one name with a comma in it: that is tried,
- * unless the table is standard input, which cannot be read again. */
+/* If a list of names has a name that is not a column, the list may be one name with a comma in it: that is tried, of
+ * the label and of the other lists, unless the table is standard input, which cannot be read again. */
 mst_status table_options_open(const table_options *o, const char *spec, const char *part, mst_data_options options,
                               mst_dataset **out) {
     char first[MESSAGE];
-    const mst_status status = open_table(o, spec, part, false, options, out);
-    const bool commas = has_comma(o->drop) || has_comma(o->categories) || has_comma(o->dates);
-    if (status != MST_NOT_FOUND || !commas || strcmp(spec, "csv:-") == 0) return status;
+    const mst_status status = open_table(o, spec, part, 0, options, out);
+    const bool lists = has_comma(o->drop) || has_comma(o->categories) || has_comma(o->dates);
+    const unsigned can = (has_comma(o->label) ? WHOLE_LABEL : 0) | (lists ? WHOLE_LISTS : 0);
+    if (status != MST_NOT_FOUND || strcmp(spec, "csv:-") == 0) return status;
     snprintf(first, sizeof first, "%s", mst_error()->message);
-    return open_table(o, spec, part, true, options, out) ? MST_FAIL(status, "%s", first) : MST_OK;
+    for (unsigned whole = 1; whole <= can; whole++)
+        if (!(whole & ~can) && !open_table(o, spec, part, whole, options, out)) return MST_OK;
+    return MST_FAIL(status, "%s", first);
 }

@@ -7,7 +7,7 @@
 
 /** A member that is NULL or 0 was not given. */
 typedef struct table_options {
-    const char *label;      /**< the column of labels */
+    const char *label;      /**< the column of labels; or several, in the form of `drop` */
     const char *weight;     /**< the column of the examples' weights; "": none */
     const char *delimiter;  /**< a character, or "tab" */
     const char *comment;    /**< a character */

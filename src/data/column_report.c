@@ -139,7 +139,7 @@ static mst_status describe_columns(const mst_schema *schema, mst_column_report *
         free(all);
         return status;
     }
-    all[n - 1].is_label = true;
+    for (int i = n > schema->num_labels ? n - schema->num_labels : 0; i < n; i++) all[i].is_label = true;
     *out = all;
     *count = n;
     return MST_OK;
@@ -162,11 +162,11 @@ static bool has_category(const mst_schema_column *column, const char *name) {
     return found;
 }
 
-/* Whether the columns of numbers, without the label, have integers at equal steps as names, such as years. */
+/* Whether the columns of numbers, without the labels, have integers at equal steps as names, such as years. */
 static bool are_steps(const mst_schema *schema) {
     int64_t before = 0, step = 0;
     int count = 0;
-    for (int i = 0; i + 1 < schema->num_columns; i++) {
+    for (int i = 0; i + schema->num_labels < schema->num_columns; i++) {
         const mst_schema_column *column = &schema->column[i];
         int64_t integer = 0;
         double number;

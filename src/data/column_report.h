@@ -12,7 +12,7 @@ enum { MST_COLUMN_SHOWN = 64, MST_COLUMN_READING = 96 };
 
 typedef struct mst_column_report {
     char name[MST_COLUMN_SHOWN];      /**< on one line, with quotes */
-    bool is_label;                    /**< the last column */
+    bool is_label;                    /**< the last column, or one of several at the end */
     char reading[MST_COLUMN_READING]; /**< "with a decimal comma", or for dates "as year and month"; "": as in C */
     int64_t num_categories;           /**< 0: the column has no categories */
     bool looks_like_dates;            /**< at least half of its categories look like dates or times, such as

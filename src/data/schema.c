@@ -9,6 +9,8 @@
 #include "base/json_text.h"
 #include "base/no_memory.h"
 
+static const char labels_key[] = "labels";
+
 /* ---- writing ---- */
 
 static json_t *write_text(const char *text) {
@@ -55,11 +57,12 @@ static json_t *write_column(const mst_schema_column *column) {
     return NULL;
 }
 
-mst_status mst_schema_write(const mst_schema_column *columns, int num_columns, char **out) {
+mst_status mst_schema_write(const mst_schema_column *columns, int num_columns, int num_labels, char **out) {
     json_t *list = json_array();
     int failed = 0;
     for (int i = 0; i < num_columns; i++) failed |= json_array_append_new(list, write_column(&columns[i]));
     json_t *whole = json_pack("{s:o}", "columns", list);
+    if (num_labels > 1) failed |= json_object_set_new(whole, labels_key, json_integer(num_labels));
     *out = failed ? NULL : json_dumps(whole, JSON_COMPACT);
     json_decref(whole);
     return *out ? MST_OK : MST_NO_MEMORY("for a schema");
@@ -119,6 +122,10 @@ static mst_status read_columns(const json_t *json, mst_schema *out) {
     if (!out->column) return MST_NO_MEMORY("for a schema");
     memset(out->column, 0, count * sizeof *out->column);
     out->num_columns = (int)count;
+    const json_t *labels = json_object_get(json, labels_key);
+    out->num_labels = labels ? (int)json_integer_value(labels) : 1;
+    if (labels && (json_integer_value(labels) < 2 || json_integer_value(labels) > (json_int_t)count))
+        return wrong("it has another number of labels than of columns");
     for (size_t i = 0; i < count; i++) MST_TRY(read_column(&out->arena, json_array_get(columns, i), &out->column[i]));
     return MST_OK;
 }

@@ -7,7 +7,7 @@
  *  "date" has a "part", the number that is taken from a date: "year", "month", "weekday" or "seconds". Its "first" says
  *  whether 3/4/2024 begins with the "day" or the "month".
  *
- *  The column of labels is the last one. Text that is not UTF-8 is written as {"hex": "636166e9"}.
+ *  The column of labels is the last one. If there are several, they are the last ones, and "labels" says how many. Text that is not UTF-8 is written as {"hex": "636166e9"}.
  */
 #ifndef MUSTER_DATA_SCHEMA_H
 #define MUSTER_DATA_SCHEMA_H
@@ -29,13 +29,14 @@ typedef struct mst_schema {
     mst_arena arena;
     mst_schema_column *column;
     int num_columns; /**< at least 1 */
+    int num_labels;  /**< of these, the columns of labels, which are the last ones; at least 1 */
 } mst_schema;
 
 /** Reads TEXT. MST_INVALID if it is not a schema. Free OUT also after a failure. */
 MST_CHECKED mst_status mst_schema_read(const char *text, mst_schema *out);
 void mst_schema_free(mst_schema *schema);
-/** Writes the columns as text; free it with free(). */
-MST_CHECKED mst_status mst_schema_write(const mst_schema_column *columns, int num_columns, char **out);
+/** Writes the columns as text, of which the last NUM_LABELS (at least 1) are labels; free it with free(). */
+MST_CHECKED mst_status mst_schema_write(const mst_schema_column *columns, int num_columns, int num_labels, char **out);
 
 /** DATASET with the schema TEXT. The new dataset owns TEXT; TEXT is freed if this fails. */
 MST_CHECKED mst_status mst_dataset_add_schema(mst_dataset *dataset, char *text, mst_dataset **out);

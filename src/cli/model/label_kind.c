@@ -8,7 +8,7 @@
 
 enum { BATCH = 1000, FEW_CLASSES = 20, ROWS_OF_A_CLASS = 10 };
 
-/* Whether DATA is a table whose only labels are numbers. */
+/* Whether DATA is a table whose labels are numbers. */
 static mst_status has_numbers(const mst_dataset *data, bool *out) {
     mst_column_report *column;
     int count;
@@ -16,7 +16,7 @@ static mst_status has_numbers(const mst_dataset *data, bool *out) {
     free(column);
     *out = count > 1 && mst_dataset_num_components(data) >= 2 && !mst_dataset_num_classes(data, 1) &&
            mst_dataset_spec(data, 1).dtype != MST_STRING && mst_dataset_num_rows(data) > 0 &&
-           mst_shape_count(mst_dataset_spec(data, 1).shape) == 1;
+           mst_dataset_spec(data, 1).shape.ndim <= 1;
     return MST_OK;
 }
 
@@ -64,6 +64,10 @@ mst_status label_kind_find(mst_dataset *data, label_kind *out) {
     *out = (label_kind){.are_numbers = false};
     MST_TRY(has_numbers(data, &are_numbers));
     if (!are_numbers) return MST_OK;
+    if (mst_shape_count(mst_dataset_spec(data, 1).shape) != 1) { /* several labels are numbers */
+        out->are_numbers = true;
+        return MST_OK;
+    }
     const int64_t rows = mst_dataset_num_rows(data);
     double *label = calloc((size_t)rows, sizeof *label);
     if (!label) return MST_NO_MEMORY("for %lld labels", (long long)rows);

@@ -143,7 +143,7 @@ mst_status objective_label_column(const mst_dataset *data, char *name) {
     mst_column_report *column;
     int count;
     MST_TRY(mst_column_reports(mst_dataset_schema(data), &column, &count));
-    const bool is_only = count > 1 && mst_dataset_num_components(data) == 2;
+    const bool is_only = count > 1 && mst_dataset_num_components(data) == 2 && !column[count - 2].is_label;
     snprintf(name, MST_COLUMN_SHOWN, "%s", is_only ? column[count - 1].name : "");
     free(column);
     return MST_OK;
@@ -194,7 +194,7 @@ static mst_status check_shape(mst_loss loss, mst_shape label, int64_t count) {
     if (loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY && count != 1)
         return MST_FAIL(MST_INVALID,
                         "--loss %s takes one class number as the label of an example, these are %s: for one-hot "
-                        "rows there is --loss categorical_crossentropy",
+                        "rows there is --loss categorical_crossentropy, for several numbers --loss mean_squared_error",
                         name, shape);
     if (kinds[loss].distribution && (label.ndim == 0 || count == 1))
         return MST_FAIL(MST_INVALID,

@@ -20,7 +20,8 @@ typedef struct objective {
     bool wants_logits;                  /**< the file says from_logits=True, though the model ends in the activation */
     double weight;                      /**< of this loss in the sum of all losses; MST_ZERO for 0 */
     const char *const *names;           /**< of the classes, ended by NULL; NULL: not known */
-    mst_shape row;                      /**< the shape of this output for one example; a scalar unless the network is
+    const char *const *columns; /**< of a table's several labels, ended by NULL, one for each output; else NULL */
+    mst_shape row;              /**< the shape of this output for one example; a scalar unless the network is
                                          *   from a file */
 } objective;
 

@@ -18,6 +18,7 @@
 #include "cli/array_notes.h"
 #include "cli/command.h"
 #include "cli/json_events.h"
+#include "cli/model/label_columns.h"
 #include "cli/model/mlp_layers.h"
 #include "cli/model/network_end.h"
 #include "cli/model/network_file.h"
@@ -68,7 +69,8 @@ const option saved_model_options[] = {
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
      .help = "names of the classes, one in each line (default: those of the training, else of the data); of several "
              "outputs with classes OUTPUT=FILE,OUTPUT=FILE"},
-    {"label", OPTION_TEXT, AT(table.label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
+    {"label", OPTION_TEXT, AT(table.label), "COLUMN,COLUMN,...",
+     .help = "csv: the column of labels, or several (default: as in training, else the last)"},
     {"sample-weight", OPTION_TEXT, AT(table.weight), "COLUMN",
      .help =
          "csv: the column of the examples' weights, by which evaluate multiplies their losses (default: all have the "
@@ -456,6 +458,8 @@ static mst_status choose_only_names(const saved_options *o, saved_model *out) {
         }
     }
     only->names = *own ? (const char *const *)*own : out->note.classes;
+    MST_TRY(label_columns_of(out->note.schema, &out->label_columns));
+    label_columns_name(out->label_columns, only);
     return MST_OK;
 }
 
@@ -539,16 +543,21 @@ static mst_status fail_unlabelled(const saved_options *o, const option_list *lis
     json_t *schema = text ? mst_json_read_string(text, NULL) : NULL;
     const json_t *columns = json_object_get(schema, "columns");
     const json_t *last = json_array_get(columns, json_array_size(columns) ? json_array_size(columns) - 1 : 0);
+    const char *name = json_string_value(json_object_get(last, "name"));
+    char *quoted = NULL;
     table_options table = choose_table(o, list, &saved->note, spec);
-    table.label = json_string_value(json_object_get(last, "name"));
+    table.label = name;
+    if (name && strchr(name, ',') && !strchr(name, '"') && asprintf(&quoted, "\"%s\"", name) < 0) quoted = NULL;
+    if (quoted) table.label = quoted;
     mst_status status;
     if (!table.label || !spec_is_table(spec))
         status = MST_FAIL(MST_INVALID, "'%s': the data has no labels: %s needs them", spec, command);
     else if (strcmp(spec, "csv:-") != 0 && (lacks_labels(&table, spec, "train") || lacks_labels(&table, spec, "test")))
         status = mst_error_prefix("the data has no labels, which %s needs", command);
     else
-        status = MST_FAIL(MST_INVALID, "'%s': the data has no labels: %s needs their column, '%s'", spec, command,
-                          table.label);
+        status =
+            MST_FAIL(MST_INVALID, "'%s': the data has no labels: %s needs their column, '%s'", spec, command, name);
+    free(quoted);
     json_decref(schema);
     return status;
 }
@@ -644,5 +653,6 @@ void saved_model_close(saved_model *saved) {
     model_note_free(&saved->note);
     free(saved->accelerators_problem);
     for (int i = 0; i < MST_MAX_TARGETS; i++) free(saved->own_names[i]);
+    free(saved->label_columns);
     name_map_free(&saved->variables);
 }

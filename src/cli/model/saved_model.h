@@ -49,6 +49,7 @@ typedef struct saved_model {
     char *accelerators_problem; /**< why the accelerators of a plugin are not used; NULL: there is no reason */
     model_note note;
     class_names own_names[MST_MAX_TARGETS]; /**< of the classes of each output, unless the note owns them */
+    class_names label_columns;              /**< of a table with several labels; else NULL */
     name_map variables;                     /**< of --name-map: names of variables here and in the file */
 } saved_model;
 

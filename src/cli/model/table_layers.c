@@ -11,11 +11,16 @@
 
 /* ---- what the columns are ---- */
 
-/* Whether DATA's inputs are the columns of a table with COLUMNS columns, of which the last has the labels. */
-static bool is_table(const mst_dataset *data, size_t columns) {
+/* The number of columns that are inputs: those of the schema without the labels at its end. */
+static int64_t num_inputs(const json_t *schema) {
+    const json_t *labels = json_object_get(schema, "labels");
+    return (int64_t)json_array_size(json_object_get(schema, "columns")) - (labels ? json_integer_value(labels) : 1);
+}
+
+/* Whether DATA's inputs are COLUMNS columns of a table. */
+static bool is_table(const mst_dataset *data, int64_t columns) {
     const mst_spec inputs = mst_dataset_spec(data, 0);
-    return columns > 1 && inputs.dtype == MST_F32 && inputs.shape.ndim == 1 &&
-           inputs.shape.dim[0] == (int64_t)columns - 1;
+    return columns > 0 && inputs.dtype == MST_F32 && inputs.shape.ndim == 1 && inputs.shape.dim[0] == columns;
 }
 
 /* The size of the rows of an embedding for this number of categories: fastai's emb_sz_rule. */
@@ -24,8 +29,9 @@ static int64_t embedding_size(int64_t categories) {
     return size < 600 ? (int64_t)size : 600;
 }
 
-static mst_status list_columns(const json_t *columns, int64_t embed_above, table_layers *out) {
-    out->num_columns = (int64_t)json_array_size(columns) - 1;
+static mst_status list_columns(const json_t *schema, int64_t embed_above, table_layers *out) {
+    const json_t *columns = json_object_get(schema, "columns");
+    out->num_columns = num_inputs(schema);
     out->number = calloc((size_t)out->num_columns, sizeof *out->number);
     out->category = calloc((size_t)out->num_columns, sizeof *out->category);
     if (!out->number || !out->category) return MST_NO_MEMORY("for the columns of a table");
@@ -46,9 +52,7 @@ mst_status table_layers_find(const mst_dataset *data, const char *text, int64_t 
     json_error_t error;
     *out = (table_layers){.num_columns = 0};
     json_t *schema = text ? mst_json_read_string(text, &error) : NULL; /* muster/dataset.h explains its members */
-    const json_t *columns = json_object_get(schema, "columns");
-    const mst_status status =
-        is_table(data, json_array_size(columns)) ? list_columns(columns, embed_above, out) : MST_OK;
+    const mst_status status = is_table(data, num_inputs(schema)) ? list_columns(schema, embed_above, out) : MST_OK;
     json_decref(schema);
     return status;
 }

@@ -14,13 +14,14 @@
 typedef struct column {
     const mst_tensor *values;
     const objective *objective;
-    const char *const *names; /* of the classes */
+    const char *const *names; /* of the classes, or of a table's several labels */
     const char *output;       /* its name if there are several outputs, else NULL */
 } column;
 
 static column column_at(const predictions *p, int i) {
     const char *name = p->objective[i].output;
-    return (column){p->outputs[i], &p->objective[i], p->objective[i].names, p->count > 1 ? name ? name : "" : NULL};
+    const char *const *names = p->objective[i].columns ? p->objective[i].columns : p->objective[i].names;
+    return (column){p->outputs[i], &p->objective[i], names, p->count > 1 ? name ? name : "" : NULL};
 }
 
 static int64_t num_outputs(const column *c) {
@@ -89,10 +90,19 @@ static void print_row_title(const predictions *p, int64_t row, int width) {
         printf("%*" PRId64, width, row);
 }
 
+/* Prints the names of several labels. */
+static void print_columns(const column *c) {
+    char text[CLASS_NAME_TEXT];
+    const int64_t n = num_outputs(c);
+    for (int64_t i = 0; i < n && i < MOST_SHOWN; i++) printf("  %s", class_name_shown(c->names[i], text));
+}
+
 static void print_title(const column *c) {
     const char *one = num_outputs(c) == 1 ? "output" : "outputs";
     if (has_classes(c))
         printf("  %-*s  %s", class_width(c), class_title(c), measure_title(c));
+    else if (c->objective->columns)
+        print_columns(c);
     else
         printf("  %s", c->output ? c->output : one);
 }
@@ -197,7 +207,7 @@ static void write_titles(FILE *file, const column *c) {
     if (n == 1) write_title(file, c, has_classes(c) ? measure_title(c) : c->output ? "" : "output");
     for (int64_t i = 0; n > 1 && i < n; i++) {
         char number[32];
-        const char *name = has_classes(c) ? class_names_at(c->names, i) : NULL;
+        const char *name = has_classes(c) || c->objective->columns ? class_names_at(c->names, i) : NULL;
         snprintf(number, sizeof number, "%s%" PRId64, c->output ? "" : "output_", i);
         write_title(file, c, name ? name : number);
     }

@@ -167,11 +167,18 @@ static int split_validation(training *t) {
     return EXIT_DONE;
 }
 
+/* Whether the train part is a table with several columns of labels, which are numbers. */
+static bool has_several_labels(const training *t) {
+    return is_table(t) && mst_dataset_num_components(t->train) > 1 &&
+           mst_shape_count(mst_dataset_spec(t->train, 1).shape) > 1;
+}
+
 /* If neither --loss nor an option for classes is given, the labels of a table decide whether they are classes. */
 static int choose_loss(training *t) {
     const train_options *o = t->o;
     const bool classes = option_given(t->list, "classes") || o->class_names || o->class_weight || o->positive;
-    if (t->network || t->is_application || option_given(t->list, "loss") || classes || o->confusion) return EXIT_DONE;
+    if (t->network || option_given(t->list, "loss") || classes || o->confusion) return EXIT_DONE;
+    if (t->is_application && !has_several_labels(t)) return EXIT_DONE;
     if (label_kind_find(t->train, &t->labels)) return command_fail_library(EXIT_FAILED, NULL);
     if (t->labels.are_numbers) t->loss = MST_LOSS_MEAN_SQUARED_ERROR;
     return EXIT_DONE;

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/model/application_layers.h"
+#include "cli/model/label_columns.h"
 #include "cli/model/mlp_layers.h"
 #include "cli/model/objective_metrics.h"
 #include "cli/model/output_names.h"
@@ -41,6 +42,8 @@ static mst_status choose_only_objective(training *t) {
         *t->names = NULL;
     }
     t->objective->names = (const char *const *)*t->names;
+    MST_TRY(label_columns_of(mst_dataset_schema(t->train), &t->label_columns));
+    label_columns_name(t->label_columns, t->objective);
     return file ? objective_check_names(t->objective, file, count) : MST_OK;
 }
 

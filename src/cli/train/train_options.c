@@ -71,8 +71,8 @@ static const option data_options[] = {
      .choice_help = mst_dataset_form_help, .help = "what to train on"},
     {"skip-corrupt", OPTION_INTEGER, AT(skip_corrupt), "N", NULL, 0, 1e15,
      .help = "tfrecord: damaged records that are left out; one more is an error"},
-    {"label", OPTION_TEXT, AT(table.label), "COLUMN", .noted = true,
-     .help = "csv: the column of labels (default: the last)"},
+    {"label", OPTION_TEXT, AT(table.label), "COLUMN,COLUMN,...", .noted = true,
+     .help = "csv: the column of labels (default: the last); several, all of numbers, are predicted together"},
     {"sample-weight", OPTION_TEXT, AT(table.weight), "COLUMN", .may_be_empty = true, .noted = true,
      .help = "csv: the column of the examples' weights, numbers from 0, by which their losses are multiplied, in "
              "training and where loss is measured; it is no input; \"\": none (default: all have the weight 1)"},

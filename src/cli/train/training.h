@@ -43,6 +43,7 @@ typedef struct training {
     objective objective[MST_MAX_TARGETS]; /**< of each output */
     int num_objectives;
     class_names names[MST_MAX_TARGETS];    /**< of the classes of each output; NULL: not known */
+    class_names label_columns;             /**< of a table with several labels; else NULL */
     int64_t label_classes;                 /**< the number of classes in the labels; 0: not counted */
     double *class_weight[MST_MAX_TARGETS]; /**< of each output, [num_class_weights]; NULL: all are equal */
     int num_class_weights[MST_MAX_TARGETS];

@@ -21,6 +21,9 @@ typedef enum mst_missing {
 typedef struct mst_csv_options {
     int zero_;
     const char *label;             /**< the column of labels; NULL: the last one */
+    const char *const *labels;     /**< in place of .label: several columns of labels, all of numbers, which become one
+                                        component, f32 [num_labels], in this order, also with .separate */
+    int num_labels;                /**< 0: there is one, .label */
     const char *const *categories; /**< columns that have categories even if their cells are numbers */
     int num_categories;
     const char *like; /**< a CSV file whose columns, types and categories are used: for a test part, the file of the
@@ -72,8 +75,9 @@ MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_
 typedef struct csv_table {
     mst_csv *csv, *like; /* like: the file that defines the columns, often csv itself; NULL: the schema does */
     mst_schema schema;
-    mst_csv_column *column; /* [num_columns], the label last */
-    int num_columns;
+    mst_csv_column *column; /* [num_columns], the labels last */
+    int num_columns, num_labels;
+    int *label;          /* [num_labels], the places of the labels in LIKE; NULL: the schema has them */
     bool no_label;       /* the file has no column of labels */
     mst_tensor **tensor; /* [num_components] */
     int num_components;
@@ -85,9 +89,29 @@ static bool is_named(const char *const *names, int n, const char *name) {
     return false;
 }
 
+static int num_inputs(const csv_table *t) {
+    return t->num_columns - t->num_labels;
+}
+
+/* The number of columns without labels that the file does not have. */
+static int num_read(const csv_table *t) {
+    return t->no_label ? num_inputs(t) : t->num_columns;
+}
+
+/* Which of the labels is column I of the file; -1: it is none. */
+static int label_at(const csv_table *t, int i) {
+    for (int k = 0; k < t->num_labels; k++)
+        if (t->label[k] == i) return k;
+    return -1;
+}
+
+static bool is_label(const csv_table *t, int i) {
+    return label_at(t, i) >= 0;
+}
+
 static mst_status make_columns(csv_table *t, const mst_csv_options *o, int num_columns) {
     t->num_columns = num_columns;
-    t->num_components = o->separate ? num_columns : 2;
+    t->num_components = o->separate ? num_inputs(t) + 1 : 2;
     t->column = calloc((size_t)num_columns, sizeof *t->column);
     t->tensor = calloc((size_t)t->num_components + 1, sizeof *t->tensor); /* there may be weights */
     return t->column && t->tensor ? MST_OK : MST_NO_MEMORY("for %d columns", num_columns);
@@ -144,8 +168,8 @@ static mst_status check_parts(const char *parts) {
     return MST_OK;
 }
 
-/* Checks the names and parts of the dates in O, and that none of them is the column LABEL. */
-static mst_status check_dates(const csv_table *t, const mst_csv_options *o, int label) {
+/* Checks the names and parts of the dates in O, and that none of them is a column of labels. */
+static mst_status check_dates(const csv_table *t, const mst_csv_options *o) {
     for (int i = 0; i < o->num_dates; i++) {
         const char *parts;
         int column = 0;
@@ -156,7 +180,7 @@ static mst_status check_dates(const csv_table *t, const mst_csv_options *o, int 
         free(name);
         MST_TRY(status);
         MST_TRY(check_parts(parts));
-        if (column == label)
+        if (is_label(t, column))
             return MST_FAIL(MST_INVALID, "'%s': the column of labels, '%s', cannot be a date", mst_csv_name(t->like),
                             mst_csv_header(t->like, column));
     }
@@ -175,7 +199,7 @@ static int count_dates(const csv_table *t, const mst_csv_options *o, const char 
 }
 
 /* Checks that no column is in more than one list of O. */
-static mst_status check_lists(const csv_table *t, const mst_csv_options *o, int label) {
+static mst_status check_lists(const csv_table *t, const mst_csv_options *o) {
     for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
         const char *header = mst_csv_header(t->like, i), *option[4];
         char shown[MST_CSV_SHOWN];
@@ -195,7 +219,7 @@ static mst_status check_lists(const csv_table *t, const mst_csv_options *o, int 
                 MST_INVALID,
                 "'%s': column %s is named twice in --dates: name it once with all parts, as born=year+month",
                 mst_csv_name(t->like), shown);
-        if (o->text && i != label && count && (dates || strcmp(option[0], "categories") == 0))
+        if (o->text && !is_label(t, i) && count && (dates || strcmp(option[0], "categories") == 0))
             return MST_FAIL(MST_INVALID,
                             "'%s': column %s is named in --%s, but with --text only the texts and the labels are read: "
                             "leave it out",
@@ -222,28 +246,43 @@ static bool is_weight(const mst_csv_options *o, const char *name) {
     return o->weight && strcmp(name, o->weight) == 0;
 }
 
-/* The weight is no input. With .text, all columns but that one and the label are dropped, too. */
-static bool is_dropped(const csv_table *t, const mst_csv_options *o, int i, int label) {
+/* The weight is no input. With .text, all columns but that one and the labels are dropped, too. */
+static bool is_dropped(const csv_table *t, const mst_csv_options *o, int i) {
     const char *name = mst_csv_header(t->like, i);
     return is_weight(o, name) || is_named(o->drop, o->num_drop, name) ||
-           (o->text && i != label && strcmp(name, o->text) != 0);
+           (o->text && !is_label(t, i) && strcmp(name, o->text) != 0);
 }
 
-/* Finds the column of labels: that of .label, or the last one that is neither dropped nor the text nor the weight. */
-static mst_status find_label(const csv_table *t, const mst_csv_options *o, int *label) {
-    *label = -1;
-    for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
+/* Finds label K, the column NAME. */
+static mst_status find_label(csv_table *t, const mst_csv_options *o, int k, const char *name) {
+    char shown[MST_CSV_SHOWN];
+    int place;
+    MST_TRY(mst_csv_find(t->like, name, &place));
+    if (is_label(t, place))
+        return MST_FAIL(MST_INVALID, "'%s': column %s is named twice as a label: name it once", mst_csv_name(t->like),
+                        mst_csv_show(name, shown));
+    t->label[k] = place;
+    if (is_dropped(t, o, place))
+        return MST_FAIL(MST_INVALID, "'%s': the column of labels, '%s', cannot be dropped too", mst_csv_name(t->like),
+                        name);
+    if (o->text && strcmp(name, o->text) == 0)
+        return MST_FAIL(MST_INVALID, "'%s': column '%s' cannot be the label and the text", mst_csv_name(t->like), name);
+    return MST_OK;
+}
+
+/* Finds the columns of labels: those of .labels, or the last column that is neither dropped nor the text nor the
+ * weight. */
+static mst_status find_labels(csv_table *t, const mst_csv_options *o) {
+    t->num_labels = o->num_labels ? o->num_labels : 1;
+    t->label = malloc((size_t)t->num_labels * sizeof *t->label);
+    if (!t->label) return MST_NO_MEMORY("for %d columns of labels", t->num_labels);
+    for (int k = 0; k < t->num_labels; k++) t->label[k] = -1;
+    for (int k = 0; k < o->num_labels; k++) MST_TRY(find_label(t, o, k, o->labels[k]));
+    for (int i = 0; i < mst_csv_num_columns(t->like) && !o->num_labels; i++) {
         const char *name = mst_csv_header(t->like, i);
         const bool is_text = o->text && strcmp(name, o->text) == 0;
-        if (!is_named(o->drop, o->num_drop, name) && !is_text && !is_weight(o, name)) *label = i;
+        if (!is_named(o->drop, o->num_drop, name) && !is_text && !is_weight(o, name)) *t->label = i;
     }
-    if (o->label) MST_TRY(mst_csv_find(t->like, o->label, label));
-    if (o->label && is_dropped(t, o, *label, *label))
-        return MST_FAIL(MST_INVALID, "'%s': the column of labels, '%s', cannot be dropped too", mst_csv_name(t->like),
-                        o->label);
-    if (o->label && o->text && strcmp(o->label, o->text) == 0)
-        return MST_FAIL(MST_INVALID, "'%s': column '%s' cannot be the label and the text", mst_csv_name(t->like),
-                        o->label);
     return MST_OK;
 }
 
@@ -253,7 +292,7 @@ static mst_status check_weight(const csv_table *t, const mst_csv_options *o) {
     int ignored;
     if (!o->weight) return MST_OK;
     MST_TRY(mst_csv_find(t->like, o->weight, &ignored));
-    const bool is_other = (o->label && is_weight(o, o->label)) || (o->text && is_weight(o, o->text)) ||
+    const bool is_other = is_named(o->labels, o->num_labels, o->weight) || (o->text && is_weight(o, o->text)) ||
                           is_named(o->drop, o->num_drop, o->weight) || count_dates(t, o, o->weight) ||
                           is_named(o->categories, o->num_categories, o->weight);
     if (!is_other) return MST_OK;
@@ -263,9 +302,8 @@ static mst_status check_weight(const csv_table *t, const mst_csv_options *o) {
                     mst_csv_name(t->like), mst_csv_show(o->weight, shown));
 }
 
-/* Checks the names of columns in O. *LABEL is the column of labels, *COUNT the number of columns that are not
- * dropped. */
-static mst_status find_names(const csv_table *t, const mst_csv_options *o, int *label, int *count) {
+/* Checks the names of columns in O, and finds the labels. *COUNT is the number of columns that are not dropped. */
+static mst_status find_names(csv_table *t, const mst_csv_options *o, int *count) {
     int ignored;
     *count = 0;
     /* "" is a column without a name. Such columns at the end that have no text either were left out when the file was
@@ -275,10 +313,10 @@ static mst_status find_names(const csv_table *t, const mst_csv_options *o, int *
     for (int i = 0; i < o->num_categories; i++) MST_TRY(mst_csv_find(t->like, o->categories[i], &ignored));
     for (int i = 0; i < o->num_texts; i++) MST_TRY(mst_csv_find(t->like, o->texts[i], &ignored));
     MST_TRY(check_weight(t, o));
-    MST_TRY(find_label(t, o, label));
-    MST_TRY(check_dates(t, o, *label));
-    MST_TRY(check_lists(t, o, *label));
-    for (int i = 0; i < mst_csv_num_columns(t->like); i++) *count += !is_dropped(t, o, i, *label);
+    MST_TRY(find_labels(t, o));
+    MST_TRY(check_dates(t, o));
+    MST_TRY(check_lists(t, o));
+    for (int i = 0; i < mst_csv_num_columns(t->like); i++) *count += !is_dropped(t, o, i);
     if (o->text && *count < 2)
         return MST_FAIL(MST_INVALID, "'%s': has no column of labels beside the texts in '%s'", mst_csv_name(t->like),
                         o->text);
@@ -287,32 +325,50 @@ static mst_status find_names(const csv_table *t, const mst_csv_options *o, int *
         return MST_FAIL(MST_INVALID, "'%s': has 1 column%s, inputs and labels are due%s%s", mst_csv_name(t->like),
                         o->num_drop ? " that is not dropped" : "", o->num_drop ? "" : ": ",
                         o->num_drop ? "" : mst_csv_delimiter_hint(mst_csv_header(t->like, 0)));
+    if (*count <= t->num_labels && !o->separate)
+        return MST_FAIL(MST_INVALID, "'%s': all columns%s are labels: inputs are due", mst_csv_name(t->like),
+                        o->num_drop ? " that are not dropped" : "");
+    return MST_OK;
+}
+
+/* Several labels are one row of numbers. */
+static mst_status check_several_labels(const csv_table *t) {
+    char shown[MST_CSV_SHOWN];
+    for (int i = num_inputs(t); i < t->num_columns && t->num_labels > 1 && !t->no_label; i++)
+        if (t->column[i].type == MST_CSV_CATEGORIES || t->column[i].type == MST_CSV_TEXTS)
+            return MST_FAIL(MST_INVALID,
+                            "'%s': column %s is of classes, and several labels must all be numbers: train a model for "
+                            "it alone, write a column of 0 and 1 for each class, or take a network of a file with an "
+                            "output for each label",
+                            mst_csv_name(t->like), mst_csv_show(t->column[i].name, shown));
     return MST_OK;
 }
 
 static mst_status find_columns(csv_table *t, const mst_csv_options *o) {
-    int label, count, place = 0;
+    int count, place = 0;
     mst_csv_date_part part[MST_CSV_NUM_DATE_PARTS];
-    MST_TRY(find_names(t, o, &label, &count));
+    MST_TRY(find_names(t, o, &count));
     for (int i = 0; i < mst_csv_num_columns(t->like); i++)
-        if (!is_dropped(t, o, i, label)) count += parts_of(t, o, i, part) - 1;
+        if (!is_dropped(t, o, i)) count += parts_of(t, o, i, part) - 1;
     MST_TRY(make_columns(t, o, count));
     for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
-        if (is_dropped(t, o, i, label)) continue;
+        if (is_dropped(t, o, i)) continue;
+        const int label = label_at(t, i);
         const int parts = parts_of(t, o, i, part);
         for (int p = 0; p < parts; p++) {
-            mst_csv_column *column = &t->column[i == label ? t->num_columns - 1 : place++];
-            *column = (mst_csv_column){.missing = o->missing, .is_label = i == label, .part = part[p]};
-            if (i == label && o->inputs_only)
+            mst_csv_column *column = &t->column[label >= 0 ? num_inputs(t) + label : place++];
+            *column = (mst_csv_column){.missing = o->missing, .is_label = label >= 0, .part = part[p]};
+            if (label >= 0 && o->inputs_only)
                 *column = (mst_csv_column){.name = mst_csv_header(t->like, i), .place = i, .is_label = true};
             else
-                MST_TRY(find_column(t, o, i, o->separate || i == label, column));
+                MST_TRY(find_column(t, o, i, o->separate || label >= 0, column));
         }
     }
     t->no_label = o->inputs_only;
     t->num_components -= t->no_label;
+    MST_TRY(check_several_labels(t));
     if (o->decimal || o->thousands) return MST_OK;
-    return mst_csv_columns_check(t->like, t->column, t->num_columns - t->no_label, false);
+    return mst_csv_columns_check(t->like, t->column, num_read(t), false);
 }
 
 static bool has_column(const mst_csv *csv, const char *name) {
@@ -324,10 +380,10 @@ static bool has_column(const mst_csv *csv, const char *name) {
 /* Replaces the schema's names of the text and label columns by those of the options: this file may use other names. */
 static mst_status rename_columns(csv_table *t, const mst_csv_options *o) {
     mst_schema_column *column = t->schema.column;
-    const int label = t->schema.num_columns - 1;
+    const int label = t->schema.num_columns - t->schema.num_labels;
     for (int i = 0; i < label && *o->text; i++)
         if (strcmp(column[i].type, "text") == 0) column[i].name = o->text;
-    if (o->label) column[label].name = o->label;
+    for (int k = 0; k < o->num_labels && k < t->schema.num_labels; k++) column[label + k].name = o->labels[k];
     if (label < 1 || strcmp(column[0].name, column[label].name) != 0) return MST_OK;
     return MST_FAIL(MST_INVALID, "'%s': column '%s' cannot be the label and the text", mst_csv_name(t->csv),
                     column[label].name);
@@ -342,6 +398,27 @@ static void rewrite_notation(const mst_csv_options *o, mst_csv_notation *notatio
     notation->thousands = o->thousands ? o->thousands : o->decimal == ',' ? '.' : ',';
 }
 
+/* The labels of the options, if there are any, must be those of the schema. */
+static mst_status check_known_labels(const csv_table *t, const mst_csv_options *o) {
+    const mst_schema_column *label = t->schema.column + t->schema.num_columns - t->schema.num_labels;
+    if (o->num_labels && o->num_labels != t->schema.num_labels)
+        return MST_FAIL(MST_INVALID, "'%s': %d column%s of labels %s named here, and there were %d in training",
+                        mst_csv_name(t->csv), o->num_labels, o->num_labels == 1 ? "" : "s",
+                        o->num_labels == 1 ? "is" : "are", t->schema.num_labels);
+    for (int k = 0; k < o->num_labels; k++)
+        if (strcmp(o->labels[k], label[k].name) != 0)
+            return MST_FAIL(MST_INVALID, "'%s': the column of labels is '%s' here, and was '%s' in training",
+                            mst_csv_name(t->csv), o->labels[k], label[k].name);
+    return MST_OK;
+}
+
+/* Whether the file has one of the labels of the schema. */
+static bool has_label(const csv_table *t) {
+    for (int i = num_inputs(t); i < t->num_columns; i++)
+        if (has_column(t->csv, t->schema.column[i].name)) return true;
+    return false;
+}
+
 static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
     if (o->like || o->num_categories || (o->num_texts && !o->text) || o->num_drop || o->num_dates)
         return MST_FAIL(
@@ -350,19 +427,17 @@ static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
             ".dates");
     MST_TRY(mst_schema_read(o->schema, &t->schema));
     if (o->text) MST_TRY(rename_columns(t, o));
-    const int label = t->schema.num_columns - 1;
-    const char *name = t->schema.column[label].name;
+    t->num_labels = t->schema.num_labels;
+    const int label = t->schema.num_columns - t->num_labels;
     if (label < 1 && !o->separate) return MST_FAIL(MST_INVALID, "schema: it is not of a table: it has 1 column");
-    if (o->label && strcmp(o->label, name) != 0)
-        return MST_FAIL(MST_INVALID, "'%s': the column of labels is '%s' here, and was '%s' in training",
-                        mst_csv_name(t->csv), o->label, name);
+    MST_TRY(check_known_labels(t, o));
     MST_TRY(make_columns(t, o, t->schema.num_columns));
     for (int i = 0; i < t->num_columns; i++) {
         MST_TRY(mst_csv_column_from_schema(&t->schema.column[i], i, &t->column[i]));
         rewrite_notation(o, &t->column[i].notation);
         if (t->column[i].type == MST_CSV_TEXTS && !o->separate && i < label) return refuse_text(t->column[i].name);
     }
-    t->no_label = o->inputs_only || !has_column(t->csv, name);
+    t->no_label = o->inputs_only || !has_label(t);
     t->num_components -= t->no_label;
     return MST_OK;
 }
@@ -379,7 +454,7 @@ static mst_status place_of(const csv_table *t, int i, int *place) {
 /* A '.' or ',' in a number may be a decimal mark, or stand between thousands. The file that defines the columns was
  * already checked for this; checks the file of the rows too, if it is another one. */
 static mst_status check_new_points(const csv_table *t, const mst_csv_options *o) {
-    const int n = t->num_columns - t->no_label;
+    const int n = num_read(t);
     if (t->like == t->csv || o->decimal || o->thousands) return MST_OK;
     mst_csv_column *placed = malloc((size_t)t->num_columns * sizeof *placed);
     if (!placed) return MST_NO_MEMORY("for %d columns", n);
@@ -391,16 +466,20 @@ static mst_status check_new_points(const csv_table *t, const mst_csv_options *o)
     return status;
 }
 
-static mst_status read_inputs(csv_table *t) {
-    const int64_t rows = mst_csv_num_rows(t->csv), n = t->num_columns - 1;
-    MST_TRY(mst_tensor_create(MST_F32, MST_SHAPE(rows, n), &t->tensor[0]));
+/* Reads the N columns from FIRST on into component C, f32 [rows, n]. */
+static mst_status read_numbers(csv_table *t, int first, int n, int c) {
+    MST_TRY(mst_tensor_create(MST_F32, MST_SHAPE(mst_csv_num_rows(t->csv), n), &t->tensor[c]));
     for (int i = 0; i < n; i++) {
         int place;
-        MST_TRY(place_of(t, i, &place));
-        float *dst = (float *)mst_tensor_data(t->tensor[0]) + i;
-        MST_TRY(mst_csv_column_read_f32(t->csv, place, &t->column[i], dst, n));
+        MST_TRY(place_of(t, first + i, &place));
+        float *dst = (float *)mst_tensor_data(t->tensor[c]) + i;
+        MST_TRY(mst_csv_column_read_f32(t->csv, place, &t->column[first + i], dst, n));
     }
     return MST_OK;
+}
+
+static mst_status read_inputs(csv_table *t) {
+    return read_numbers(t, 0, num_inputs(t), 0);
 }
 
 /* Reads column I alone into component C. */
@@ -419,7 +498,7 @@ static mst_status read_column(csv_table *t, int i, int c) {
 }
 
 static mst_status name_classes(const csv_table *t, bool separate, mst_dataset **dataset) {
-    for (int i = separate ? 0 : t->num_columns - 1; i < t->num_columns - t->no_label; i++) {
+    for (int i = separate ? 0 : num_inputs(t); i < num_read(t); i++) { /* several labels are no categories */
         const mst_csv_column *column = &t->column[i];
         mst_dataset *named;
         if (column->type != MST_CSV_CATEGORIES) continue;
@@ -436,7 +515,7 @@ static mst_status add_schema(const csv_table *t, mst_dataset **dataset) {
     mst_dataset *described = NULL;
     if (!columns) return MST_NO_MEMORY("for a schema");
     for (int i = 0; i < t->num_columns; i++) columns[i] = mst_csv_column_to_schema(&t->column[i]);
-    mst_status status = mst_schema_write(columns, t->num_columns, &text);
+    mst_status status = mst_schema_write(columns, t->num_columns, t->num_labels, &text);
     if (!status) status = mst_dataset_add_schema(*dataset, text, &described);
     free(columns);
     MST_TRY(status);
@@ -483,9 +562,11 @@ static mst_status read_weights(csv_table *t, const mst_csv_options *o) {
 }
 
 static mst_status read_values(csv_table *t, const mst_csv_options *o) {
+    const int n = num_inputs(t), component = o->separate ? n : 1; /* of the labels */
     if (!o->separate) MST_TRY(read_inputs(t));
-    for (int i = o->separate ? 0 : t->num_columns - 1; i < t->num_columns - t->no_label; i++)
-        MST_TRY(read_column(t, i, o->separate ? i : 1));
+    for (int i = 0; i < n && o->separate; i++) MST_TRY(read_column(t, i, i));
+    if (!t->no_label)
+        MST_TRY(t->num_labels > 1 ? read_numbers(t, n, t->num_labels, component) : read_column(t, n, component));
     return o->weight && !t->no_label ? read_weights(t, o) : MST_OK;
 }
 
@@ -498,7 +579,7 @@ static mst_status csv_source_make(csv_table *t, const char *path, const mst_csv_
     MST_TRY(o->schema ? take_columns(t, o) : find_columns(t, o));
     for (int i = 0; i < t->num_columns; i++) {
         mst_csv_column *column = &t->column[i];
-        column->is_label = i == t->num_columns - 1;
+        column->is_label = i >= num_inputs(t);
         column->missing = o->missing;
         column->unknown_categories = o->unknown_categories && t->like != t->csv && !column->is_label;
     }
@@ -526,6 +607,8 @@ static mst_status check_csv_options(const mst_csv_options *o) {
     MST_TRY(check_names(o->texts, o->num_texts, "text"));
     MST_TRY(check_names(o->drop, o->num_drop, "dropped"));
     MST_TRY(check_names(o->dates, o->num_dates, "date"));
+    MST_TRY(check_names(o->labels, o->num_labels, "label"));
+    if (o->label && o->num_labels) return MST_FAIL(MST_INVALID, "from_csv: set .label or .labels, not both");
     if (o->decimal && o->decimal != '.' && o->decimal != ',')
         return MST_FAIL(MST_INVALID, "from_csv: decimal is '%c': it must be '.' or ','", o->decimal);
     if (o->thousands && !strchr(",.' ", o->thousands))
@@ -543,12 +626,14 @@ mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options
     if (!options) options = &defaults;
     MST_TRY(check_csv_options(options));
     mst_csv_options o = *options;
+    if (o.label) o.labels = &options->label, o.num_labels = 1;
     if (o.text) o.separate = true, o.texts = &options->text, o.num_texts = 1;
     const mst_status status = csv_source_make(&t, path, &o, out);
     for (int i = 0; t.column && i < t.num_columns; i++) mst_csv_column_free(&t.column[i]);
     for (int i = 0; t.tensor && i < t.num_components; i++) mst_tensor_release(t.tensor[i]);
     mst_schema_free(&t.schema);
     free(t.column);
+    free(t.label);
     free(t.tensor);
     if (t.like != t.csv) mst_csv_close(t.like);
     mst_csv_close(t.csv);

@@ -156,7 +156,7 @@ static mst_status write_schema(images *d) {
     const char *const *names = images_source_classes(&d->base, 1, &n);
     const mst_schema_column column = {
         .name = "class", .type = "category", .category = (const char **)(uintptr_t)names, .num_categories = n};
-    return mst_schema_write(&column, 1, &d->schema);
+    return mst_schema_write(&column, 1, 1, &d->schema);
 }
 
 /* Chooses the height and width by the first picture. */

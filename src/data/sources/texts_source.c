@@ -232,7 +232,7 @@ static mst_status name_labels(const texts *t, mst_dataset **dataset) {
     MST_TRY(mst_dataset_name_classes(*dataset, 1, columns[1].category, columns[1].num_categories, &named));
     mst_dataset_release(*dataset);
     *dataset = named;
-    MST_TRY(mst_schema_write(columns, 2, &text));
+    MST_TRY(mst_schema_write(columns, 2, 1, &text));
     MST_TRY(mst_dataset_add_schema(named, text, &described));
     mst_dataset_release(named);
     *dataset = described;

@@ -169,7 +169,7 @@ static mst_status describe_rows(const csv_names *t, mst_dataset **dataset) {
     mst_dataset *next;
     if (!columns) return MST_NO_MEMORY("for a schema");
     for (int i = 0; i < t->num_columns; i++) columns[i] = mst_csv_column_to_schema(&t->column[i]);
-    mst_status status = mst_schema_write(columns, t->num_columns, &text);
+    mst_status status = mst_schema_write(columns, t->num_columns, 1, &text);
     free(columns);
     if (!status) status = mst_dataset_add_schema(*dataset, text, &next);
     MST_TRY(status);

@@ -39,6 +39,8 @@ static bool is_file(const char *argument) {
 static mst_csv_options csv_options(const mst_data_options *o) {
     if (!o) return (mst_csv_options){0};
     return (mst_csv_options){.label = o->label,
+                             .labels = o->labels,
+                             .num_labels = o->num_labels,
                              .weight = o->weight,
                              .schema = o->schema,
                              .delimiter = o->delimiter,
@@ -97,12 +99,12 @@ static mst_status open_names(const char *argument, bool alone, bool test, const 
                              mst_dataset **out) {
     char train_path[PATH_SIZE], test_path[PATH_SIZE];
     bool has_labels;
-    const char *option = o->label            ? "label"
-                         : o->weight         ? "sample-weight"
-                         : o->num_categories ? "categories"
-                         : o->num_dates      ? "dates"
-                         : o->text           ? "text"
-                                             : NULL;
+    const char *option = o->label || o->num_labels ? "label"
+                         : o->weight               ? "sample-weight"
+                         : o->num_categories       ? "categories"
+                         : o->num_dates            ? "dates"
+                         : o->text                 ? "text"
+                                                   : NULL;
     if (option)
         return MST_FAIL(MST_INVALID,
                         "data: 'csv:%s': its columns go by the names of the model's %d inputs and %d outputs: leave "
@@ -126,7 +128,8 @@ static mst_status open_names(const char *argument, bool alone, bool test, const 
  * input are not counted, because it cannot be read twice. */
 static mst_status open_whole(const char *path, const mst_csv_options *table, const mst_data_options *options,
                              mst_dataset **out) {
-    if (options->input_columns && !table->schema && !table->label && !table->num_drop && strcmp(path, "-") != 0) {
+    if (options->input_columns && !table->schema && !table->label && !table->num_labels && !table->num_drop &&
+        strcmp(path, "-") != 0) {
         MST_TRY(mst_csv_inputs_open(path, options, out));
         if (*out) return MST_OK;
     }

@@ -142,7 +142,7 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
     if (o->encoding && !(kind->takes & MST_SPEC_ENCODING))
         return MST_FAIL(MST_INVALID, "data: '%s' has no text in an encoding: encoding is for csv:FILE and texts:PATH",
                         spec);
-    if (o->label && !(kind->takes & MST_SPEC_TABLE))
+    if ((o->label || o->num_labels) && !(kind->takes & MST_SPEC_TABLE))
         return MST_FAIL(MST_INVALID, "data: '%s' has no column of labels to choose: label is for csv:FILE", spec);
     if ((o->image_size || o->channels) && !(kind->takes & MST_SPEC_IMAGE_SIZE))
         return MST_FAIL(MST_INVALID,

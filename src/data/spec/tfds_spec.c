@@ -66,7 +66,7 @@ static mst_status tfds_spec_name(const mst_tfds_info *info, mst_dataset *rows, m
     if (names && n != label->num_classes)
         status = MST_FAIL(MST_CORRUPT, "'%s': has %lld names, features.json says that there are %lld classes", path,
                           (long long)n, (long long)label->num_classes);
-    if (!status && names) status = mst_schema_write(&column, 1, &schema);
+    if (!status && names) status = mst_schema_write(&column, 1, 1, &schema);
     if (!status) status = names ? mst_dataset_add_schema(named, schema, out) : MST_OK;
     if (!status && !names) *out = mst_dataset_retain(named);
     mst_dataset_release(named);

@@ -46,6 +46,12 @@ static mst_status add_text(table *t, const char *text) {
     return write_csv_add(t, "\"", 1);
 }
 
+/* Whether label I is one of several, and was read from a column of integers. */
+static bool is_integers(const table *t, int64_t i) {
+    const int n = t->schema.num_labels;
+    return n > 1 && strcmp(t->schema.column[t->schema.num_columns - n + i].type, "integer") == 0;
+}
+
 /* A label that is a float stays one: 2 is written as 2.0. */
 static mst_status add_float(table *t, int component, int64_t i, double value) {
     char text[MST_NUMBER_TEXT + 2];
@@ -57,7 +63,7 @@ static mst_status add_float(table *t, int component, int64_t i, double value) {
         mst_number_print_f64(value, text);
     else
         mst_number_print_f32((float)value, text);
-    if (component && !strpbrk(text, ".e")) memcpy(text + strlen(text), ".0", 3);
+    if (component && !is_integers(t, i) && !strpbrk(text, ".e")) memcpy(text + strlen(text), ".0", 3);
     return write_csv_add(t, text, strlen(text));
 }
 
@@ -171,20 +177,22 @@ static mst_status check_names(const char *const *names, int64_t n) {
 /* Takes the schema of the dataset, if it has one that fits a table. */
 static mst_status take_schema(table *t) {
     const char *text = mst_dataset_schema(t->rows);
-    const int64_t columns = mst_shape_count(t->rows->row[0].shape) + 1;
     if (!text || t->rows->num_components < 2) return MST_OK;
+    const int64_t labels = mst_shape_count(t->rows->row[1].shape);
+    const int64_t columns = mst_shape_count(t->rows->row[0].shape) + labels;
     MST_TRY(mst_schema_read(text, &t->schema));
-    if (t->schema.num_columns != columns) mst_schema_free(&t->schema);
+    if (t->schema.num_columns != columns || t->schema.num_labels != labels) mst_schema_free(&t->schema);
     for (int i = 0; i < t->schema.num_columns; i++)
         MST_TRY(check_names(t->schema.column[i].category, t->schema.column[i].num_categories));
     return MST_OK;
 }
 
-static mst_status write_csv_check(const mst_dataset *part) {
+static mst_status write_csv_check(const table *t) {
+    const mst_dataset *part = t->rows;
     char shape[MST_SHAPE_TEXT];
     int64_t n = 0;
     if (part->num_components < 2) return MST_OK;
-    if (mst_shape_count(part->row[1].shape) != 1)
+    if (mst_shape_count(part->row[1].shape) != 1 && !t->schema.column)
         return MST_FAIL(MST_UNIMPLEMENTED, "csv: labels are of shape %s, a table has one column of them",
                         mst_shape_print(part->row[1].shape, shape, sizeof shape));
     const char *const *names = mst_dataset_classes(part, 1, &n);
@@ -208,8 +216,8 @@ static mst_status write_file(table *t, const char *path) {
 
 static mst_status write_part(const char *path, mst_dataset *part) {
     table t = {.rows = part};
-    MST_TRY(write_csv_check(part));
     mst_status status = take_schema(&t);
+    if (!status) status = write_csv_check(&t);
     if (!status) status = write_file(&t, path);
     mst_schema_free(&t.schema);
     mst_tensor_release(t.cell[0]);
