@@ -7,7 +7,8 @@
  *  "date" has a "part", the number that is taken from a date: "year", "month", "weekday" or "seconds". Its "first" says
  *  whether 3/4/2024 begins with the "day" or the "month".
  *
- *  The column of labels is the last one. If there are several, they are the last ones, and "labels" says how many. Text that is not UTF-8 is written as {"hex": "636166e9"}.
+ *  The column of labels is the last one. If there are several, they are the last ones, and "labels" says how many.
+ *  Text that is not UTF-8 is written as {"hex": "636166e9"}.
  */
 #ifndef MUSTER_DATA_SCHEMA_H
 #define MUSTER_DATA_SCHEMA_H

@@ -3,20 +3,18 @@
  * messages, the line on which each row begins is kept. */
 #include "format/csv.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/no_memory.h"
+#include "base/standard_input.h"
 #include "format/encoding.h"
 #include "format/stream.h"
 
-#define STANDARD_INPUT "standard input"
 enum { MOST_COLUMNS = 100000, LIST_TEXT = 512, READ_AHEAD = 1 << 20 };
 
 /* Cells are unquoted in place, which only makes them shorter, and end with a NUL where their delimiter was. */
@@ -289,17 +287,6 @@ static mst_status growing_text_extend(growing_text *t, const char *name) {
     return MST_OK;
 }
 
-static mst_status read_standard_input(growing_text *t) {
-    for (ssize_t got = 1; got;) {
-        MST_TRY(growing_text_extend(t, STANDARD_INPUT));
-        got = read(STDIN_FILENO, t->data + t->size, READ_AHEAD);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return MST_FAIL(MST_IO, "'" STANDARD_INPUT "' cannot be read: %s", strerror(errno));
-        t->size += (size_t)got;
-    }
-    return growing_text_extend(t, STANDARD_INPUT);
-}
-
 static mst_status inflate_all(const char *name, const growing_text *from, growing_text *to) {
     mst_bytes bytes;
     mst_stream *stream = NULL;
@@ -319,12 +306,10 @@ static mst_status inflate_all(const char *name, const growing_text *from, growin
 /* Reads the file at PATH, or standard input. A file that begins like gzip is decompressed. */
 static mst_status csv_read_bytes(const char *path, const char *name, growing_text *t) {
     void *data;
-    if (strcmp(path, "-") == 0) {
-        MST_TRY(read_standard_input(t));
-    } else {
-        MST_TRY(mst_file_read(path, PTRDIFF_MAX, &data, &t->size)); /* has room for one more byte */
-        t->data = data;
-    }
+    /* both have room for one more byte */
+    MST_TRY(mst_standard_input_is(path) ? mst_standard_input_read(&data, &t->size)
+                                        : mst_file_read(path, PTRDIFF_MAX, &data, &t->size));
+    t->data = data;
     if (t->size < 2 || memcmp(t->data, "\x1f\x8b", 2) != 0) return MST_OK;
     growing_text plain = {0};
     const mst_status status = inflate_all(name, t, &plain);
@@ -334,7 +319,7 @@ static mst_status csv_read_bytes(const char *path, const char *name, growing_tex
 }
 
 mst_status mst_csv_read(const char *path, const mst_csv_format *format, mst_csv **out) {
-    const char *name = strcmp(path, "-") == 0 ? STANDARD_INPUT : path;
+    const char *name = mst_standard_input_name(path);
     growing_text text = {0};
     *out = NULL;
     const mst_status status = csv_read_bytes(path, name, &text);

@@ -76,7 +76,8 @@ const option saved_model_options[] = {
          "csv: the column of the examples' weights, by which evaluate multiplies their losses (default: all have the "
          "weight 1)"},
     {"text", OPTION_TEXT, AT(text), "COLUMN",
-     .help = "csv: the column of texts, where it has another name than in training (default: as there)"},
+     .help = "csv: the column of texts, where it has another name than in training (default: as there); predict "
+             "without --data: -: texts on standard input, as --data texts:- reads them"},
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C",
      .help = "csv: what is between cells: a character, or tab (default: as in training)"},
     {"comment", OPTION_TEXT, AT(table.comment), "C",

@@ -124,6 +124,10 @@ static int predict_run(const command_call *call) {
     o->saved.predicts = true;
     o->saved.pictures = call->positional;
     o->saved.num_pictures = call->num_positional;
+    if (standard_output_is(o->saved.text) && !o->saved.data && !o->saved.data_dir) { /* "-" */
+        o->saved.data = "texts:-";
+        o->saved.text = NULL;
+    }
     if (o->saved.num_pictures && (o->saved.data || o->saved.data_dir))
         return command_fail(EXIT_USAGE, "'%s': pictures are predicted in place of --data: leave one of them out",
                             o->saved.pictures[0]);
@@ -156,7 +160,8 @@ const command command_predict = {
         "muster predict --load model.safetensors --data csv:new.csv\n"
         "muster predict --load model.keras photo.jpg holidays/*.png\n"
         "muster predict --checkpoint-dir run --out probabilities.npy\n"
-        "muster predict --load model.npz --data csv:- --out - < new.csv > predictions.csv",
+        "muster predict --load model.npz --data csv:- --out - < new.csv > predictions.csv\n"
+        "echo 'so good' | muster predict --load topics.keras --text -",
     .sections = sections,
     .options_size = sizeof(predict_options),
     .max_positional = COMMAND_MOST_POSITIONAL,

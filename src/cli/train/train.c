@@ -495,6 +495,7 @@ static int train_run(const command_call *call) {
     mst_dataset_release(t.train);
     for (int i = 0; i < MST_MAX_TARGETS; i++) free(t.names[i]);
     free(t.label_columns);
+    free(t.validation_spec);
     free(t.schema);
     for (int i = 0; i < MST_MAX_TARGETS; i++) free(t.class_weight[i]);
     name_map_free(&t.variables);

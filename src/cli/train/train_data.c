@@ -14,6 +14,7 @@
 #include "cli/train/missing_classes.h"
 #include "cli/train/train_augment.h"
 #include "data/column_report.h"
+#include "data/spec/validation_part.h"
 
 enum { MOST_FOUND_CLASSES = 1000, DEFAULT_MAX_TOKENS = 20000, DEFAULT_LENGTH = 300 };
 static const int64_t MOST_STEPS = 1000000000000000; /* the limit of --steps and of schedules */
@@ -237,11 +238,20 @@ static int open_other_parts(training *t) {
     return status ? status : check_part(t, o->validation_data, "validation", t->validation);
 }
 
+/* Takes the validation part beside the train part, unless the options say what the validation part is. */
+static int find_validation(training *t, train_options *o) {
+    if (o->validation_data || option_given(t->list, "validation-split")) return EXIT_DONE;
+    if (mst_validation_spec(t->data, &t->validation_spec)) return command_fail_library(EXIT_FAILED, NULL);
+    o->validation_data = t->validation_spec;
+    return EXIT_DONE;
+}
+
 /* O are the options of T. If the train part has square pictures, their size is used for all parts and is noted. */
 int train_data_open(training *t, train_options *o) {
     int status = train_data_open_part(t, "train", &t->train);
     if (!status && is_pictures(t) && are_square(mst_dataset_spec(t->train, 0).shape))
         o->image_size = mst_dataset_spec(t->train, 0).shape.dim[0];
+    if (!status) status = find_validation(t, o);
     if (!status) status = open_other_parts(t);
     return !status && is_table(t) ? check_columns(t) : status;
 }

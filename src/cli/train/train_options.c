@@ -130,7 +130,8 @@ static const option data_options[] = {
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
     {"validation-data", OPTION_TEXT, AT(validation_data), "SPEC", .noted = true,
      .help = "what is measured after each epoch, in the form of --data: its test part, and csv:FILE, images:DIR, "
-             "texts:PATH, or x and y of npz:FILE, as they are; columns, classes and words are those of --data"},
+             "texts:PATH, or x and y of npz:FILE, as they are; columns, classes and words are those of --data "
+             "(default: the part val, validation or valid beside the part train, if there is one)"},
     {"test-data", OPTION_TEXT, AT(test_data), "SPEC", .noted = true,
      .help = "the same for what is measured at the end (--evaluate, which it turns on, --confusion, --predict); muster "
              "evaluate takes it by default"},

@@ -184,7 +184,10 @@ static void print_start(const training *t) {
            number_text(mst_dataset_num_rows(t->train), examples));
     print_columns(t);
     column_notes_print(mst_dataset_schema(t->train), ", ");
-    printf("), %s over %s, batch %s", mst_strategy_names[t->strategy.kind], t->devices,
+    printf(")");
+    if (t->validation_spec)
+        printf(", validated on %s", mst_escape_line(t->validation_spec, strlen(t->validation_spec), data, sizeof data));
+    printf(", %s over %s, batch %s", mst_strategy_names[t->strategy.kind], t->devices,
            number_text(t->batch_size, batch));
     print_workers(t);
     printf(" in %d shard%s, ", t->strategy.num_shards, t->strategy.num_shards == 1 ? "" : "s");
@@ -235,6 +238,7 @@ static mst_status write_start(const training *t) {
     json_add(&event, "", "parameter_bytes", json_integer(kept_bytes(t, WEIGHTS_AND_SLOTS)));
     json_add(&event, "", "data", json_text(t->data));
     json_add(&event, "", "examples", json_integer(mst_dataset_num_rows(t->train)));
+    if (t->validation_spec) json_add(&event, "", "validation_data", json_text(t->validation_spec));
     if (mst_dataset_num_corrupt(t->train))
         json_add(&event, "", "skipped_corrupt", json_integer(mst_dataset_num_corrupt(t->train)));
     add_columns(t, &event);

@@ -4,7 +4,8 @@
  *  - a folder with a folder for each class, PATH/sport/1.txt: each file is one text;
  *  - a folder of files, each of which is a class, PATH/science: its texts are separated by lines with only a %, as in
  *    the files of `fortune`;
- *  - a file of such texts, or of one text; then there is no component 1.
+ *  - a file of such texts, or of one text; then there is no component 1;
+ *  - "-", such texts on standard input, which can be read only once.
  *
  *  With a schema that names none of the files in a folder, each of these files is one text, and there is no component 1
  *  either.
@@ -33,6 +34,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_texts(const char *path, const ms
 #include "base/ending.h"
 #include "base/file.h"
 #include "base/no_memory.h"
+#include "base/standard_input.h"
 #include "data/dataset.h"
 #include "data/nested.h"
 #include "data/schema.h"
@@ -161,7 +163,9 @@ static mst_status read_file(texts *t, const char *path, bool is_one_text, int64_
     void *bytes;
     size_t size;
     MST_TRY(mst_grow(&t->file, sizeof *t->file, t->num_files + 1, &t->file_capacity));
-    MST_TRY(mst_file_read(path, MOST_BYTES, &bytes, &size));
+    MST_TRY(mst_standard_input_is(path) ? mst_standard_input_read(&bytes, &size)
+                                        : mst_file_read(path, MOST_BYTES, &bytes, &size));
+    path = mst_standard_input_name(path);
     char *data = bytes;
     const mst_status status = mst_encoding_decode(path, t->encoding, &data, &size);
     t->file[t->num_files++] = data;
@@ -261,14 +265,14 @@ static mst_status make_dataset(const texts *t, mst_dataset **out) {
 }
 
 static mst_status texts_source_make(texts *t, const char *path, const mst_texts_options *o, mst_dataset **out) {
-    const bool has_classes = mst_is_folder(path);
+    const bool has_classes = !mst_standard_input_is(path) && mst_is_folder(path);
     if (o && o->schema && has_classes) MST_TRY(mst_schema_read(o->schema, &t->schema));
     MST_TRY(has_classes ? read_folder(t, path) : read_file(t, path, false, 0));
     if (t->num_texts) return make_dataset(t, out);
     return MST_FAIL(MST_NOT_FOUND,
                     "'%s': has no texts: a folder of text files for each class is due, or files of texts "
                     "with lines of %% between them",
-                    path);
+                    mst_standard_input_name(path));
 }
 
 mst_status mst_dataset_from_texts(const char *path, const mst_texts_options *options, mst_dataset **out) {

@@ -1,5 +1,6 @@
 /* csv:FILE is a table, which has a header unless .no_header is set; csv:- is one on standard input; csv:PREFIX stands
- * for PREFIX-train.csv and PREFIX-test.csv, or their compressed forms PREFIX-train.csv.gz and PREFIX-test.csv.gz. For
+ * for PREFIX-train.csv, PREFIX-val.csv and PREFIX-test.csv, or their compressed forms PREFIX-train.csv.gz and so on;
+ * csv:DIR for DIR/train.csv and so on. For
  * models with several inputs or outputs, columns are found by their names (csv_names.h). */
 #include <stdio.h>
 #include <string.h>
@@ -8,12 +9,24 @@
 
 #include "data/spec/csv_names.h"
 #include "data/spec/data_spec.h"
+#include "data/spec/validation_part.h"
 #include "data/text/text_data.h"
 #include "data/text/text_schema.h"
 
 enum { PATH_SIZE = 4096 };
 
+/* Whether PREFIX is a folder with a file PART.csv, which is plain or gzip. Its path goes to PATH. */
+static bool is_in_folder(const char *prefix, const char *part, char path[PATH_SIZE]) {
+    const int size = snprintf(path, PATH_SIZE, "%s/%s.csv.gz", prefix, part);
+    if (size < 0 || size >= PATH_SIZE) return false;
+    path[size - (int)strlen(".gz")] = '\0';
+    if (access(path, F_OK) == 0) return true;
+    path[size - (int)strlen(".gz")] = '.';
+    return access(path, F_OK) == 0;
+}
+
 static mst_status part_path(const char *prefix, const char *part, char path[PATH_SIZE]) {
+    if (is_in_folder(prefix, part, path)) return MST_OK;
     const int size = snprintf(path, PATH_SIZE, "%s-%s.csv.gz", prefix, part);
     if (size < 0 || size >= PATH_SIZE) return MST_FAIL(MST_INVALID, "data: the prefix '%.80s...' is too long", prefix);
     char *const gz = path + size - strlen(".gz");
@@ -157,13 +170,24 @@ static mst_status csv_spec_open_part(const char *argument, bool test, const mst_
     return open_table(test_path, &o, options, out);
 }
 
+/* The validation part beside a train part. */
+static bool csv_spec_validation(const char *argument, char *path, size_t size) {
+    char file[PATH_SIZE];
+    if (is_file(argument) || part_path(argument, "train", file)) return false;
+    for (int i = 0; mst_validation_names[i]; i++)
+        if (!part_path(argument, mst_validation_names[i], file)) return snprintf(path, size, "%s", file) < (int)size;
+    return false;
+}
+
 const mst_data_spec mst_data_spec_csv = {
     .form = "csv:FILE",
     .help =
-        "a table with a header, plain or gzip; - is standard input; or PREFIX of PREFIX-train.csv, PREFIX-test.csv; of "
+        "a table with a header, plain or gzip; - is standard input; or PREFIX of PREFIX-train.csv, PREFIX-val.csv, "
+        "PREFIX-test.csv, or DIR of DIR/train.csv and so on; of "
         "a "
         "network with several inputs or outputs, columns by their names: left, or left_0, left_1",
     .suffix = ".csv",
     .takes = MST_SPEC_TABLE | MST_SPEC_TEXTS | MST_SPEC_NAMES | MST_SPEC_ENCODING,
+    .validation = csv_spec_validation,
     .open_with = csv_spec_open_part,
 };

@@ -7,10 +7,12 @@
 #include "base/ending.h"
 #include "base/failure.h"
 #include "base/folder.h"
+#include "base/no_memory.h"
 #include "data/nested.h"
 #include "data/spec/data_spec.h"
+#include "data/spec/validation_part.h"
 
-enum { WORD_SIZE = 64, LIST_SIZE = 512, MOST_KINDS = 63 };
+enum { WORD_SIZE = 64, LIST_SIZE = 512, MOST_KINDS = 63, PATH_SIZE = 4096 };
 
 /* The length of the name of KIND, including the colon if an argument follows. */
 static size_t name_size(const mst_data_spec *kind) {
@@ -198,6 +200,20 @@ mst_status mst_dataset_open_with(const char *spec, const char *part, const mst_d
         return takes_argument ? explain(*kind, spec + size, status) : status;
     }
     return data_spec_unknown(spec);
+}
+
+mst_status mst_validation_spec(const char *spec, char **out) {
+    char path[PATH_SIZE];
+    *out = NULL;
+    for (const mst_data_spec *const *kind = mst_data_spec_table; *kind; kind++) {
+        const size_t size = name_size(*kind);
+        if (strncmp(spec, (*kind)->form, size) != 0) continue;
+        if (!(*kind)->validation || !(*kind)->validation(spec + size, path, sizeof path)) return MST_OK;
+        if (asprintf(out, "%.*s%s", (int)size, spec, path) >= 0) return MST_OK;
+        *out = NULL;
+        return MST_NO_MEMORY("for the name of the validation part");
+    }
+    return MST_OK;
 }
 
 mst_dataset *mst_data_open_with(const char *spec, const char *part, const mst_data_options *options) {

@@ -26,6 +26,9 @@ typedef struct mst_data_spec {
     const char *suffix;
     /** Whether this kind can read PATH, for kinds without a suffix of their own. May be NULL. */
     bool (*holds)(const char *path);
+    /** Writes the argument of the validation part of ARGUMENT to PATH, of SIZE bytes. False: there is none. NULL:
+     *  this kind has none. */
+    bool (*validation)(const char *argument, char *path, size_t size);
     unsigned takes; /**< the options that this kind takes, as bits MST_SPEC_... */
 
     /* At most one of open and open_with is set. If neither is, the kind is not supported yet. */

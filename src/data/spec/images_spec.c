@@ -5,6 +5,7 @@
 #include "base/folder.h"
 #include "data/sources/image_folder.h"
 #include "data/spec/data_spec.h"
+#include "data/spec/validation_part.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -51,8 +52,9 @@ static bool images_spec_holds(const char *path) {
 
 const mst_data_spec mst_data_spec_images = {
     .form = "images:DIR",
-    .help = "PNG and JPEG files in a folder for each class; or DIR/train/CLASS, DIR/test/CLASS",
+    .help = "PNG and JPEG files in a folder for each class; or DIR/train/CLASS, DIR/val/CLASS, DIR/test/CLASS",
     .holds = images_spec_holds,
     .takes = MST_SPEC_IMAGE_SIZE,
+    .validation = mst_validation_folder,
     .open_with = images_spec_open_part,
 };

@@ -1,10 +1,12 @@
 /* texts:PATH: text files, whose texts become numbers. PATH is a folder with a folder of files for each class, or with a
  * file for each class, in which lines of % separate texts. If there is a test part, these are in PATH/train and
- * PATH/test. With the schema of a training, PATH may also be a file, which has no labels. */
+ * PATH/test. With the schema of a training, PATH may also be a file, which has no labels, or -, standard input. */
 #include <stdio.h>
 
 #include "base/folder.h"
+#include "base/standard_input.h"
 #include "data/spec/data_spec.h"
+#include "data/spec/validation_part.h"
 #include "data/text/text_data.h"
 
 enum { PATH_SIZE = 4096 };
@@ -14,7 +16,7 @@ static mst_status open_folder(const char *path, const mst_data_options *options,
                                  .encoding = options ? options->encoding : NULL};
     mst_dataset *texts;
     MST_TRY(mst_dataset_from_texts(path, &o, &texts));
-    return mst_text_data_make(path, texts, options, out);
+    return mst_text_data_make(mst_standard_input_name(path), texts, options, out);
 }
 
 static mst_status open_test(const char *train_path, const char *test_path, const mst_data_options *options,
@@ -49,7 +51,9 @@ const mst_data_spec mst_data_spec_texts = {
     .form = "texts:PATH",
     .help =
         "text files in a folder for each class, or a file for each class with % lines between texts; or PATH/train, "
-        "PATH/test",
+        "PATH/val, "
+        "PATH/test; to predict, also a file of texts, or - for standard input",
     .takes = MST_SPEC_TEXTS | MST_SPEC_ENCODING,
+    .validation = mst_validation_folder,
     .open_with = texts_spec_open_part,
 };
