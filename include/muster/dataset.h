@@ -132,7 +132,7 @@ typedef struct mst_data_options {
     const char *weight; /**< the column of the examples' weights, as in mst_csv_options (csv) */
     /** Height and width of the pictures (images, tfds, tfrecord). 0: 224; MST_IMAGE_SIZE_FIT: as .fit of images. With
      *  both, pictures of a tfds folder that all have one size keep it. Records of tfrecord may hold elements instead of
-     *  PNG or JPEG files: they are refused if they have another size. */
+     *  picture files: they are refused if they have another size. */
     int64_t image_size;
     int64_t channels; /**< 1: gray; 3: red, green, blue (images, tfds, tfrecord); 0: 3; gray pictures of tfds: 1 */
     /** mst_dataset_schema of other data (csv, images, texts): columns, classes and tokens are numbered as there. Other

@@ -32,7 +32,7 @@ const command command_inspect = {
     .summary = "shows what is in files: keys, dtypes, shapes, counts, statistics, damage",
     .usage = "FILE... [options]",
     .notes =
-        "Shown are TFRecord, IDX, NPZ, CSV, PNG and JPEG files, checkpoints (PREFIX, PREFIX.index), safetensors, "
+        "Shown are TFRecord, IDX, NPZ, CSV and picture files, checkpoints (PREFIX, PREFIX.index), safetensors, "
         "models of Keras "
         "(.keras, .h5, JSON) and ONNX, event "
         "files, GraphDef files, text; and folders of checkpoints, of event files, of pictures in class folders. A file "

@@ -136,7 +136,7 @@ static mst_status check_count(const char *name, size_t size, mst_shape told) {
 
 mst_status mst_example_bytes_check(const char *name, const void *data, size_t size, mst_shape told, bool label) {
     const bool fits = told.ndim > 0 && mst_shape_count(told) == (int64_t)size;
-    const char *dtype = serialized_dtype(data, size), *kind = mst_other_picture(data, size, size);
+    const char *dtype = serialized_dtype(data, size), *kind = mst_other_picture(data, size);
     const char *file = array_file(data, size, fits);
     if (dtype)
         return MST_FAIL(
@@ -145,8 +145,9 @@ mst_status mst_example_bytes_check(const char *name, const void *data, size_t si
             "tf.train.FloatList or Int64List, and 'shape'",
             name, dtype);
     if (kind)
-        return MST_FAIL(MST_INVALID, "feature '%s' is bytes of a %s file, PNG and JPEG are read: convert the pictures",
-                        name, kind);
+        return MST_FAIL(MST_INVALID,
+                        "feature '%s' is bytes of a %s file, which is not read, only %s: convert the pictures", name,
+                        kind, MST_IMAGE_FORMATS);
     if (file)
         return MST_FAIL(MST_INVALID,
                         "feature '%s' is bytes of %s, which are not read: write its numbers, by tf.train.FloatList or "

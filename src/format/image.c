@@ -3,32 +3,55 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/bmp.h"
 #include "module/module.h"
 
-/* The first bytes of a codec's files. */
+/* The first bytes of a codec's files; `then` is what the bytes from the ninth on are. */
 typedef struct first_bytes {
-    const char *codec, *bytes;
+    const char *codec, *name, *bytes;
     size_t length;
+    const char *then;
 } first_bytes;
 
-static const first_bytes formats[] = {{"jpeg", "\xff\xd8\xff", 3}, {"png", "\x89PNG\r\n\x1a\n", 8}, {0}};
+/* BMP files have no codec: no library is needed for them. */
+static const first_bytes formats[] = {{"jpeg", "JPEG", "\xff\xd8\xff", 3, ""},
+                                      {"png", "PNG", "\x89PNG\r\n\x1a\n", 8, ""},
+                                      {"webp", "WebP", "RIFF", 4, "WEBP"},
+                                      {"gif", "GIF", "GIF87a", 6, ""},
+                                      {"gif", "GIF", "GIF89a", 6, ""},
+                                      {NULL, "BMP", "BM", 2, ""},
+                                      {NULL, NULL, "", 0, ""}};
 
-/* The format of files that begin with the bytes at DATA; its codec is NULL if there is none. */
+static bool begins_as(const void *data, size_t size, const first_bytes *format) {
+    enum { THEN = 8 };
+    const size_t more = strlen(format->then);
+    if (size < format->length || memcmp(data, format->bytes, format->length) != 0) return false;
+    if (more && (size < THEN + more || memcmp((const char *)data + THEN, format->then, more) != 0)) return false;
+    return format->codec || !format->name || mst_bmp_begins(data, size);
+}
+
+/* The format of files that begin with the bytes at DATA; its name is NULL if there is none. */
 static const first_bytes *find_format(const void *data, size_t size) {
     const first_bytes *format = formats;
-    while (format->codec && (size < format->length || memcmp(data, format->bytes, format->length) != 0)) format++;
+    while (!begins_as(data, size, format)) format++;
     return format;
 }
 
 bool mst_image_begins(const void *data, size_t size) {
-    return find_format(data, size)->codec != NULL;
+    return mst_image_format(data, size) != NULL;
+}
+
+const char *mst_image_format(const void *data, size_t size) {
+    return find_format(data, size)->name;
 }
 
 static mst_status find_codec(const void *data, size_t size, const mst_codec **out) {
-    const void *interface;
+    static const mst_codec bmp = {.decode = mst_bmp_decode};
+    const void *interface = &bmp;
     const first_bytes *format = find_format(data, size);
-    if (!format->codec) return MST_FAIL(MST_CORRUPT, "is neither a JPEG nor a PNG file: convert it, or take it out");
-    MST_TRY(mst_module_interface(format->codec, &interface));
+    if (!format->name)
+        return MST_FAIL(MST_CORRUPT, "is no picture that is read (%s): convert it, or take it out", MST_IMAGE_FORMATS);
+    if (format->codec) MST_TRY(mst_module_interface(format->codec, &interface));
     *out = interface;
     return MST_OK;
 }

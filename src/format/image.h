@@ -1,5 +1,6 @@
-/** Pictures in files: JPEG and PNG, recognised by their first bytes, decoded to rows of pixels. Each codec is a module
- *  (module/module.h) with the name of its format, loaded when the first picture of that format is read. */
+/** Pictures in files: JPEG, PNG, WebP, GIF and BMP, recognised by their first bytes, decoded to rows of pixels. A
+ *  codec that needs a library is a module (module/module.h) with the name of its format, loaded when the first picture
+ *  of that format is read. */
 #ifndef MUSTER_FORMAT_IMAGE_H
 #define MUSTER_FORMAT_IMAGE_H
 
@@ -39,17 +40,23 @@ typedef struct mst_image_want {
 } mst_image_want;
 
 /** Decodes the picture in SIZE bytes at DATA; NAME stands for the path in messages. Transparency is dropped, and 16
- *  bits become 8. *OUT is zero on failure: MST_CORRUPT if the bytes are no such picture, damaged or incomplete;
- *  MST_UNAVAILABLE if the codec's module cannot be loaded; MST_UNIMPLEMENTED for CMYK if gray is wanted. */
+ *  bits become 8. Of an animation it is the first frame. *OUT is zero on failure: MST_CORRUPT if the bytes are no such
+ *  picture, damaged or incomplete; MST_UNAVAILABLE if the codec's module cannot be loaded; MST_UNIMPLEMENTED for CMYK
+ *  if gray is wanted, and for a BMP in a form that is not read. */
 MST_CHECKED mst_status mst_image_decode(const char *name, const void *data, size_t size, const mst_image_want *want,
                                         mst_image *out);
 
-/** Whether the SIZE bytes at DATA begin like a JPEG or PNG file. */
+/** Whether the SIZE bytes at DATA begin like a file of one of these formats. */
 bool mst_image_begins(const void *data, size_t size);
+/** The name of the format that the SIZE bytes at DATA begin like: "JPEG", "PNG", "WebP", "GIF" or "BMP"; NULL: none. */
+const char *mst_image_format(const void *data, size_t size);
+/** The formats, for messages: "PNG, JPEG, WebP, GIF and BMP". */
+#define MST_IMAGE_FORMATS "PNG, JPEG, WebP, GIF and BMP"
 
 /** The interface of a codec's module. */
 typedef struct mst_codec {
-    /** As mst_image_decode. OUT has its channels set; the function sets the other members, on failure too. */
+    /** As mst_image_decode. OUT has the channels that are wanted; the function sets the other members, and may leave
+     *  pixels on failure. */
     mst_status (*decode)(const char *name, const void *data, size_t size, const mst_image_want *want, mst_image *out);
     /** As mst_png_encode (format/png_encode.h). NULL: the codec can only read. */
     mst_status (*encode)(const void *pixels, int64_t height, int64_t width, int64_t channels, void **data,
@@ -60,6 +67,9 @@ typedef struct mst_codec {
 MST_CHECKED mst_status mst_image_check_header(const char *name, size_t size, int64_t height, int64_t width);
 /** The same, and fails too if pixels with CHANNELS channels would need more than MST_IMAGE_MOST_BYTES. */
 MST_CHECKED mst_status mst_image_check(const char *name, size_t size, int64_t height, int64_t width, int channels);
+/** For codecs: makes red, green and blue of IMAGE gray, in its place, as Pillow's convert("L") does: 0.299 red, 0.587
+ *  green, 0.114 blue, in fixed point with 16 bits of fraction, rounded. */
+void mst_image_make_gray(mst_image *image);
 /** For codecs: checks the size as above, and allocates HEIGHT x WIDTH pixels for OUT. */
 MST_CHECKED mst_status mst_image_alloc(const char *name, size_t size, int64_t height, int64_t width, mst_image *out);
 

@@ -1,4 +1,4 @@
-/* A picture: PNG or JPEG. */
+/* A picture: PNG, JPEG, WebP, GIF or BMP. */
 #include "format/image.h"
 
 #include <inttypes.h>
@@ -8,15 +8,8 @@
 #include "base/file.h"
 #include "inspect/inspector.h"
 
-static const uint8_t png_magic[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'}, jpeg_magic[3] = {0xff, 0xd8, 0xff};
-
-static bool is_png(const void *data, size_t size) {
-    return size >= sizeof png_magic && memcmp(data, png_magic, sizeof png_magic) == 0;
-}
-
 static mst_inspect_match inspect_image_knows(const mst_inspect_source *s) {
-    const bool is_jpeg = s->size >= 3 && memcmp(s->head, jpeg_magic, sizeof jpeg_magic) == 0;
-    return !s->is_packed && (is_png(s->head, s->size) || is_jpeg) ? MST_INSPECT_SURE : MST_INSPECT_NO;
+    return !s->is_packed && mst_image_begins(s->head, s->size) ? MST_INSPECT_SURE : MST_INSPECT_NO;
 }
 
 /* ---- headers ---- */
@@ -46,13 +39,22 @@ static picture jpeg_header(const uint8_t *data, size_t size) {
     return (picture){0};
 }
 
+/* Transparency is not counted. */
+static picture header_of(const char *format, const uint8_t *data, size_t size) {
+    enum { BMP_HEADER = 14, OS2 = 12 };
+    if (!strcmp(format, "PNG")) return png_header(data, size);
+    if (!strcmp(format, "JPEG")) return jpeg_header(data, size);
+    const bool small_header = size > 28 && data[BMP_HEADER] == OS2;
+    const bool few_colors = !strcmp(format, "BMP") && size > 28 && data[small_header ? 24 : 28] <= 8;
+    return (picture){.channels = 3, .bits = 8, .palette = few_colors || !strcmp(format, "GIF")};
+}
+
 static mst_status print_picture(const char *path, const void *data, size_t size, mst_report *r) {
-    const bool png = is_png(data, size);
-    const picture p = png ? png_header(data, size) : jpeg_header(data, size);
+    const char *found = mst_image_format(data, size), *format = found ? found : "picture";
+    const picture p = header_of(format, data, size);
     const mst_image_want want = {.channels = 3};
     mst_image image;
     const mst_status status = mst_image_decode(path, data, size, &want, &image);
-    const char *format = png ? "PNG" : "JPEG";
     if (status) {
         mst_report_title(r, format, "%zu bytes", size);
         return status;
@@ -83,5 +85,7 @@ static mst_status inspect_image_print(const mst_inspect_source *source, mst_repo
     return status;
 }
 
-const mst_inspector mst_inspector_image = {
-    .name = "PNG and JPEG", .suffixes = ".png .jpg .jpeg", .knows = inspect_image_knows, .print = inspect_image_print};
+const mst_inspector mst_inspector_image = {.name = MST_IMAGE_FORMATS,
+                                           .suffixes = ".png .jpg .jpeg .webp .gif .bmp",
+                                           .knows = inspect_image_knows,
+                                           .print = inspect_image_print};

@@ -9,6 +9,7 @@
 #include "base/json_text.h"
 #include "base/no_memory.h"
 #include "data/pictures/other_picture.h"
+#include "format/image.h"
 #include "format/stream.h"
 #include "format/tfrecord.h"
 
@@ -75,11 +76,10 @@ static mst_status inspector_unknown(const mst_inspect_source *s) {
     if (!s->is_file && !s->is_folder)
         return MST_FAIL(MST_NOT_FOUND, "'%s': there is no such file, folder or checkpoint: check the path", s->path);
     if (s->is_file && s->bytes == 0) return MST_FAIL(MST_INVALID, "'%s': is empty", s->path);
-    const char *picture = s->is_file && !s->is_packed ? mst_other_picture(s->head, s->size, s->bytes) : NULL;
+    const char *picture = s->is_file && !s->is_packed ? mst_other_picture(s->head, s->size) : NULL;
     if (picture)
-        return MST_FAIL(MST_INVALID,
-                        "'%s': is a %s picture, and only PNG and JPEG are read: convert it to one of these", s->path,
-                        picture);
+        return MST_FAIL(MST_INVALID, "'%s': is a %s picture, which is not read, only %s: convert it to one of these",
+                        s->path, picture, MST_IMAGE_FORMATS);
     return MST_FAIL(MST_INVALID, "'%s': is of no format that is known here%s: known are %s", s->path,
                     s->is_file ? ", or its beginning is damaged" : "", list);
 }

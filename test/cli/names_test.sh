@@ -331,7 +331,7 @@ else
     works predicted_files_are_events '"event":"prediction","file":"photos/2, green.png","class":1,"name":"dog"' predict --load pets.npz --json "photos/2, green.png"
     fails picture_that_is_not_there_is_named 1 "'photos/3.png': No such file" predict --load pets.npz photos/3.png
     works pictures_of_folders_below_are_predicted "^found/dog/0.png  dog  " predict --load pets.npz found
-    fails file_that_is_no_picture_is_named 1 "'found.csv': is neither a JPEG nor a PNG file" predict --load pets.npz found.csv photos
+    fails file_that_is_no_picture_is_named 1 "'found.csv': is no picture that is read" predict --load pets.npz found.csv photos
     fails pictures_are_not_for_a_model_of_tables 1 "the model takes the columns of a table, not pictures" predict --load raw.npz photos
     fails columns_are_no_pictures 1 "takes the columns of a table, not pictures" predict --load m.npz photos
     fails size_that_the_model_does_not_take_is_refused 1 "no pictures of that size: leave --image-size out" predict --load pets.npz photos --image-size 5

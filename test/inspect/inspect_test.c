@@ -117,7 +117,7 @@ static void checkpoint_is_found_by_prefix_files_and_folder(void **state) {
     EXPECT_IN("run", MST_OK, "folder of checkpoints, 1\n", "  model.ckpt-7             step 7, good\n");
     /* pictures beside it that training would refuse are no data */
     assert_int_equal(mkdir(folder_path("run/plots"), 0755), 0);
-    (void)folder_write("run/plots/loss.gif", "GIF89a", 6);
+    (void)folder_write("run/plots/loss.tif", "II*", 3);
     EXPECT_IN("run", MST_OK, "folder of checkpoints, 1\n", "  model.ckpt-7             step 7, good\n");
     (void)folder_write("run/loss.png", "", 0);
     (void)folder_write("run/plots/loss.png", "", 0);
@@ -320,28 +320,18 @@ static void folders_of_pictures_have_classes_and_sizes(void **state) {
 /* Pictures that training refuses, a file and folders of them. */
 static void pictures_of_other_kinds_are_named(void **state) {
     (void)state;
-    static const struct {
-        const char *kind, *bytes;
-        size_t size;
-    } kinds[] = {{"GIF", "GIF89a\1\0\1\0", 10},
-                 {"TIFF", "II*\0\10\0\0\0", 8},
-                 {"WebP", "RIFF\x20\0\0\0WEBPVP8 ", 16},
-                 {"BMP", "BM\x1e\0\0\0\0\0\0\0\x1a\0\0\0\x0c\0\0\0\1\0\1\0\1\0\x18\0\0\0\xff\0", 30}};
     FILE *out = tmpfile();
-    char why[80];
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        (void)folder_write("other", kinds[i].bytes, kinds[i].size);
-        snprintf(why, sizeof why, "other': is a %s picture, and only PNG and JPEG are read", kinds[i].kind);
-        EXPECT_ERROR(mst_inspect(folder_path("other"), out), MST_INVALID, why);
-    }
+    (void)folder_write("other", "II*\0\10\0\0\0", 8);
+    EXPECT_ERROR(mst_inspect(folder_path("other"), out), MST_INVALID,
+                 "other': is a TIFF picture, which is not read, only PNG, JPEG, WebP, GIF and BMP");
     fclose(out);
     static const char *const folders[] = {"p", "p/cat", "q", "q/train", "q/train/cat"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         assert_int_equal(mkdir(folder_path(folders[i]), 0755), 0);
-    (void)folder_write("p/cat/1.gif", "GIF89a", 6);
-    (void)folder_write("q/train/cat/1.gif", "GIF89a", 6);
-    EXPECT_IN("p", MST_UNIMPLEMENTED, "folder of pictures", "p/cat/1.gif': GIF pictures are not read");
-    EXPECT_IN("q", MST_UNIMPLEMENTED, "folder of pictures", "q/train/cat/1.gif': GIF pictures are not read");
+    (void)folder_write("p/cat/1.tif", "II*", 3);
+    (void)folder_write("q/train/cat/1.tif", "II*", 3);
+    EXPECT_IN("p", MST_UNIMPLEMENTED, "folder of pictures", "p/cat/1.tif': TIFF pictures are not read");
+    EXPECT_IN("q", MST_UNIMPLEMENTED, "folder of pictures", "q/train/cat/1.tif': TIFF pictures are not read");
     /* a name is not a picture */
     assert_int_equal(mkdir(folder_path("pictures"), 0755), 0);
     (void)folder_write("pictures/train", "text", 4);

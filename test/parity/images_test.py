@@ -1,5 +1,5 @@
 """Pictures in class folders: what Muster decodes and resizes has the values of tf.io.decode_jpeg, decode_png and
-tf.image.resize, to the bit for PNG, as gray too. JPEG with TensorFlow's accurate transform; decoders of two versions may differ by
+tf.image.resize, to the bit for PNG, as gray too. WebP, GIF and BMP have those of TensorFlow and Pillow. JPEG with TensorFlow's accurate transform; decoders of two versions may differ by
 one step of a color. Where planes are resized before they become RGB, the transform is the fast one, and colors are not made as large
 as the picture first, and pictures differ by their finest colors: hardly in a smooth one, by up to 2 of 255 on average in
 noise that is not the same in red, green and blue."""
@@ -155,6 +155,108 @@ def forms_of_jpeg():
         yield f"{height}x{width}", saved(Image.fromarray(smooth(height, width, 3)), "JPEG")
 
 
+def make_bmp(rows, width, bits, compression=0, colors=b"", masks=b"", header=40, downwards=False):
+    """A BMP file with rows and a header of our choice; ROWS come as they are stored."""
+    if compression in (0, 3):
+        rows = [row + bytes(-len(row) % 4) for row in rows]
+        height, pixels = len(rows), b"".join(rows)
+    else:
+        height, pixels = rows[0], rows[1]
+    if header == 12:
+        info = struct.pack("<IHHHH", 12, width, height, 1, bits)
+    else:
+        used = len(colors) // 4
+        info = struct.pack("<IiiHHIIiiII", header, width, -height if downwards else height, 1, bits, compression,
+                           len(pixels), 0, 0, used, 0)
+        info += masks + bytes(max(0, header - 40 - len(masks)))
+    offset = 14 + len(info) + len(colors)
+    return struct.pack("<2sIHHI", b"BM", offset + len(pixels), 0, 0, offset) + info + colors + pixels
+
+
+def forms_of_bmp():
+    """Of each number of bits, with masks, runs and headers of several versions."""
+    from PIL import Image
+    random = np.random.default_rng(7)
+    rgb = random.integers(0, 256, (21, 35, 3)).astype(np.uint8)
+    image = Image.fromarray(rgb)
+    for title, form in [("24 bits", image), ("gray", image.convert("L")), ("black and white", image.convert("1")),
+                        ("32 bits", image.convert("RGBA"))] + [(f"palette of {n}", image.quantize(n))
+                                                               for n in (2, 5, 16, 100, 256)]:
+        yield title, saved(form, "BMP")
+    for bits in 1, 4, 8:
+        colors = random.integers(0, 256, (1 << bits, 4)).astype(np.uint8)
+        rows = [random.integers(0, 256, -(-35 * bits // 8)).astype(np.uint8).tobytes() for _ in range(21)]
+        yield f"{bits} bits, downwards", make_bmp(rows, 35, bits, colors=colors.tobytes(), downwards=True)
+        yield f"{bits} bits, OS/2", make_bmp(rows, 35, bits, colors=colors[:, :3].tobytes(), header=12)
+        yield f"{bits} bits, version 5", make_bmp(rows, 35, bits, colors=colors.tobytes(), header=124)
+    wide = [random.integers(0, 1 << 16, 35).astype("<u2").tobytes() for _ in range(21)]
+    yield "16 bits", make_bmp(wide, 35, 16)
+    for title, masks in ("565", (0xf800, 0x7e0, 0x1f)), ("555", (0x7c00, 0x3e0, 0x1f)):
+        yield f"16 bits, {title}", make_bmp(wide, 35, 16, 3, masks=struct.pack("<III", *masks))
+        yield f"16 bits, {title}, version 4", make_bmp(wide, 35, 16, 3, masks=struct.pack("<IIII", *masks, 0), header=108)
+    wider = [random.integers(0, 1 << 32, 35).astype("<u4").tobytes() for _ in range(21)]
+    for masks in [(0xff0000, 0xff00, 0xff, 0xff000000), (0xff000000, 0xff0000, 0xff00, 0xff),
+                  (0xff, 0xff00, 0xff0000, 0xff000000)]:
+        yield f"32 bits, {masks[0]:x}", make_bmp(wider, 35, 32, 3, masks=struct.pack("<IIII", *masks), header=56)
+    colors = random.integers(0, 256, (256, 4)).astype(np.uint8).tobytes()
+    yield "RLE8", make_bmp((4, b"\5\1\0\0" + b"\0\5abcde\0\0\0" + b"\2\7\3\x09\0\0" + b"\5\2\0\0\0\1"), 5, 8, 1, colors)
+    yield "RLE8, moves", make_bmp((4, b"\2\1\0\2\1\1\2\x08\0\0\5\2\0\0\5\3\0\1"), 5, 8, 1, colors)
+    yield "RLE4", make_bmp((3, b"\6\x12\0\0" + b"\0\4\x12\x34\2\x56\0\0" + b"\6\x78\0\1"), 6, 4, 2, colors[:64])
+
+
+def forms_of_gif():
+    """Of some numbers of colors, interlaced, animated, transparent, and with a frame that is a part of the screen."""
+    from PIL import Image
+    random = np.random.default_rng(8)
+    image = Image.fromarray(random.integers(0, 256, (21, 34, 3)).astype(np.uint8))
+    for colors in 2, 7, 100, 256:
+        few = image.quantize(colors)
+        yield f"{colors} colors", saved(few, "GIF", interlace=0)
+        yield f"{colors} colors, interlaced", saved(few, "GIF", interlace=1)
+        yield f"{colors} colors, one transparent", saved(few, "GIF", transparency=1, interlace=0)
+    yield "of three frames", saved(image, "GIF", save_all=True, append_images=[image.rotate(90), image.rotate(180)])
+
+
+def forms_of_webp():
+    from PIL import Image
+    random = np.random.default_rng(9)
+    image = Image.fromarray(smooth(50, 75, 3))
+    noise = Image.fromarray(random.integers(0, 256, (21, 34, 3)).astype(np.uint8))
+    alpha = noise.convert("RGBA")
+    alpha.putalpha(noise.convert("L"))
+    for quality in 10, 90:
+        yield f"quality {quality}", saved(image, "WEBP", quality=quality)
+    yield "lossless", saved(noise, "WEBP", lossless=True)
+    yield "alpha", saved(alpha, "WEBP", quality=80)
+    yield "alpha, lossless", saved(alpha, "WEBP", lossless=True, exact=True)
+    yield "one color", saved(Image.new("RGB", (1500, 1000), (10, 20, 30)), "WEBP", lossless=True)
+    yield "of three frames", saved(noise, "WEBP", save_all=True, append_images=[noise.rotate(90), noise.rotate(180)])
+
+
+def check_others(report):
+    """Against Pillow; where TensorFlow decodes the file, against that too."""
+    from PIL import Image
+    decoders = {"bmp": lambda data: tf.io.decode_bmp(data).numpy(), "gif": lambda data: tf.io.decode_gif(data).numpy()[0],
+                "webp": lambda data: tf.io.decode_webp(data).numpy()[0, :, :, :3]}
+    for kind, forms in ("bmp", forms_of_bmp()), ("gif", forms_of_gif()), ("webp", forms_of_webp()):
+        for title, data in forms:
+            path = write(f"a.{kind}", tf.constant(data))
+            # Pillow gives transparent pixels of GIF a color, TensorFlow does not
+            image = Image.fromarray(decoders[kind](data)) if kind == "gif" else Image.open(io.BytesIO(data))
+            for channels in 1, 3:
+                expected = np.array(image.convert("RGB"))
+                if channels == 1:
+                    expected = np.array(image.convert("RGB").convert("L"))[:, :, None]
+                got = read(*expected.shape[:2], channels, "nearest", True)[0]
+                report.check(f"{kind}, {title}, as {channels} channels", np.array_equal(got, expected.astype(np.float32)),
+                             np.abs(got - expected).max(), 0)
+            if kind == "webp" and title != "of three frames" or title in ("24 bits", "gray"):
+                expected = decoders[kind](data)
+                got = read(*expected.shape[:2], expected.shape[2], "nearest", True)[0]
+                report.check(f"{kind}, {title}, of TensorFlow", np.array_equal(got, expected), np.abs(got - expected).max(), 0)
+            os.remove(path)
+
+
 def nearest(image):
     """At most 10,000 pixels wide and high."""
     return tf.image.resize(image, [min(n, 10000) for n in image.shape[:2]], method="nearest").numpy().astype(np.float32)
@@ -254,6 +356,7 @@ if __name__ == "__main__":
         check_png(report)
         check_gray(report)
         check_forms(report)
+        check_others(report)
         check_cmyk(report)
         check_jpeg(report)
         check_planes(report)

@@ -154,7 +154,7 @@ const command command_predict = {
         "what a saved model says of the test part, or of other data: the class of each row, or probabilities to a file",
     .usage = "--checkpoint-dir DIR | --load FILE [options] [PICTURE...]",
     .notes =
-        "PICTURE: a PNG or JPEG file, or a folder, whose own .png, .jpg and .jpeg files are taken; resized to what the "
+        "PICTURE: a PNG, JPEG, WebP, GIF or BMP file, or a folder, whose pictures are taken; resized to what the "
         "model takes, and 32 in a batch by default.\n"
         "\n"
         "muster predict --load model.safetensors --data csv:new.csv\n"

@@ -1,4 +1,4 @@
-/** Decodes PNG and JPEG files to pictures of one size, for sources and transforms of picture files. */
+/** Decodes picture files to pictures of one size, for sources and transforms of picture files. */
 #ifndef MUSTER_DATA_PICTURES_DECODE_H
 #define MUSTER_DATA_PICTURES_DECODE_H
 

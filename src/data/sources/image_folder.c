@@ -10,13 +10,14 @@
 
 #include "base/folder.h"
 #include "base/no_memory.h"
+#include "format/image.h"
 
 static int compare(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 static bool is_image(const char *name) {
-    static const char *const endings[] = {".png", ".jpg", ".jpeg", ".jpe", ".jfif"};
+    static const char *const endings[] = {".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".webp", ".gif", ".bmp", ".dib"};
     const char *ending = strrchr(name, '.');
     for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
         if (strcasecmp(ending, endings[i]) == 0) return true;
@@ -26,10 +27,10 @@ static bool is_image(const char *name) {
 /* Kinds of pictures that are not read. */
 static const struct {
     const char *ending;
-    enum { GIF, BMP, WEBP, TIFF, HEIC, AVIF, PNM, NUM_OTHERS } kind;
-} others[] = {{".gif", GIF},   {".bmp", BMP},   {".webp", WEBP}, {".tif", TIFF}, {".tiff", TIFF},
-              {".heic", HEIC}, {".heif", HEIC}, {".avif", AVIF}, {".ppm", PNM},  {".pgm", PNM}};
-static const char *const kind_names[NUM_OTHERS] = {"GIF", "BMP", "WebP", "TIFF", "HEIC", "AVIF", "PNM"};
+    enum { TIFF, HEIC, AVIF, PNM, NUM_OTHERS } kind;
+} others[] = {{".tif", TIFF},  {".tiff", TIFF}, {".heic", HEIC}, {".heif", HEIC},
+              {".avif", AVIF}, {".ppm", PNM},   {".pgm", PNM}};
+static const char *const kind_names[NUM_OTHERS] = {"TIFF", "HEIC", "AVIF", "PNM"};
 
 /* Pictures in a listing that are of kinds that are not read: how many of each kind, and the first of them. */
 typedef struct left_out {
@@ -64,9 +65,9 @@ static mst_status check_left_out(left_out *left, mst_status status) {
     if (!status && left->path)
         status =
             MST_FAIL(MST_INVALID,
-                     "'%s': %s pictures are not read, only PNG and JPEG (%s in all): convert them to one of these, or "
-                     "take them out",
-                     left->path, kind_names[left->kind], list);
+                     "'%s': %s pictures are not read, only %s (%s in all): convert them to one of these, or take them "
+                     "out",
+                     left->path, kind_names[left->kind], MST_IMAGE_FORMATS, list);
     free(left->path);
     return status;
 }
@@ -244,8 +245,7 @@ mst_status mst_image_folder_list(const char *dir, mst_image_folder *out) {
     out->has_pictures = found || left.path;
     MST_TRY(check_left_out(&left, status));
     if (found) return check_parts(dir, out);
-    return MST_FAIL(MST_NOT_FOUND, "'%s': has no folder with .png, .jpg or .jpeg files: a folder for each class is due",
-                    dir);
+    return MST_FAIL(MST_NOT_FOUND, "'%s': has no folder with pictures: a folder for each class is due", dir);
 }
 
 mst_status mst_image_folder_check_classes(const char *dir, const mst_image_folder *folder) {
@@ -269,7 +269,7 @@ static mst_status take_path(mst_image_folder *folder, const char *path, left_out
     if (!S_ISDIR(info.st_mode)) return image_folder_add(&folder->path, &folder->num_files, strdup(path));
     MST_TRY(add_pictures(&(listing){.out = folder, .left = left}, path, NULL));
     if (folder->num_files > before || left->path) return MST_OK;
-    return MST_FAIL(MST_NOT_FOUND, "'%s': the folder has no .png, .jpg or .jpeg files", path);
+    return MST_FAIL(MST_NOT_FOUND, "'%s': the folder has no pictures", path);
 }
 
 mst_status mst_image_folder_take(const char *const *paths, int n, mst_image_folder *out) {

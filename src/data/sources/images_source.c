@@ -1,18 +1,18 @@
-/** PNG and JPEG files, one folder for each class: FOLDER/cat/1.jpg, FOLDER/dog/1.png. Component 0 is the picture,
- *  [height, width, channels], component 1 its class, i64. Classes are numbered from 0, in the order of their names'
- *  bytes (mst_dataset_class_name). Pictures in subfolders of a class belong to it too: FOLDER/cat/2021/1.jpg. Rows come
- *  class by class, folder by folder, sorted by file name: shuffle them for training. Files are read, decoded and
- *  resized when a batch is copied, by the thread of the device that copies it. No picture is skipped silently: pictures
- *  of other kinds (GIF, BMP, WebP) or beside the folders are MST_INVALID. So is a class without pictures, unless like
- *  or schema is given.
+/** PNG, JPEG, WebP, GIF and BMP files, one folder for each class: FOLDER/cat/1.jpg, FOLDER/dog/1.png. Component 0 is
+ *  the picture, [height, width, channels], component 1 its class, i64. Classes are numbered from 0, in the order of
+ *  their names' bytes (mst_dataset_class_name). Pictures in subfolders of a class belong to it too:
+ *  FOLDER/cat/2021/1.jpg. Rows come class by class, folder by folder, sorted by file name: shuffle them for training.
+ *  Files are read, decoded and resized when a batch is copied, by the thread of the device that copies it. No picture
+ *  is skipped silently: pictures of other kinds (TIFF and others) or beside the folders are MST_INVALID. So is a class
+ *  without pictures, unless like or schema is given.
  *
  *  Pictures are resized as by tf.image.resize: f32 has its values, 0 to 255, and u8 has them rounded. Two shortcuts
  *  make JPEG files faster, unless .whole is set. A file that is at least twice as large as wanted is decoded at 1/2,
  *  1/4 or 1/8 of its size, which also smooths it. With MST_RESIZE_BILINEAR, the planes of brightness and color are
  *  resized before they become RGB. OPTIONS may be NULL.
  *
- *  Fails with MST_NOT_FOUND or MST_INVALID if there are no such folders, MST_UNAVAILABLE if the module `png` or
- *  `jpeg` is missing, MST_CORRUPT, naming the file, if it is damaged. The first file is decoded now, the others when
+ *  Fails with MST_NOT_FOUND or MST_INVALID if there are no such folders, MST_UNAVAILABLE if the module of a
+ *  format is missing, MST_CORRUPT, naming the file, if it is damaged. The first file is decoded now, the others when
  *  they are copied. */
 #ifdef MST_DATASET_HEADER
 typedef enum mst_resize_method { MST_RESIZE_BILINEAR = 0, MST_RESIZE_AREA, MST_RESIZE_NEAREST } mst_resize_method;
@@ -183,7 +183,7 @@ static mst_status take_classes(images *d, const char *folder) {
     return write_schema(d);
 }
 
-/* Decodes the first picture, so that a missing module `png` or `jpeg` is reported at once, not during training. */
+/* Decodes the first picture, so that a missing module is reported at once, not during training. */
 static mst_status try_first(const images *d) {
     void *data = malloc(mst_dataset_row_bytes(&d->base, 0));
     if (!data) return MST_NO_MEMORY("for a picture");

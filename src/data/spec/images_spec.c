@@ -1,4 +1,4 @@
-/* images:DIR: PNG and JPEG files in class folders, DIR/train/CLASS/FILE and DIR/test/CLASS/FILE; or DIR/CLASS/FILE,
+/* images:DIR: pictures in class folders, DIR/train/CLASS/FILE and DIR/test/CLASS/FILE; or DIR/CLASS/FILE,
  * which is the train part. */
 #include <stdio.h>
 
@@ -52,7 +52,8 @@ static bool images_spec_holds(const char *path) {
 
 const mst_data_spec mst_data_spec_images = {
     .form = "images:DIR",
-    .help = "PNG and JPEG files in a folder for each class; or DIR/train/CLASS, DIR/val/CLASS, DIR/test/CLASS",
+    .help = "PNG, JPEG, WebP, GIF and BMP files in a folder for each class; or DIR/train/CLASS, DIR/val/CLASS, "
+            "DIR/test/CLASS",
     .holds = images_spec_holds,
     .takes = MST_SPEC_IMAGE_SIZE,
     .validation = mst_validation_folder,

@@ -1,5 +1,5 @@
 /* tfrecord:PREFIX: tf.train.Example in PREFIX-train-00000-of-00010 and so on; tfrecord:FILE; tfrecord:PATTERN. The
- * first record decides what the features are. If the bytes of an input begin like a PNG or JPEG file, they are a
+ * first record decides what the features are. If the bytes of an input begin like a picture file, they are a
  * picture file in all records, which is decoded and resized. Other bytes are elements of u8. */
 #include <glob.h>
 #include <stdio.h>
@@ -236,7 +236,7 @@ static mst_status tfrecord_spec_open_part(const char *argument, bool test, const
 const mst_data_spec mst_data_spec_tfrecord = {
     .form = "tfrecord:PREFIX",
     .help =
-        "Examples in PREFIX-train-00000-of-00010 ..., PREFIX-test-...; PNG and JPEG files in them are decoded; of a "
+        "Examples in PREFIX-train-00000-of-00010 ..., PREFIX-test-...; picture files in them are decoded; of a "
         "network with several inputs or outputs, features by their names",
     .suffix = ".tfrecord",
     .takes = MST_SPEC_SKIP_CORRUPT | MST_SPEC_NAMES | MST_SPEC_IMAGE_SIZE,

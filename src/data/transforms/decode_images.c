@@ -1,4 +1,4 @@
-/** Decodes component COMPONENT of DATASET, strings [] with the bytes of PNG or JPEG files. It becomes pictures of one
+/** Decodes component COMPONENT of DATASET, strings [] with the bytes of picture files. It becomes pictures of one
  *  size, [height, width, channels] of u8 or f32, decoded and resized as by mst_dataset_from_images. OPTIONS are those
  *  of mst_dataset_from_images, without like and schema; may be NULL. With .fit, the first row decides the size.
  *
@@ -7,8 +7,8 @@
  *
  *  Pictures are decoded when a batch is copied, and only if this component is copied. Fails with MST_INVALID if the
  *  component is not one string per row, or if an option is not possible. Copying a row fails with MST_CORRUPT, naming
- *  the row, if its bytes are damaged or no picture, and with MST_UNAVAILABLE if the module `png` or `jpeg` is
- *  missing. */
+ *  the row, if its bytes are damaged or no picture, and with MST_UNAVAILABLE if the module of its
+ *  format is missing. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_decode_images(mst_dataset *dataset, int component,
                                                          const mst_images_options *options, mst_dataset **out);
