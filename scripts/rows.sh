@@ -26,6 +26,7 @@ sessions
 loss metric schedule
 strategy
 format
+tokenizer
 summary
 data
 layer model

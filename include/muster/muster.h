@@ -12,6 +12,7 @@
 #include "muster/inspect.h"
 #include "muster/tensor.h"
 #include "muster/tfrecord.h"
+#include "muster/tokenizer.h"
 #include "muster/version.h"
 #include "muster/dlpack.h"
 #include "muster/graph.h"

@@ -1,0 +1,50 @@
+/** The tokenizer of byte-level BPE: special tokens, words by patterns, merges in each word. */
+#ifndef MUSTER_TOKENIZER_BPE_TOKENIZER_H
+#define MUSTER_TOKENIZER_BPE_TOKENIZER_H
+
+#include "tokenizer/added_tokens.h"
+#include "tokenizer/bpe.h"
+#include "tokenizer/pattern.h"
+#include "tokenizer/tokenizer.h"
+
+enum { MST_BPE_MOST_STEPS = 8, MST_BPE_MOST_AROUND = 16 };
+
+/** A pattern that cuts a piece of text into smaller ones: its matches, and what is between them. */
+typedef struct mst_bpe_step {
+    mst_pattern *pattern;
+    bool matches_only; /**< what is between them is dropped */
+} mst_bpe_step;
+
+typedef struct mst_bpe_tokenizer {
+    mst_tokenizer base;
+    mst_bpe bpe;
+    mst_added_tokens added;
+    uint8_t *kind; /**< [num_ids] mst_bpe_kind */
+    bool prefix_space;
+    const mst_pattern_library *patterns;
+    mst_bpe_step step[MST_BPE_MOST_STEPS];
+    int num_steps;
+    int32_t before[MST_BPE_MOST_AROUND], behind[MST_BPE_MOST_AROUND]; /**< ids of add_special */
+    int num_before, num_behind;
+} mst_bpe_tokenizer;
+
+enum { MST_BPE_PLAIN = 0, MST_BPE_ADDED, MST_BPE_SPECIAL }; /**< of the model; added; added and special */
+
+/** The pattern that cuts text into words for GPT-2. */
+extern const char mst_bpe_gpt2_pattern[];
+
+/** Makes a tokenizer without tokens. */
+MST_CHECKED mst_status mst_bpe_tokenizer_create(mst_bpe_tokenizer **out);
+/** Adds the step of a pattern in the notation of Oniguruma. */
+MST_CHECKED mst_status mst_bpe_tokenizer_add_step(mst_bpe_tokenizer *t, const char *pattern, size_t size,
+                                                  bool matches_only);
+/** Takes COUNT added tokens, which become T's own, also after a failure; their texts are in its table. */
+MST_CHECKED mst_status mst_bpe_tokenizer_add_tokens(mst_bpe_tokenizer *t, mst_added_token *added, int64_t count);
+
+/** Fills T from the text of tokenizer.json. */
+MST_CHECKED mst_status mst_bpe_read_json(mst_bpe_tokenizer *t, const mst_tokenizer_file *file);
+/** Fills T from vocab.json and merges.txt. */
+MST_CHECKED mst_status mst_bpe_read_vocab(mst_bpe_tokenizer *t, const mst_tokenizer_file *vocab,
+                                          const mst_tokenizer_file *merges);
+
+#endif
