@@ -52,8 +52,9 @@ static bool images_spec_holds(const char *path) {
 
 const mst_data_spec mst_data_spec_images = {
     .form = "images:DIR",
-    .help = "PNG, JPEG, WebP, GIF and BMP files in a folder for each class; or DIR/train/CLASS, DIR/val/CLASS, "
-            "DIR/test/CLASS",
+    .help =
+        "PNG, JPEG, WebP, GIF and BMP files in a folder for each class; or DIR/train/CLASS, DIR/val/CLASS, "
+        "DIR/test/CLASS",
     .holds = images_spec_holds,
     .takes = MST_SPEC_IMAGE_SIZE,
     .validation = mst_validation_folder,
