@@ -29,6 +29,7 @@
 #include "cli/train/train_data.h"
 #include "cli/train/train_devices.h"
 #include "cli/train/train_events.h"
+#include "cli/train/train_folds.h"
 #include "cli/train/train_model.h"
 #include "cli/train/train_network.h"
 #include "cli/train/train_options.h"
@@ -398,6 +399,10 @@ static mst_status train(training *t) {
     }
     MST_TRY(used);
     MST_TRY(mst_model_sha256(t->model, t->sha256));
+    if (t->folds && !is_interrupted(t)) {
+        if (t->stopping.counted && !t->o->json) print_best(t);
+        return train_folds_end(t, has_best_weights(t));
+    }
     if (t->o->json) return write_done(t);
     print_summary(t);
     return MST_OK;
@@ -445,6 +450,7 @@ static int run_training(training *t, train_options *o, option_list *list) {
     int status = train_network_find(t, o);
     if (!status) status = check_options(t);
     if (!status) status = train_cluster_find(t);
+    if (!status) status = train_folds_check(t);
     if (!status && t->evaluates) {
         status = load_network(t, o, list);
         return status ? status : evaluator_run(t);
@@ -474,14 +480,18 @@ static char *data_spec(const train_options *o) {
     return spec;
 }
 
-static int train_run(const command_call *call) {
+/* One training; FOLDS: that of one fold, else NULL. */
+static int run_once(const command_call *call, train_folds *folds) {
     train_options o = *(const train_options *)call->options;
     char *data = data_spec(&o);
     if (!data) return command_fail(EXIT_FAILED, "cannot get memory for the name of the data");
-    training t = {.o = &o,
-                  .list = call->list,
-                  .data = data,
-                  .events = {.json = o.json, .every = o.log_every, .began = mst_clock_seconds()}};
+    training t = {
+        .o = &o,
+        .list = call->list,
+        .data = data,
+        .folds = folds,
+        .events = {
+            .json = o.json, .fold = folds ? folds->fold + 1 : 0, .every = o.log_every, .began = mst_clock_seconds()}};
     int status = run_training(&t, &o, call->list);
     (void)!mst_checkpoint_manager_close(t.checkpoints);   /* after an error, which has been told */
     if (t.history.stream) (void)fclose(t.history.stream); /* it was flushed */
@@ -506,6 +516,29 @@ static int train_run(const command_call *call) {
     mst_snapshot_release(t.trained);
     free(data);
     return status;
+}
+
+static int run_folds(const command_call *call, const train_options *o) {
+    const option_list *list = call->list;
+    const size_t bytes = (size_t)list->count * sizeof *list->entry;
+    train_folds folds = {.count = (int)o->folds};
+    int status = EXIT_DONE;
+    option_entry *given = malloc(bytes); /* a fold takes options from the note of --load, which it frees at its end */
+    if (!given) return command_fail(EXIT_FAILED, "cannot get memory for the options");
+    memcpy(given, list->entry, bytes);
+    for (; folds.fold < folds.count && !status; folds.fold++) {
+        status = run_once(call, &folds);
+        memcpy(list->entry, given, bytes);
+    }
+    free(given);
+    if (!status && train_folds_done(&folds, o->json)) status = command_fail_library(EXIT_FAILED, NULL);
+    train_folds_free(&folds);
+    return status;
+}
+
+static int train_run(const command_call *call) {
+    const train_options *o = call->options;
+    return o->folds ? run_folds(call, o) : run_once(call, NULL);
 }
 
 const command command_train = {

@@ -13,6 +13,7 @@
 #include "cli/spec_kind.h"
 #include "cli/train/missing_classes.h"
 #include "cli/train/train_augment.h"
+#include "cli/train/train_folds.h"
 #include "data/column_report.h"
 #include "data/spec/validation_part.h"
 
@@ -104,6 +105,7 @@ int train_data_open_part(training *t, const char *part, mst_dataset **out) {
     const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
     if (t->network) network_data_options(&t->ends, inputs, outputs, &options);
     if (train_data_has_texts(t)) fit_texts(t, &options);
+    options.keep_texts = t->folds && train_data_has_texts(t) && !t->schema;
     if (!options.image_size && is_pictures(t)) options.image_size = fitting_size(t);
     if (table_options_open(&t->o->table, t->data, part, options, out)) return fail_to_open(t->data);
     return prepare_part(t, t->data, part, out);
@@ -147,6 +149,7 @@ static int check_part(const training *t, const char *spec, const char *part, con
 }
 
 static int split_validation(training *t) {
+    if (t->folds) return train_folds_split(t);
     int64_t rows = mst_dataset_num_rows(t->train);
     int64_t kept = (int64_t)((double)rows * (1 - t->o->validation_split)); /* rounded as in Keras */
     if (t->o->validation_split == 0) return EXIT_DONE;
@@ -238,9 +241,14 @@ static int open_other_parts(training *t) {
     return status ? status : check_part(t, o->validation_data, "validation", t->validation);
 }
 
+/* Whether an earlier fold has read the data. */
+static bool is_later_fold(const training *t) {
+    return t->folds && t->folds->fold > 0;
+}
+
 /* Takes the validation part beside the train part, unless the options say what the validation part is. */
 static int find_validation(training *t, train_options *o) {
-    if (o->validation_data || option_given(t->list, "validation-split")) return EXIT_DONE;
+    if (o->validation_data || t->folds || option_given(t->list, "validation-split")) return EXIT_DONE;
     if (mst_validation_spec(t->data, &t->validation_spec)) return command_fail_library(EXIT_FAILED, NULL);
     o->validation_data = t->validation_spec;
     return EXIT_DONE;
@@ -248,6 +256,10 @@ static int find_validation(training *t, train_options *o) {
 
 /* O are the options of T. If the train part has square pictures, their size is used for all parts and is noted. */
 int train_data_open(training *t, train_options *o) {
+    if (is_later_fold(t)) {
+        train_folds_reuse(t, o);
+        return EXIT_DONE;
+    }
     int status = train_data_open_part(t, "train", &t->train);
     if (!status && is_pictures(t) && are_square(mst_dataset_spec(t->train, 0).shape))
         o->image_size = mst_dataset_spec(t->train, 0).shape.dim[0];
@@ -257,12 +269,14 @@ int train_data_open(training *t, train_options *o) {
 }
 
 int train_data_prepare(training *t) {
-    int status = choose_loss(t);
-    if (!status) status = count_classes(t);
+    const bool is_first = !is_later_fold(t); /* else the labels were looked at before */
+    int status = is_first ? choose_loss(t) : EXIT_DONE;
+    if (!status && is_first) status = count_classes(t);
+    train_folds_keep(t);
     if (!status) status = split_validation(t);
     if (!status) status = train_augment(t);
     if (status) return status;
-    array_notes_warn(t->data);
+    if (is_first) array_notes_warn(t->data);
     if (train_total_steps(t) > MOST_STEPS)
         return command_fail(EXIT_USAGE, "train: --epochs %" PRId64 ": more than 10^15 steps in all: give fewer",
                             t->o->epochs);
@@ -284,7 +298,7 @@ mst_status train_data_check_measured(const training *t) {
 }
 
 mst_status train_data_warn_of_columns(const training *t) {
-    if (!is_table(t)) return MST_OK;
+    if (!is_table(t) || is_later_fold(t)) return MST_OK;
     if (!t->o->table.no_header) column_notes_warn_of_header(mst_dataset_schema(t->train));
     const int64_t kept = t->validation && !t->o->validation_data ? mst_dataset_num_rows(t->validation) : 0;
     return column_notes_warn(mst_dataset_schema(t->train), t->o->table.categories,

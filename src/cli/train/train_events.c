@@ -4,8 +4,9 @@
 #include "cli/json_events.h"
 #include "cli/signals.h"
 
-static json_t *state_event(const char *name, const mst_train_state *state) {
+static json_t *state_event(const train_events *events, const char *name, const mst_train_state *state) {
     json_t *event = json_event(name);
+    if (events->fold) json_add(&event, "", "fold", json_integer(events->fold));
     json_add(&event, "", "epoch", json_integer(state->epoch + 1));
     json_add(&event, "", "step", json_integer(state->step));
     json_add_measured(&event, "", state->loss, state->metric_name, state->metric, state->num_metrics);
@@ -26,7 +27,7 @@ static mst_status step_end(void *context, mst_train_state *state) {
     events->num_steps++;
     if (events->first_step == 0) events->first_step = mst_clock_seconds() - events->began;
     if (events->json && state->step % events->every == 0) {
-        json_t *event = state_event("step", state);
+        json_t *event = state_event(events, "step", state);
         json_add(&event, "", "step_loss", json_number(state->step_loss));
         json_add(&event, "", "seconds", json_number(state->seconds));
         MST_TRY(json_write(event));
@@ -37,7 +38,7 @@ static mst_status step_end(void *context, mst_train_state *state) {
 static mst_status epoch_end(void *context, mst_train_state *state) {
     train_events *events = context;
     if (events->json) {
-        json_t *event = state_event("epoch", state);
+        json_t *event = state_event(events, "epoch", state);
         if (state->has_validation)
             json_add_measured(&event, "val_", state->validation_loss, state->metric_name, state->validation_metric,
                               state->num_metrics);

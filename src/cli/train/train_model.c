@@ -66,7 +66,7 @@ static mst_status add_columns(training *t) {
     if (t->o->raw_columns) return MST_OK;
     MST_TRY(table_layers_find(t->train, mst_dataset_schema(t->train), t->o->embed_above, &t->table));
     t->table.fill_missing = t->o->table.missing == MST_MISSING_NAN;
-    if (t->test) MST_TRY(unknown_categories_warn(t->test, mst_dataset_schema(t->train)));
+    if (t->test && !t->folds) MST_TRY(unknown_categories_warn(t->test, mst_dataset_schema(t->train)));
     MST_TRY(table_layers_add(&t->table, t->model));
     return table_layers_adapt(&t->table, t->train);
 }

@@ -141,6 +141,10 @@ static const option data_options[] = {
      .noted = true,
      .help = "which rows --validation-split keeps out: random: drawn by --seed, of each class its share; last: the "
              "last ones, as Keras does"},
+    {"folds", OPTION_INTEGER, AT(folds), "K", NULL, 2, 1000,
+     .help = "k-fold cross validation: each of K parts of the training data, drawn by --seed, of each class its share, "
+             "is kept out in turn, and a new model is trained on the others; shows the mean and the standard deviation "
+             "of the K results; no model is kept"},
     {"raw-pixels", OPTION_FLAG, AT(raw_pixels), .noted = true,
      .help = "u8 inputs stay 0 to 255; else they are divided by 255, unless the network begins with a Rescaling"},
     {"flip", OPTION_FLAG, AT(flip), .noted = true,

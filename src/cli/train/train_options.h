@@ -28,6 +28,7 @@ typedef struct train_options {
     bool raw_columns;
     int64_t embed_above;
     double validation_split;
+    int64_t folds;       /**< 0: none */
     int validation_rows; /**< VALIDATION_ROWS_LAST or 0 */
     int64_t skip_corrupt, image_size;
     bool raw_pixels, shuffle, flip;

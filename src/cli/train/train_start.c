@@ -17,6 +17,7 @@
 #include "cli/precision.h"
 #include "cli/train/train_data.h"
 #include "cli/train/train_devices.h"
+#include "cli/train/train_folds.h"
 
 static int64_t num_parameters(const training *t) {
     mst_graph *graph = mst_model_graph(t->model);
@@ -233,6 +234,7 @@ static mst_status write_start(const training *t) {
     json_t *devices = json_array();
     for (int i = 0; i < t->strategy.num_devices; i++) json_array_append_new(devices, json_string(t->device[i].name));
     json_t *event = json_event("start");
+    if (t->folds) json_add(&event, "", "fold", json_integer(t->folds->fold + 1));
     json_add(&event, "", "model", json_text(t->network ? t->network : t->o->model));
     json_add(&event, "", "parameters", json_integer(num_parameters(t)));
     json_add(&event, "", "parameter_bytes", json_integer(kept_bytes(t, WEIGHTS_AND_SLOTS)));
@@ -269,8 +271,9 @@ static mst_status write_start(const training *t) {
 }
 
 mst_status train_show_start(const training *t) {
-    if (t->o->summary) MST_TRY(mst_model_summary(t->model, NULL, t->o->json ? stderr : stdout));
+    const bool is_first = !t->folds || t->folds->fold == 0;
+    if (t->o->summary && is_first) MST_TRY(mst_model_summary(t->model, NULL, t->o->json ? stderr : stdout));
     if (t->o->json) return write_start(t);
-    if (t->o->progress != MST_PROGRESS_NONE) print_start(t);
+    if (t->o->progress != MST_PROGRESS_NONE && is_first) print_start(t);
     return MST_OK;
 }

@@ -50,8 +50,9 @@ typedef struct training {
     int64_t batch_size;
     mst_dtype stored_inputs[MST_MAX_TARGETS]; /**< dtypes of the train part's inputs before scaling */
     mst_dataset *train, *validation, *test;
-    char *validation_spec; /**< the validation part that was found beside the train part; NULL: none. Owned */
-    table_layers table;    /**< of the columns, at the beginning of the model */
+    struct train_folds *folds; /**< --folds: this is the training of one fold; else NULL */
+    char *validation_spec;     /**< the validation part that was found beside the train part; NULL: none. Owned */
+    table_layers table;        /**< of the columns, at the beginning of the model */
     mst_model *model;
     bool is_application;         /**< a network of muster/applications.h */
     const char *network;         /**< file of --model or --load with the network; NULL: none. The members up to `schema`

@@ -10,6 +10,7 @@ mst_status mst_text_data_make(const char *path, mst_dataset *texts, const mst_da
         o.sequence_length = options->sequence_length;
         o.pad_front = options->pad_front;
         o.schema = options->schema;
+        o.keep_texts = options->keep_texts;
     }
     const mst_status status = mst_dataset_vectorize_text(texts, &o, out);
     mst_dataset_release(texts);

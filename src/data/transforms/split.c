@@ -6,6 +6,9 @@
  *  stratified: of a class with c rows, *SECOND gets c * fraction, rounded up or down. The labels are read in one pass
  *  when the parts are made.
  *
+ *  With .num_folds, *SECOND is one of so many folds instead: with the same seed, each row is in *SECOND for one .fold.
+ *  The folds have n / num_folds rows, and with .labels c / num_folds of a class, each rounded up or down.
+ *
  *  REPORT (may be NULL) tells which classes have no row in one of the parts; that is not an error. Memory: 8 bytes per
  *  row, and 32 while the parts are made. Fails with MST_INVALID if the elements are not rows, their number is not
  *  known, .fraction leaves a part without rows, or .labels is not a component of numbers; and if reading the labels
@@ -18,7 +21,9 @@ typedef struct mst_split_options {
     /** The component with the class of a row: its value, or for a row of several numbers the index of the largest. 0:
      *  none, and all rows are equally likely. */
     int labels;
-    bool last; /**< *SECOND gets the last rows, as in Keras; .labels matter only to REPORT */
+    bool last;     /**< *SECOND gets the last rows, as in Keras; .labels matter only to REPORT */
+    int num_folds; /**< in place of .fraction: k of a k-fold cross validation, at least 2; 0: there are no folds */
+    int fold;      /**< the fold that *SECOND gets, from 0 */
 } mst_split_options;
 typedef struct mst_split_report {
     int64_t num_missing; /**< number of classes that have no row in one of the parts */
@@ -39,6 +44,7 @@ MST_API MST_CHECKED mst_status mst_dataset_split(mst_dataset *dataset, const mst
 #include "base/rng.h"
 #include "data/cursors/cursor.h"
 #include "data/nested.h"
+#include "data/transforms/relearn.h"
 
 /* ---- a part: those rows of upstream whose numbers are listed, in upstream's order ---------------------- */
 
@@ -242,13 +248,21 @@ static void share_out(division *d) {
     qsort(d->class, (size_t)d->num_classes, sizeof *d->class, compare_begins);
 }
 
+/* Whether the row that is drawn as number DRAWN of class C goes to the second part. Folds take turns, from class to
+ * class too. */
+static bool goes_to_second(const division *d, const split_class *c, int64_t drawn) {
+    const mst_split_options *o = d->options;
+    return o->num_folds ? (c->begin + drawn) % o->num_folds == o->fold : drawn < c->share;
+}
+
 /* Draws the rows of a class that go to the second part. */
 static void draw_class(division *d, const split_class *c) {
     const int64_t count = c->end - c->begin;
     for (int64_t i = 0; i < count; i++) d->order[i] = d->labeled[c->begin + i].row;
     mst_rng_shuffle(d->order, count, d->options->seed,
                     mst_rng_mix(mst_rng_hash_name("mst_dataset_split"), (uint64_t)c->begin));
-    for (int64_t i = 0; i < c->share; i++) d->in_second[d->order[i]] = true;
+    for (int64_t i = 0; i < count; i++)
+        if (goes_to_second(d, c, i)) d->in_second[d->order[i]] = true;
 }
 
 static void note_missing(division *d, const mst_dataset *dataset, const split_class *c) {
@@ -307,6 +321,26 @@ static mst_status make_part(const division *d, mst_dataset *dataset, bool second
     return MST_OK;
 }
 
+mst_status mst_split_again(const mst_dataset *dataset, mst_dataset *other, mst_dataset **out) {
+    split_part *part;
+    if (dataset->type != &type) return *out = mst_dataset_retain(other), MST_OK;
+    const size_t bytes = (size_t)dataset->cardinality * sizeof *part->row;
+    MST_TRY(mst_dataset_derive(&type, sizeof *part, other, &part));
+    part->base.cardinality = dataset->cardinality;
+    part->row = malloc(bytes);
+    if (!part->row) {
+        mst_dataset_release(&part->base);
+        return MST_NO_MEMORY("for %lld rows", (long long)dataset->cardinality);
+    }
+    memcpy(part->row, ((const split_part *)dataset)->row, bytes);
+    *out = &part->base;
+    return MST_OK;
+}
+
+const mst_dataset *mst_split_whole(const mst_dataset *dataset) {
+    return dataset->type == &type ? dataset->upstream : dataset;
+}
+
 static mst_status make_parts(division *d, mst_dataset *dataset, mst_dataset **first, mst_dataset **second) {
     d->labeled = malloc((size_t)d->num_rows * sizeof *d->labeled);
     d->order = malloc((size_t)d->num_rows * sizeof *d->order);
@@ -319,12 +353,24 @@ static mst_status make_parts(division *d, mst_dataset *dataset, mst_dataset **fi
     return make_part(d, dataset, true, second);
 }
 
+static mst_status check_folds(const mst_dataset *dataset, const mst_split_options *o) {
+    if (o->num_folds < 2 || o->fold < 0 || o->fold >= o->num_folds)
+        return MST_FAIL(MST_INVALID, "split: fold %d of %d: there must be at least 2, numbered from 0", o->fold,
+                        o->num_folds);
+    if (o->fraction != 0 || o->last)
+        return MST_FAIL(MST_INVALID, "split: folds need no .%s: leave it out", o->last ? "last" : "fraction");
+    if (dataset->cardinality >= o->num_folds) return MST_OK;
+    return MST_FAIL(MST_INVALID, "split: %lld row%s cannot make %d folds", (long long)dataset->cardinality,
+                    dataset->cardinality == 1 ? "" : "s", o->num_folds);
+}
+
 static mst_status check_split(const mst_dataset *dataset, const mst_split_options *o) {
     MST_TRY(mst_dataset_want_rows(dataset, "split"));
     if (dataset->cardinality < 0)
         return MST_FAIL(MST_INVALID, "split: the dataset %s: split its source, or read it to memory before",
                         dataset->cardinality == MST_INFINITE ? "has no end" : "does not know its number of rows");
-    if (!(o->fraction > 0 && o->fraction < 1))
+    if (o->num_folds) MST_TRY(check_folds(dataset, o));
+    if (!o->num_folds && !(o->fraction > 0 && o->fraction < 1))
         return MST_FAIL(MST_INVALID, "split: fraction is %g, it must be above 0 and below 1", o->fraction);
     if (o->labels < 0 || o->labels >= dataset->num_components)
         return MST_FAIL(MST_INVALID, "split: labels is component %d, the dataset has 0 to %d", o->labels,
@@ -343,7 +389,9 @@ mst_status mst_dataset_split(mst_dataset *dataset, const mst_split_options *opti
     *first = *second = NULL;
     MST_TRY(mst_dataset_check(dataset));
     MST_TRY(check_split(dataset, options));
-    const int64_t n = dataset->cardinality, kept = (int64_t)((double)n * (1 - options->fraction));
+    const int64_t n = dataset->cardinality, folds = options->num_folds;
+    const int64_t kept = folds ? n - (n - options->fold + folds - 1) / folds /* without the fold */
+                               : (int64_t)((double)n * (1 - options->fraction));
     if (kept < 1 || kept >= n)
         return MST_FAIL(MST_INVALID, "split: %g of %lld rows leaves a part without rows", options->fraction,
                         (long long)n);

@@ -29,7 +29,8 @@ typedef struct mst_text_options {
     bool pad_front;      /**< pad short texts in front, as Keras' pad_sequences does */
     bool truncate_front; /**< remove the beginning of long texts, as Keras' pad_sequences does */
     const char *schema;  /**< mst_dataset_schema of other texts: its vocabulary and options are used; of these options,
-                          *   only .component counts */
+                          *   only .component and .keep_texts count */
+    bool keep_texts;     /**< keeps the texts in memory too, for mst_dataset_relearn */
 } mst_text_options;
 MST_API MST_CHECKED mst_status mst_dataset_vectorize_text(mst_dataset *dataset, const mst_text_options *options,
                                                           mst_dataset **out);
@@ -45,6 +46,7 @@ MST_API MST_CHECKED mst_status mst_dataset_vectorize_text(mst_dataset *dataset, 
 #include "data/text/text_schema.h"
 #include "data/text/tokens.h"
 #include "data/transforms/name_files.h"
+#include "data/transforms/relearn.h"
 
 enum { ROWS_AT_ONCE = 256, LEAST_MAX_TOKENS = MST_TOKEN_FIRST + 1 };
 
@@ -237,12 +239,48 @@ static mst_status vectorize_make(vectorize *v, mst_dataset *dataset, mst_dataset
     return status;
 }
 
+/* ---- the numbers with their texts ---- */
+
+typedef struct with_texts {
+    mst_dataset base;
+    mst_dataset *texts;
+    mst_text_options o;
+    char *schema; /* that of `o`; NULL: there is none */
+} with_texts;
+
+static void with_texts_destroy(mst_dataset *dataset) {
+    const with_texts *d = (const with_texts *)dataset;
+    mst_dataset_release(d->texts);
+    free(d->schema);
+}
+
+static const mst_dataset_type with_texts_type = {
+    .name = "with_texts", .destroy = with_texts_destroy, .keeps_rows = true};
+
+mst_dataset *mst_vectorize_texts(const mst_dataset *dataset, const mst_text_options **o) {
+    if (dataset->type != &with_texts_type) return NULL;
+    *o = &((const with_texts *)dataset)->o;
+    return ((const with_texts *)dataset)->texts;
+}
+
+/* Adds TEXTS and the options O to *NUMBERS. */
+static mst_status add_texts(mst_dataset *texts, const mst_text_options *o, mst_dataset **numbers) {
+    with_texts *d;
+    MST_TRY(mst_dataset_derive(&with_texts_type, sizeof *d, *numbers, &d));
+    d->texts = mst_dataset_retain(texts);
+    d->o = *o;
+    if (o->schema) d->o.schema = d->schema = strdup(o->schema);
+    replace(numbers, &d->base);
+    return !o->schema || d->schema ? MST_OK : MST_NO_MEMORY("for a schema");
+}
+
 mst_status mst_dataset_vectorize_text(mst_dataset *dataset, const mst_text_options *options, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
     vectorize v = {.num_rows = 0};
     *out = NULL;
     if (options) v.o = *options;
-    const mst_status status = vectorize_make(&v, dataset, out);
+    mst_status status = vectorize_make(&v, dataset, out);
+    if (!status && v.o.keep_texts && (status = add_texts(dataset, options, out))) replace(out, NULL);
     for (int i = 0; v.component && i < v.num_components; i++) mst_tensor_release(v.component[i]);
     for (int i = 0; v.text && i < v.num_components; i++) free(v.text[i]);
     free(v.component);

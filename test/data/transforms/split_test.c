@@ -86,6 +86,65 @@ static void seed_decides_which_rows(void **state) {
     mst_dataset_release(data);
 }
 
+/* As scikit-learn's StratifiedKFold: each row is kept out once, and each fold has the share of each class. */
+static void folds_are_a_stratified_partition(void **state) {
+    (void)state;
+    enum { N = 250 };
+    static const int64_t sizes[NUM_CLASSES] = {183, 60, 7};
+    int class[N];
+    for (int i = 0; i < N; i++) class[i] = i < 7 ? 2 : i % 4 ? 0 : 1;
+    for (int i = 0, ones = 0; i < N; i++) {
+        if (class[i] == 1 && ++ones > 60) class[i] = 0;
+    }
+    int64_t have[NUM_CLASSES] = {0};
+    for (int i = 0; i < N; i++) have[class[i]]++;
+    for (int k = 0; k < NUM_CLASSES; k++) assert_int_equal(have[k], sizes[k]);
+    for (int folds = 2; folds < 12; folds += 3) {
+        mst_dataset *data = rows_of_classes(class, N, folds % 2);
+        int kept[N] = {0};
+        for (int fold = 0; fold < folds; fold++) {
+            const mst_split_options o = {.num_folds = folds, .fold = fold, .seed = 5, .labels = 2};
+            const parts p = split_of(data, o, NULL);
+            int64_t got[NUM_CLASSES] = {0};
+            expect_all_rows(&p, N);
+            assert_true(p.count[1] == N / folds || p.count[1] == N / folds + 1);
+            for (int64_t r = 0; r < p.count[1]; r++) {
+                kept[p.row[1][r]]++;
+                got[class[p.row[1][r]]]++;
+            }
+            for (int k = 0; k < NUM_CLASSES; k++)
+                assert_true(got[k] == sizes[k] / folds || got[k] == sizes[k] / folds + 1);
+        }
+        for (int i = 0; i < N; i++) assert_int_equal(kept[i], 1);
+        mst_dataset_release(data);
+    }
+}
+
+static void folds_follow_the_seed(void **state) {
+    (void)state;
+    mst_dataset *data = pipeline_numbers(200);
+    const parts a = split_of(data, (mst_split_options){.num_folds = 5, .fold = 1, .seed = 1}, NULL);
+    const parts b = split_of(data, (mst_split_options){.num_folds = 5, .fold = 1, .seed = 1}, NULL);
+    const parts c = split_of(data, (mst_split_options){.num_folds = 5, .fold = 1, .seed = 2}, NULL);
+    assert_memory_equal(a.row[1], b.row[1], 40 * sizeof(int64_t));
+    assert_memory_not_equal(a.row[1], c.row[1], 40 * sizeof(int64_t));
+    mst_dataset_release(data);
+}
+
+static void wrong_folds_are_refused(void **state) {
+    (void)state;
+    static const mst_split_options wrong[] = {{.num_folds = 1},
+                                              {.num_folds = 3, .fold = 3},
+                                              {.num_folds = 3, .fold = -1},
+                                              {.num_folds = 3, .fraction = 0.5},
+                                              {.num_folds = 3, .last = true},
+                                              {.num_folds = 11}};
+    mst_dataset *data = pipeline_numbers(10), *first, *second;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(mst_dataset_split(data, &wrong[i], &first, &second, NULL), MST_INVALID);
+    mst_dataset_release(data);
+}
+
 /* As scikit-learn's train_test_split(stratify=y): each class gets its share, rounded down or up. */
 static void each_class_gets_its_share(void **state) {
     (void)state;
@@ -203,6 +262,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_row_is_in_one_part_and_sizes_are_those_of_keras),
         cmocka_unit_test(seed_decides_which_rows),
+        cmocka_unit_test(folds_are_a_stratified_partition),
+        cmocka_unit_test(folds_follow_the_seed),
+        cmocka_unit_test(wrong_folds_are_refused),
         cmocka_unit_test(each_class_gets_its_share),
         cmocka_unit_test(class_that_is_missing_in_a_part_is_reported),
         cmocka_unit_test(part_can_be_skipped_saved_and_restored_anywhere),
