@@ -1,5 +1,5 @@
-/** Learns anew from PARTS[0] alone what the numbers of data stand for. Other parts become the same numbers: parts of one
- *  mst_dataset_split, or data that was opened with their schema. OUT[i] gets the new part i.
+/** Learns anew from PARTS[0] alone what the numbers of data stand for. Other parts become the same numbers: parts of
+ *  one mst_dataset_split, or data that was opened with their schema. OUT[i] gets the new part i.
  *
  *  - Texts of mst_dataset_vectorize_text with .keep_texts, without a schema, get the vocabulary of the texts in
  *    PARTS[0].
