@@ -207,6 +207,17 @@ MST_API int64_t mst_dataset_cardinality(const mst_dataset *dataset);
 /** The number of damaged records that were skipped (.skip_corrupt) when the source was indexed, or read by
  *  mst_dataset_cache. Records skipped in a pass over files that are read forward are not counted. */
 MST_API int64_t mst_dataset_num_corrupt(const mst_dataset *dataset);
+
+/** Files in folders of pictures that are left out. A hidden folder counts as one. */
+typedef struct mst_files_left_out {
+    int64_t no_pictures;  /**< files without the suffix of a picture */
+    int64_t hidden;       /**< names that begin with a dot */
+    int64_t empty;        /**< pictures of 0 bytes */
+    int64_t broken_links; /**< links with the suffix of a picture that lead to no file */
+} mst_files_left_out;
+/** Gets what the source of DATASET has left out: all 0 for other sources than mst_dataset_from_images and
+ *  mst_dataset_from_image_files. Returns the sum. */
+MST_API int64_t mst_dataset_files_left_out(const mst_dataset *dataset, mst_files_left_out *out);
 MST_API int mst_dataset_num_components(const mst_dataset *dataset);
 /** Dtype and shape of component I of an element. For a batch, dimension 0 is the number of rows, -1 if batches
  *  differ. */

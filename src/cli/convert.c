@@ -11,6 +11,7 @@
 #include "cli/column_notes.h"
 #include "cli/command.h"
 #include "cli/convert_network.h"
+#include "cli/left_out.h"
 #include "cli/model/network_file.h"
 #include "cli/number_text.h"
 #include "cli/spec_kind.h"
@@ -76,6 +77,7 @@ static void print_part(const char *name, const mst_dataset *part) {
     }
     if (mst_dataset_num_corrupt(part))
         printf(", %s damaged left out", number_text(mst_dataset_num_corrupt(part), rows));
+    left_out_print(part);
     putchar('\n');
 }
 

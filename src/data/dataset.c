@@ -133,6 +133,14 @@ int64_t mst_dataset_num_corrupt(const mst_dataset *dataset) {
     return dataset->num_corrupt;
 }
 
+int64_t mst_dataset_files_left_out(const mst_dataset *dataset, mst_files_left_out *out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return 0;
+    *out = (mst_files_left_out){0};
+    while (dataset->upstream && !dataset->type->left_out) dataset = dataset->upstream;
+    if (dataset->type->left_out) *out = *dataset->type->left_out(dataset);
+    return out->no_pictures + out->hidden + out->empty + out->broken_links;
+}
+
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i) {
     const int64_t count = mst_shape_count(dataset->row[i].shape);
     return count < 0 ? 0 : (size_t)count * mst_dtype_size(dataset->row[i].dtype);

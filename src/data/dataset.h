@@ -81,6 +81,8 @@ typedef struct mst_dataset_type {
     const char *const *(*classes)(const mst_dataset *dataset, int component, int64_t *n);
     /** See mst_dataset_file_paths. NULL: the dataset has no such paths. */
     const char *const *(*paths)(const mst_dataset *dataset, int64_t *n);
+    /** See mst_dataset_files_left_out. NULL: as upstream, and nothing for a source. */
+    const mst_files_left_out *(*left_out)(const mst_dataset *dataset);
     /** See mst_dataset_schema. NULL: as upstream, but none after a map. */
     const char *(*schema)(const mst_dataset *dataset);
     /** Writes the options that affect the values of rows or their order to TEXT, which has SIZE bytes: "factor 0.5".

@@ -108,6 +108,14 @@ static void print_part(mst_report *r, const mst_image_folder *folder, const char
     mst_report_line(r, "%-24s %" PRId64 " picture%s in %" PRId64 " classes%s", part, folder->num_files,
                     folder->num_files == 1 ? "" : "s", folder->num_classes, range);
     print_classes(r, folder, part);
+    const mst_files_left_out *left = &folder->left_out;
+    const int64_t count = left->no_pictures + left->hidden + left->empty + left->broken_links;
+    mst_report_set(r, item, "left_out", json_integer(count));
+    if (count)
+        mst_report_line(r,
+                        "  left out               %" PRId64 " (%" PRId64 " are no pictures, %" PRId64
+                        " hidden, %" PRId64 " empty, %" PRId64 " broken links)",
+                        count, left->no_pictures, left->hidden, left->empty, left->broken_links);
 }
 
 /* Makes the last error one that is not damage: training refuses the pictures, but the files are intact. */

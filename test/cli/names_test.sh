@@ -314,6 +314,10 @@ END
 fails class_weights_name_the_classes 1 "no class 'cow': the names are 'cat', 'dog'; numbers are from 0 to 1" train --data images:pets --class-weight cow=2
 fails folder_of_pictures_is_told_as_such 2 "'pets' names no kind of data: write 'images:pets'" train --data pets
 fails folder_of_pictures_is_no_folder_of_idx_files 1 "'pets' holds no idx, but what images reads: write 'images:pets'" train --data idx:pets
+: > pets/train/list.txt
+: > pets/train/cat/.hidden
+works files_left_out_are_counted ' examples, 2 files left out (1 is no picture, 1 is hidden))' train --data images:pets --steps 1
+works files_left_out_are_counted_in_json '"left_out": *{"no_pictures": *1,"hidden": *1,' train --data images:pets --steps 1 --json
 works pictures_have_a_size_that_fits "^mlp 48-500-2 (25,502 parameters, " train --data images:pets --steps 1
 run train --data images:pets --image-size 4 $options --epochs 20 --save pets.npz --json
 if grep -q 'without libspng' err; then

@@ -12,6 +12,7 @@
 #include "cli/accelerators.h"
 #include "cli/column_notes.h"
 #include "cli/json_events.h"
+#include "cli/left_out.h"
 #include "cli/model/positive_class.h"
 #include "cli/number_text.h"
 #include "cli/precision.h"
@@ -183,6 +184,7 @@ static void print_start(const training *t) {
     print_model(t);
     printf(" on %s (%s examples", mst_escape_line(t->data, strlen(t->data), data, sizeof data),
            number_text(mst_dataset_num_rows(t->train), examples));
+    left_out_print(t->train);
     print_columns(t);
     column_notes_print(mst_dataset_schema(t->train), ", ");
     printf(")");
@@ -243,6 +245,7 @@ static mst_status write_start(const training *t) {
     if (t->validation_spec) json_add(&event, "", "validation_data", json_text(t->validation_spec));
     if (mst_dataset_num_corrupt(t->train))
         json_add(&event, "", "skipped_corrupt", json_integer(mst_dataset_num_corrupt(t->train)));
+    left_out_add(t->train, &event);
     add_columns(t, &event);
     column_notes_add(mst_dataset_schema(t->train), &event);
     json_add(&event, "", "strategy", json_string(mst_strategy_names[t->strategy.kind]));

@@ -30,27 +30,33 @@ static const struct {
     enum { TIFF, HEIC, AVIF, PNM, NUM_OTHERS } kind;
 } others[] = {{".tif", TIFF},  {".tiff", TIFF}, {".heic", HEIC}, {".heif", HEIC},
               {".avif", AVIF}, {".ppm", PNM},   {".pgm", PNM}};
+enum { NUM_ENDINGS = sizeof others / sizeof *others };
 static const char *const kind_names[NUM_OTHERS] = {"TIFF", "HEIC", "AVIF", "PNM"};
 
-/* Pictures in a listing that are of kinds that are not read: how many of each kind, and the first of them. */
+/* Files in a listing that are not taken: pictures of kinds that are not read, how many of each kind and the first of
+ * them, which are an error; and others, which are counted. */
 typedef struct left_out {
+    mst_files_left_out files;
     int64_t count[NUM_OTHERS];
     char *path; /* path of the first; NULL: there is none */
     int kind;   /* kind of the first */
 } left_out;
 
+/* Notes NAME in DIR, which is a file without the suffix of a picture that is read. */
 static mst_status note_other(left_out *left, const char *dir, const char *name) {
     const char *ending = strrchr(name, '.');
-    for (size_t i = 0; ending && i < sizeof others / sizeof *others; i++) {
-        if (strcasecmp(ending, others[i].ending) != 0) continue;
-        left->count[others[i].kind]++;
-        if (left->path) continue;
-        left->kind = (int)others[i].kind;
-        if (asprintf(&left->path, "%s/%s", dir, name) >= 0) continue;
-        left->path = NULL;
-        return MST_NO_MEMORY("for the name of a file");
+    size_t i = 0;
+    while (i < NUM_ENDINGS && (!ending || strcasecmp(ending, others[i].ending) != 0)) i++;
+    if (i == NUM_ENDINGS) {
+        left->files.no_pictures++;
+        return MST_OK;
     }
-    return MST_OK;
+    left->count[others[i].kind]++;
+    if (left->path) return MST_OK;
+    left->kind = (int)others[i].kind;
+    if (asprintf(&left->path, "%s/%s", dir, name) >= 0) return MST_OK;
+    left->path = NULL;
+    return MST_NO_MEMORY("for the name of a file");
 }
 
 /* MST_INVALID if LEFT has pictures, unless STATUS is an error already. Frees LEFT. */
@@ -89,20 +95,35 @@ static mst_status image_folder_add(char ***names, int64_t *n, char *name) {
     return MST_NO_MEMORY("for the names of files");
 }
 
-/* Whether NAME in DIR is of the wanted kind: a folder if FOLDER is true, else a file. A broken link is neither. A name
- * that cannot be examined is an error: without its pictures this would be another data set. */
-static mst_status is_of_kind(DIR *list, const char *dir, const char *name, bool folder, bool *out) {
+enum { A_FOLDER, A_FILE, AN_EMPTY_FILE, A_BROKEN_LINK };
+
+/* What NAME in DIR is. A name that cannot be examined is an error: without its pictures this would be another data
+ * set. */
+static mst_status find_kind(DIR *list, const char *dir, const char *name, int *out) {
     struct stat info;
-    *out = fstatat(dirfd(list), name, &info, 0) == 0;
-    if (!*out && errno != ENOENT)
+    *out = A_BROKEN_LINK;
+    if (fstatat(dirfd(list), name, &info, 0) == 0)
+        *out = S_ISDIR(info.st_mode) ? A_FOLDER : S_ISREG(info.st_mode) && !info.st_size ? AN_EMPTY_FILE : A_FILE;
+    else if (errno != ENOENT)
         return MST_FAIL(MST_IO, "'%s/%s' cannot be looked at: %s", dir, name, strerror(errno));
-    *out = *out && S_ISDIR(info.st_mode) == folder;
     return MST_OK;
 }
 
-/* Lists the names in DIR: of folders if FOLDERS is true, else of pictures. The names are sorted; free them. Adds
- * pictures of kinds that are not read to LEFT. */
-static mst_status list(const char *dir, bool folders, char ***names, int64_t *n, left_out *left) {
+/* Sets *WANTED if NAME in DIR, which is of KIND, is a picture that is taken; otherwise counts it. */
+static mst_status want_picture(left_out *left, const char *dir, const char *name, int kind, bool *wanted) {
+    *wanted = kind == A_FILE && is_image(name);
+    if (*wanted || kind == A_FOLDER) return MST_OK;
+    if (!is_image(name)) return note_other(left, dir, name);
+    if (kind == AN_EMPTY_FILE)
+        left->files.empty++;
+    else
+        left->files.broken_links++;
+    return MST_OK;
+}
+
+/* Lists the names in DIR: of folders if LEFT is NULL, else of pictures. The names are sorted; free them. Adds files that
+ * are not taken to LEFT. */
+static mst_status list(const char *dir, char ***names, int64_t *n, left_out *left) {
     mst_status status = MST_OK;
     DIR *open = opendir(dir);
     if (!open)
@@ -111,13 +132,19 @@ static mst_status list(const char *dir, bool folders, char ***names, int64_t *n,
                                            : MST_IO,
                         "'%s': cannot be read as a folder of pictures: %s: check the path", dir, strerror(errno));
     for (const struct dirent *entry; !status;) {
-        bool wanted;
+        bool wanted = false;
+        int kind;
         status = mst_folder_next(open, dir, &entry);
         if (status || !entry) break;
-        if (entry->d_name[0] == '.') continue;
-        if (!folders) status = note_other(left, dir, entry->d_name);
-        if (status || (!folders && !is_image(entry->d_name))) continue;
-        status = is_of_kind(open, dir, entry->d_name, folders, &wanted);
+        if (entry->d_name[0] == '.') {
+            if (left && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) left->files.hidden++;
+            continue;
+        }
+        status = find_kind(open, dir, entry->d_name, &kind);
+        if (!status && left)
+            status = want_picture(left, dir, entry->d_name, kind, &wanted);
+        else if (!status)
+            wanted = kind == A_FOLDER;
         if (!status && wanted) status = image_folder_add(names, n, strdup(entry->d_name));
     }
     closedir(open);
@@ -162,7 +189,7 @@ static mst_status add_pictures(listing *w, const char *dir, const way *above);
 static mst_status add_below(listing *w, const char *dir, const way *here) {
     char **names = NULL;
     int64_t n = 0;
-    mst_status status = list(dir, true, &names, &n, NULL);
+    mst_status status = list(dir, &names, &n, NULL);
     for (int64_t i = 0; i < n && !status; i++) {
         char *path = NULL;
         if (asprintf(&path, "%s/%s", dir, names[i]) < 0) path = NULL;
@@ -178,7 +205,7 @@ static mst_status add_pictures(listing *w, const char *dir, const way *above) {
     char **names = NULL;
     int64_t n = 0;
     way here;
-    mst_status status = list(dir, false, &names, &n, w->left);
+    mst_status status = list(dir, &names, &n, w->left);
     if (!status) status = find_here(w, dir, above, &here);
     for (int64_t i = 0; i < n && !status; i++) {
         char *path = NULL;
@@ -206,7 +233,7 @@ static mst_status list_class(mst_image_folder *folder, const char *dir, int64_t 
 static mst_status check_stray(const char *dir, left_out *left) {
     char **names = NULL;
     int64_t n = 0;
-    mst_status status = list(dir, false, &names, &n, left);
+    mst_status status = list(dir, &names, &n, left);
     if (!status && n)
         status = MST_FAIL(MST_INVALID,
                           "'%s/%s': is a picture beside the folders of the classes, the first of %lld there: move each "
@@ -231,7 +258,7 @@ static mst_status check_parts(const char *dir, const mst_image_folder *folder) {
 }
 
 static mst_status list_classes(const char *dir, mst_image_folder *out, left_out *left) {
-    MST_TRY(list(dir, true, &out->class_name, &out->num_classes, NULL));
+    MST_TRY(list(dir, &out->class_name, &out->num_classes, NULL));
     for (int64_t i = 0; i < out->num_classes; i++) MST_TRY(list_class(out, dir, i, left));
     return MST_OK;
 }
@@ -243,6 +270,7 @@ mst_status mst_image_folder_list(const char *dir, mst_image_folder *out) {
     const bool found = out->num_files;
     if (!status && found) status = check_stray(dir, &left);
     out->has_pictures = found || left.path;
+    out->left_out = left.files;
     MST_TRY(check_left_out(&left, status));
     if (found) return check_parts(dir, out);
     return MST_FAIL(MST_NOT_FOUND, "'%s': has no folder with pictures: a folder for each class is due", dir);
@@ -277,6 +305,7 @@ mst_status mst_image_folder_take(const char *const *paths, int n, mst_image_fold
     mst_status status = MST_OK;
     *out = (mst_image_folder){0};
     for (int i = 0; i < n && !status; i++) status = take_path(out, paths[i], &left);
+    out->left_out = left.files;
     MST_TRY(check_left_out(&left, status));
     return out->num_files ? MST_OK : MST_FAIL(MST_INVALID, "there are no pictures: name files or folders");
 }

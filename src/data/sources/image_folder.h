@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "muster/status.h"
+#include "muster/dataset.h"
 
 /** Zero-initialised is empty. */
 typedef struct mst_image_folder {
@@ -14,12 +14,13 @@ typedef struct mst_image_folder {
     char **path;    /**< paths of the files, class by class, each class sorted */
     int64_t *label; /**< class of each file; NULL: the files have no classes */
     int64_t num_files;
+    mst_files_left_out left_out;
     bool has_pictures; /**< mst_image_folder_list found pictures; it may have failed because of them */
 } mst_image_folder;
 
 /** Lists the pictures of DIR, whose folders are the classes. Pictures in subfolders of a class belong to it too; they
- *  come after those of the class folder itself. Hidden folders and files are ignored, and so are files without the
- *  suffix of a picture. Fails if there are no classes (MST_NOT_FOUND), if a picture would be left out, such as a TIFF
+ *  come after those of the class folder itself. Hidden folders and files are left out and counted, and so are empty
+ *  files, broken links, and files without the suffix of a picture. Fails if there are no classes (MST_NOT_FOUND), if a picture would be left out, such as a TIFF
  *  file or one in DIR itself (MST_INVALID), or if DIR cannot be read (MST_IO). Free it also after a failure. */
 MST_CHECKED mst_status mst_image_folder_list(const char *dir, mst_image_folder *out);
 /** MST_INVALID if a class of FOLDER, which lists DIR, has no pictures. */

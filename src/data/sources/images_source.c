@@ -2,9 +2,10 @@
  *  the picture, [height, width, channels], component 1 its class, i64. Classes are numbered from 0, in the order of
  *  their names' bytes (mst_dataset_class_name). Pictures in subfolders of a class belong to it too:
  *  FOLDER/cat/2021/1.jpg. Rows come class by class, folder by folder, sorted by file name: shuffle them for training.
- *  Files are read, decoded and resized when a batch is copied, by the thread of the device that copies it. No picture
- *  is skipped silently: pictures of other kinds (TIFF and others) or beside the folders are MST_INVALID. So is a class
- *  without pictures, unless like or schema is given.
+ *  Files are read, decoded and resized when a batch is copied, by the thread of the device that copies it. Hidden
+ *  files, empty ones and those that are no pictures are left out, which mst_dataset_files_left_out counts. Pictures of
+ *  other kinds (TIFF and others) or beside the folders are MST_INVALID. So is a class without pictures, unless like or
+ *  schema is given.
  *
  *  Pictures are resized as by tf.image.resize: f32 has its values, 0 to 255, and u8 has them rounded. Two shortcuts
  *  make JPEG files faster, unless .whole is set. A file that is at least twice as large as wanted is decoded at 1/2,
@@ -107,6 +108,10 @@ static const char *const *images_paths(const mst_dataset *dataset, int64_t *n) {
     return (const char *const *)d->files.path;
 }
 
+static const mst_files_left_out *images_left_out(const mst_dataset *dataset) {
+    return &((const images *)dataset)->files.left_out;
+}
+
 static uint64_t images_contents(const mst_dataset *source) {
     const images *d = (const images *)source;
     return mst_hash_files((const char *const *)d->files.path, d->files.num_files);
@@ -119,6 +124,7 @@ static void images_settings(const mst_dataset *dataset, char *text, size_t size)
 
 static const mst_dataset_type type = {.name = "from_images",
                                       .paths = images_paths,
+                                      .left_out = images_left_out,
                                       .destroy = images_source_destroy,
                                       .open = mst_counting_cursor_open,
                                       .values = values,

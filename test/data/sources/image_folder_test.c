@@ -47,6 +47,31 @@ static void pictures_of_folders_below_are_of_the_class(void **state) {
     mst_image_folder_free(&folder);
 }
 
+static void what_is_left_out_is_counted(void **state) {
+    (void)state;
+    static const char *const files[] = {"cat/1.webp",      "cat/2.gif",     "cat/more/3.BMP", "cat/notes.txt",
+                                        "list.csv",        "cat/more/x",    ".hidden",        "cat/.DS_Store",
+                                        "cat/more/.4.png", "cat/.git/1.png"};
+    mst_image_folder folder;
+    make("cat"), make("cat/more"), make("cat/.git");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) touch(files[i]);
+    (void)folder_write("cat/0.png", "", 0);
+    assert_int_equal(symlink("nowhere", folder_path("cat/away.jpg")), 0);
+    EXPECT_OK(mst_image_folder_list(folder_path(""), &folder));
+    assert_int_equal(folder.num_files, 3);
+    expect_file(&folder, 0, "/cat/1.webp", 0);
+    expect_file(&folder, 2, "/cat/more/3.BMP", 0);
+    assert_int_equal(folder.left_out.no_pictures, 3);
+    assert_int_equal(folder.left_out.hidden, 4);
+    assert_int_equal(folder.left_out.empty, 1);
+    assert_int_equal(folder.left_out.broken_links, 1);
+    mst_image_folder_free(&folder);
+    const char *const path = folder_path("cat");
+    EXPECT_OK(mst_image_folder_take(&path, 1, &folder));
+    assert_int_equal(folder.left_out.no_pictures, 2);
+    mst_image_folder_free(&folder);
+}
+
 static void expect_refused(const char *why) {
     mst_image_folder folder;
     EXPECT_ERROR(mst_image_folder_list(folder_path(""), &folder), MST_INVALID, why);
@@ -142,6 +167,7 @@ static void ways_by_links_are_bounded(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(pictures_of_folders_below_are_of_the_class),
+        TEST_IN_FOLDER(what_is_left_out_is_counted),
         TEST_IN_FOLDER(pictures_of_other_kinds_are_counted),
         TEST_IN_FOLDER(pictures_without_a_class_and_classes_without_pictures),
         TEST_IN_FOLDER(parts_are_no_classes),
