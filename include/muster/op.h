@@ -228,7 +228,7 @@ MST_API mst_status mst_kernel_fail(const mst_kernel_args *a, mst_status code, co
 
 /* ---- examples: what the registry-driven test runs ---------------------------------------------------- */
 
-#define MST_EXAMPLE_SRC 6
+#define MST_EXAMPLE_SRC 7
 #define MST_EXAMPLE_DST 3
 
 /** One use of an op. A source's dtype of MST_NO_DTYPE stands for each dtype of `dtypes` in turn. */

@@ -1,20 +1,24 @@
 /** multi_head_attention: each query gives a mean of the values, weighted by how similar their keys are to the query
  *
- *  src        query [n, targets, features]; or query and value; or query, value and key, [n, steps, features]. A
- *             missing key is the value, a missing value the query
- *  num_heads  number of heads, which compute independently
- *  key_dim    length of the queries and keys of a head
- *  value_dim  length of the values of a head, default key_dim
- *  output_dim length of the output, default that of the query
- *  dropout    fraction of the weights that is dropped in training, below 1
- *  no_bias    leaves the biases out
- *  causal     step i sees only steps 0 to i: Keras' use_causal_mask
- *  name       default multi_head_attention, multi_head_attention_1, ...
- *  dst        [n, targets, output_dim]
+ *  src          query [n, targets, features]; or query and value; or query, value and key, [n, steps, features]. A
+ *               missing key is the value, a missing value the query
+ *  num_heads    number of heads, which compute independently
+ *  key_dim      length of the queries and keys of a head
+ *  value_dim    length of the values of a head, default key_dim
+ *  output_dim   length of the output, default that of the query
+ *  dropout      fraction of the weights that is dropped in training, below 1
+ *  no_bias      leaves the biases out
+ *  causal       step i sees only steps 0 to i: Keras' use_causal_mask
+ *  name         default multi_head_attention, multi_head_attention_1, ...
+ *  num_key_value_heads
+ *               number of heads of keys and values, which divides num_heads; each serves as many heads that follow one
+ *               another (grouped-query attention); default num_heads
+ *  rotary_base  not 0: queries and keys are turned by mst_rotary_embedding with this base; Llama has 10000
+ *  dst          [n, targets, output_dim]
  *
  *  Weights: query/kernel [features, heads, key_dim], query/bias [heads, key_dim], key/... likewise, value/... with
- *  value_dim, attention_output/kernel [heads, value_dim, output_dim], attention_output/bias [output_dim].
- *  https://arxiv.org/abs/1706.03762
+ *  value_dim, both with num_key_value_heads heads, attention_output/kernel [heads, value_dim, output_dim],
+ *  attention_output/bias [output_dim]. https://arxiv.org/abs/1706.03762
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_multi_head_attention_options {
@@ -28,28 +32,13 @@ typedef struct mst_layer_multi_head_attention_options {
     mst_initializer kernel_initializer; /**< default glorot_uniform */
     mst_initializer bias_initializer;   /**< default zeros; glorot_uniform counts as not given */
     const char *name;
+    int64_t num_key_value_heads;
+    double rotary_base;
 } mst_layer_multi_head_attention_options;
 #define mst_multi_head_attention(sources, ...) \
     MST_LAYER(multi_head_attention, sources,   \
               MST_NAMED_2(mst_layer_multi_head_attention_options, num_heads, key_dim, __VA_ARGS__))
-typedef struct mst_scaled_dot_product_attention_options {
-    int zero_;
-    mst_value query, key; /**< f32 or f64, [..., targets, length] and [..., steps, length] */
-    mst_value value;      /**< [..., steps, columns] */
-    mst_value mask;       /**< added to the products; [targets, steps] or a shape that broadcasts to it; optional */
-    bool causal;          /**< target i sees only steps 0 to i; targets and steps must be known */
-    double scale;         /**< factor of the products, default 1 / sqrt(length) */
-    float dropout;        /**< fraction of the weights that is dropped */
-    uint64_t seed;
-} mst_scaled_dot_product_attention_options;
-/** softmax(scale query key^T + mask) value: [..., targets, columns]. */
-MST_API mst_value mst_scaled_dot_product_attention_with(mst_scaled_dot_product_attention_options options);
-#define mst_scaled_dot_product_attention(...) \
-    mst_scaled_dot_product_attention_with(    \
-        MST_NAMED_3(mst_scaled_dot_product_attention_options, query, key, value, __VA_ARGS__))
 #endif
-#include <math.h>
-
 #include "graph/field.h"
 #include "layer/affine.h"
 #include "layer/initializer/initializer.h"
@@ -70,41 +59,10 @@ static const mst_field fields[] = {
     FIELD(NESTED, kernel_initializer, mst_initializer_fields, "of the kernels"),
     FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the biases"),
     FIELD(STRING, name, "of the layer"),
+    FIELD(I64, num_key_value_heads, 0, 0, 1e6, "heads of keys and values; 0: num_heads"),
+    FIELD(F64, rotary_base, 0, 0, 1e30, "of the angles by which positions turn queries and keys; 0: they do not"),
     MST_FIELD_END,
 };
-
-/* ---- on values ---- */
-
-/* A mask of -1e9 for steps after the target, else 0. */
-static mst_value causal_mask(mst_value query, mst_value key) {
-    enum { HIDDEN = -1000000000 };
-    const mst_spec q = mst_value_spec(query), k = mst_value_spec(key);
-    const int64_t targets = q.shape.dim[q.shape.ndim - 2], steps = k.shape.dim[k.shape.ndim - 2];
-    mst_graph *graph = mst_value_graph(query);
-    if (targets < 0 || steps < 0)
-        return mst_value_fail(graph, MST_INVALID, "attention: with a causal mask the number of steps must be known");
-    const mst_value target = mst_expand_dims(mst_range(graph, q.dtype, 0, (double)targets, 1), 1);
-    const mst_value behind = mst_greater(mst_range(graph, q.dtype, 0, (double)steps, 1), target);
-    return mst_scale(mst_cast(behind, q.dtype), HIDDEN);
-}
-
-mst_value mst_scaled_dot_product_attention_with(mst_scaled_dot_product_attention_options o) {
-    const mst_shape query = mst_value_spec(o.query).shape, key = mst_value_spec(o.key).shape;
-    const int64_t length = query.ndim ? query.dim[query.ndim - 1] : -1;
-    if (query.ndim < 2 || key.ndim < 2 || length < 1)
-        return mst_value_fail(mst_value_graph(o.query), MST_INVALID,
-                              "attention: needs [..., steps, length], with a length that is known");
-    const double scale = mst_number_given(o.scale) ? o.scale : 1 / sqrt((double)length);
-    mst_value products = mst_matmul(mst_scale(o.query, scale), o.key, .transpose_b = true);
-    if (!mst_value_is_none(o.mask)) products = mst_add(products, o.mask);
-    if (o.causal) products = mst_add(products, causal_mask(o.query, o.key));
-    mst_value weights = mst_softmax(products);
-    if (o.dropout > 0)
-        weights = mst_dropout_with((mst_dropout_options){.src = weights, .rate = o.dropout, .seed = o.seed});
-    return mst_matmul(weights, o.value);
-}
-
-/* ---- the layer ---- */
 
 enum { QUERY, KEY, VALUE, OUTPUT, NUM_PARTS };
 static const char *const names[NUM_PARTS][2] = {{"query/kernel", "query/bias"},
@@ -120,6 +78,23 @@ static mst_value source_of(const mst_layer_call *call, int part) {
 
 static int64_t length_of(const mst_layer_multi_head_attention_options *o, int part) {
     return part == VALUE && o->value_dim ? o->value_dim : o->key_dim;
+}
+
+/* The number of heads of PART. */
+static int64_t heads_in(const mst_layer_multi_head_attention_options *o, int part) {
+    const bool grouped = (part == KEY || part == VALUE) && o->num_key_value_heads;
+    return grouped ? o->num_key_value_heads : o->num_heads;
+}
+
+static mst_status multi_head_attention_check(const void *options, const char *name) {
+    const mst_layer_multi_head_attention_options *o = options;
+    if (o->num_key_value_heads && o->num_heads % o->num_key_value_heads)
+        return MST_FAIL(MST_INVALID, "multi_head_attention '%s': num_key_value_heads %lld must divide num_heads %lld",
+                        name, (long long)o->num_key_value_heads, (long long)o->num_heads);
+    if (o->rotary_base != 0 && o->key_dim % 2)
+        return MST_FAIL(MST_INVALID, "multi_head_attention '%s': with rotary_base key_dim must be even, it is %lld",
+                        name, (long long)o->key_dim);
+    return MST_OK;
 }
 
 static void add_part(mst_layer_call *call, int part, mst_shape kernel, mst_shape bias) {
@@ -143,7 +118,7 @@ static mst_status multi_head_attention_weights(mst_layer_call *call) {
                             "multi_head_attention '%s': needs [n, steps, features] with steps and features that are "
                             "known, got %d dimensions",
                             call->name, shape.ndim);
-        add_part(call, part, MST_SHAPE(shape.dim[2], o->num_heads, length), MST_SHAPE(o->num_heads, length));
+        add_part(call, part, MST_SHAPE(shape.dim[2], heads_in(o, part), length), MST_SHAPE(heads_in(o, part), length));
         if (part == QUERY && !given) given = shape.dim[2];
     }
     add_part(call, OUTPUT, MST_SHAPE(o->num_heads, length_of(o, VALUE), given), MST_SHAPE(given));
@@ -160,16 +135,17 @@ static mst_value kernel_of(const mst_layer_call *call, int part, int64_t rows, i
     return mst_reshape(call->weight[none ? part : 2 * part], MST_SHAPE(rows, columns));
 }
 
-/* The query, key or value of all heads: [n, heads, steps, length]. */
+/* The query, key or value of all its heads: [n, heads, steps, length]. */
 static mst_value heads_of(const mst_layer_call *call, int part) {
     const mst_layer_multi_head_attention_options *o = call->options;
     const mst_value src = source_of(call, part);
     const mst_shape shape = mst_value_spec(src).shape;
-    const int64_t length = length_of(o, part), columns = o->num_heads * length;
+    const int64_t length = length_of(o, part), columns = heads_in(o, part) * length;
     const mst_value y = mst_affine(src, kernel_of(call, part, shape.dim[2], columns), bias_of(call, part, columns),
                                    MST_PRECISION_DEFAULT);
-    const mst_value heads = mst_reshape(y, MST_SHAPE(-1, shape.dim[1], o->num_heads, length));
-    return mst_transpose(heads, .perm = MST_AXES(0, 2, 1, 3));
+    const mst_value heads = mst_reshape(y, MST_SHAPE(-1, shape.dim[1], heads_in(o, part), length));
+    const mst_value turned = mst_transpose(heads, .perm = MST_AXES(0, 2, 1, 3));
+    return o->rotary_base != 0 && part != VALUE ? mst_rotary_embedding(turned, .base = o->rotary_base) : turned;
 }
 
 static mst_value multi_head_attention_build(const mst_layer_call *call) {
@@ -190,6 +166,7 @@ const mst_layer_type mst_layer_type_multi_head_attention = {
     .class_name = "MultiHeadAttention",
     .options_size = sizeof(mst_layer_multi_head_attention_options),
     .fields = fields,
+    .check = multi_head_attention_check,
     .min_src = 1,
     .max_src = 3,
     .weights = multi_head_attention_weights,

@@ -126,6 +126,8 @@ static const char *const with_products[] = {"conv2d",
                                             "lstm",
                                             "lstm_grad",
                                             "matmul",
+                                            "scaled_dot_product_attention",
+                                            "scaled_dot_product_attention_grad",
                                             "simple_rnn",
                                             "simple_rnn_grad"};
 enum { WITH_PRODUCTS = sizeof with_products / sizeof *with_products };

@@ -1,4 +1,5 @@
 /* Writes reductions, normalizations and the like as ONNX's operators. */
+#include <math.h>
 #include <string.h>
 
 #include "model_file/onnx/onnx_write_op.h"
@@ -134,6 +135,60 @@ static mst_status write_group_norm(mst_onnx_writer *w, const mst_node *node, con
     return MST_OK;
 }
 
+/* ---- attention ---- */
+
+/* Writes the constant [queries, keys] that hides the keys after a query. */
+static const char *causal_bias(mst_onnx_writer *w, mst_dtype dtype, int64_t queries, int64_t keys) {
+    mst_tensor *tensor;
+    if (mst_tensor_create(dtype, MST_SHAPE(queries, keys), &tensor)) {
+        w->no_memory = true;
+        return "";
+    }
+    for (int64_t i = 0; i < queries; i++)
+        for (int64_t j = 0; j < keys; j++) mst_tensor_set(tensor, i * keys + j, j > i ? -INFINITY : 0);
+    const char *made = mst_onnx_constant(w, "causal", tensor, MST_SHAPE(queries, keys), MST_AXES(0, 1));
+    mst_tensor_release(tensor);
+    return made;
+}
+
+/* Writes attention as products and a softmax. Queries of heads that share a head of keys are rows of one matrix. */
+static mst_status write_attention(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
+    const mst_shape query = mst_value_spec(node->src[0]).shape, key = mst_value_spec(node->src[1]).shape;
+    const mst_shape dst = node->dst[0].shape;
+    const bool causal = mst_onnx_option_bool(node, "causal"), grouped = query.dim[1] != key.dim[1];
+    double scale = mst_onnx_option_double(node, "scale");
+    (void)op;
+    if (node->num_src > 3)
+        return MST_FAIL(MST_UNIMPLEMENTED, "scaled_dot_product_attention '%s': a mask is not written", node->name);
+    for (int i = 1; i < 4; i++)
+        if (query.dim[i] < 1 || key.dim[i] < 1 || dst.dim[i] < 1)
+            return MST_FAIL(MST_UNIMPLEMENTED,
+                            "scaled_dot_product_attention '%s': heads, queries, keys and depth must be known",
+                            node->name);
+    if (scale == 0) scale = 1 / sqrt((double)query.dim[3]);
+    const int64_t rows = query.dim[1] / key.dim[1] * query.dim[2];
+    const int64_t matrix[] = {-1, key.dim[1], rows, query.dim[3]},
+                  whole[] = {-1, query.dim[1], query.dim[2], key.dim[2]};
+    const int64_t weights_of[] = {-1, key.dim[1], rows, key.dim[2]},
+                  result[] = {-1, dst.dim[1], dst.dim[2], dst.dim[3]};
+    const char *q = mst_onnx_with_number(w, node, "Mul", mst_onnx_plain_source(w, node, 0), scale);
+    if (grouped) q = mst_onnx_binary(w, node, "Reshape", q, mst_onnx_constant_list(w, "rows", matrix, 4));
+    const char *k = mst_onnx_transposed(w, node, mst_onnx_plain_source(w, node, 1), MST_AXES(0, 1, 3, 2));
+    const char *weights = mst_onnx_binary(w, node, "MatMul", q, k);
+    if (grouped) weights = mst_onnx_binary(w, node, "Reshape", weights, mst_onnx_constant_list(w, "heads", whole, 4));
+    if (causal)
+        weights =
+            mst_onnx_binary(w, node, "Add", weights, causal_bias(w, node->dst[0].dtype, query.dim[2], key.dim[2]));
+    const char *softmax = mst_onnx_between(w, node, "softmax");
+    mst_onnx_set_int(w, mst_onnx_node(w, "Softmax", softmax, 1, &weights), "axis", -1);
+    if (grouped)
+        softmax = mst_onnx_binary(w, node, "Reshape", softmax, mst_onnx_constant_list(w, "rows", weights_of, 4));
+    const char *mean = mst_onnx_binary(w, node, "MatMul", softmax, mst_onnx_plain_source(w, node, 2));
+    if (grouped) mean = mst_onnx_binary(w, node, "Reshape", mean, mst_onnx_constant_list(w, "heads", result, 4));
+    mst_onnx_same(w, mst_onnx_output_name(w, node, false), mean);
+    return MST_OK;
+}
+
 /* ---- all ---- */
 
 const mst_onnx_written mst_onnx_written_rows[] = {
@@ -148,6 +203,7 @@ const mst_onnx_written mst_onnx_written_rows[] = {
     {"reduce_min", write_reduction, "ReduceMin"},
     {"reduce_prod", write_reduction, "ReduceProd"},
     {"reduce_sum", write_reduction, "ReduceSum"},
+    {"scaled_dot_product_attention", write_attention, NULL},
     {"softmax", write_softmax, "Softmax"},
     {NULL, NULL, NULL},
 };

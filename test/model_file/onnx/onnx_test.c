@@ -91,7 +91,7 @@ static void written_and_read_again(void **state) {
     mst_dataset_release(data);
 }
 
-/* Recurrent layers, and volumes: the same outputs again, without another program. */
+/* Recurrent layers, attention, and volumes: the same outputs again, without another program. */
 static void other_layers_written_and_read_again(void **state) {
     (void)state;
     mst_dataset *data = pictures();
@@ -102,6 +102,8 @@ static void other_layers_written_and_read_again(void **state) {
     x = mst_conv3d_transpose(x, 2, MST_AXES(2), .strides = MST_AXES(2, 1, 1));
     x = mst_group_normalization(mst_max_pooling3d(x, .pool_size = MST_AXES(2, 1, 1)), .groups = 2);
     x = mst_lstm(mst_reshape_to(x, MST_SHAPE(SIDE, -1)), 5, .return_sequences = true);
+    x = mst_multi_head_attention(x, 4, 2, .num_key_value_heads = 2, .causal = true, .rotary_base = 100);
+    x = mst_multi_head_attention(mst_rms_normalization(x), 2, 3);
     mst_bidirectional(mst_gru(x, 4, .return_sequences = true, .go_backwards = true), 3,
                       .cell = MST_RECURRENT_SIMPLE_RNN);
     EXPECT_OK(mst_compile(model, .seed = 5, .session = {.devices = "cpu:1"}));

@@ -139,6 +139,7 @@ static void windows(mst_graph *graph) {
     mst_batch_norm(pictures, channels, channels, .epsilon = 0.1);
     mst_layer_norm(pictures, channels, channels, .epsilon = 0.1);
     mst_scaled_dot_product_attention(pictures, pictures, pictures, .causal = true, .scale = 0.5);
+    mst_rotary_embedding(mst_fill(graph, MST_F32, MST_SHAPE(2, 4), 1), .base = 100);
     mst_group_norm(pictures, channels, channels, .groups = 2);
     mst_convolve2d_transpose(pictures, mst_reshape(weights, MST_SHAPE(1, 2, 3, 2)), .strides = MST_AXES(2));
     mst_space_to_depth(mst_depth_to_space(mst_fill(graph, MST_F32, MST_SHAPE(1, 2, 2, 4), 1), 2), 2);
@@ -234,6 +235,8 @@ static bool sequences() {
     if (mst_model_create(&model)) return false;
     mst_output x = mst_input(model, MST_SHAPE(6, 4));
     x = mst_multi_head_attention(MST_OUTPUTS(x, x), 2, 3, .dropout = 0.1F, .causal = true);
+    x = mst_multi_head_attention(x, 2, 2, .num_key_value_heads = 1, .rotary_base = 10000);
+    x = mst_position_embedding(mst_rms_normalization(x, .epsilon = 0.1F), .sequence_length = 6, .name = "places");
     x = mst_permute(mst_permute(x, MST_AXES(2, 1)), MST_AXES(2, 1), .name = "back");
     x = mst_masking(x, .mask_value = 2);
     x = mst_bidirectional(x, 4, .cell = MST_RECURRENT_GRU, .merge_mode = MST_MERGE_MODE_SUM, .return_sequences = true);
