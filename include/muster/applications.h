@@ -52,6 +52,33 @@ MST_API mst_output mst_lenet_with(mst_model *model, const mst_application_option
 MST_API mst_output mst_text_cnn_with(mst_model *model, const mst_application_options *options);
 #define mst_text_cnn(...) MST_APPLICATION_(text_cnn, __VA_ARGS__, .end_ = 0)
 
+typedef struct mst_gpt_options {
+    int zero_;
+    int64_t layers, width, heads; /**< default 12, 768, 12; width is a multiple of heads */
+    int64_t vocabulary_size;      /**< tokens are less than this; default 50257 */
+    int64_t positions;            /**< tokens of an example; default 1024 */
+    int64_t key_value_heads;      /**< heads of keys and values, which divide heads; default heads */
+    int64_t inner;                /**< default 4 width, llama: 8/3 width in steps of 256 */
+    float dropout;                /**< of the embeddings and of what each part adds, in training; default 0 */
+    bool llama;                   /**< RMS normalization, rotary positions, SwiGLU and no biases, as Llama */
+    bool untied;                  /**< the outputs have weights of their own, and do not share those of the tokens */
+    double rotary_base;           /**< of llama's positions; default 10000 */
+    float epsilon;                /**< of the normalizations; default 1e-5 */
+    int end_;
+} mst_gpt_options;
+
+/** A transformer that predicts the next token; with the defaults it is GPT-2's smallest, with 124,439,808 parameters.
+ *  Its input is i32 [n, positions], its output the logits [n, positions, vocabulary_size]. Those at position p are of
+ *  the token after it, made from the tokens up to p. It adds the layers token_embedding, position_embedding (not
+ *  llama), for i = 1 to layers block_<i>_norm_1, block_<i>_attention, block_<i>_norm_2, block_<i>_inner and
+ *  block_<i>_outer, then norm and logits. Attention does not keep a number for each pair of positions
+ *  (mst_scaled_dot_product_attention). Kernels and embeddings begin with a normal distribution of stddev 0.02. Train it
+ *  with labels that are the inputs shifted by one token, i64 or i32 [n, positions], and
+ *  MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY. */
+MST_API mst_output mst_gpt_with(mst_model *model, const mst_gpt_options *options);
+#define mst_gpt(...) MST_GPT_(__VA_ARGS__, .end_ = 0)
+#define MST_GPT_(model, ...) mst_gpt_with(model, &MST_NAMED(mst_gpt_options, __VA_ARGS__))
+
 #define MST_APPLICATION_(name, ...) MST_APPLICATION__(name, __VA_ARGS__)
 #define MST_APPLICATION__(name, model, ...) mst_##name##_with(model, &MST_NAMED(mst_application_options, __VA_ARGS__))
 
