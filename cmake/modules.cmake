@@ -8,17 +8,18 @@ set(LINKED_MODULES "")          # objects that the static library has in it,
 set(LINKED_MODULE_FILES "")     # their sources,
 set(LINKED_MODULE_LIBRARIES "") # and the libraries that those need
 
-# muster_module(NAME [LINKED] USED_FOR TEXT LIBRARY NAME PKG_CONFIG MODULE... PACKAGE PACKAGE FILE FILE [PARTS FILE...]
+# muster_module(NAME [LINKED] [CXX] USED_FOR TEXT LIBRARY NAME PKG_CONFIG MODULE... PACKAGE PACKAGE FILE FILE [PARTS FILE...]
 #               [PIECES FILE...] [TYPES TYPE...])
 #   FILE     defines `const mst_module mst_module_NAME`, and is no part of the library without the module
 #   PARTS    other files that are no part of the library without the module
 #   PIECES   files of the library, or of the command, that the module has in it too
 #   PACKAGE  of Debian, with the headers
 #   TYPES    of devices that the module gives
+#   CXX      it has parts in C++
 #   HEADER   in place of PKG_CONFIG, where the library is only needed when the module is used: the header, which defines
 #            VERSION_MAJOR and VERSION_MINOR, and is looked for in MUSTER_NAME_INCLUDE and in the folders HINTS
 function(muster_module name)
-  cmake_parse_arguments(ARG "LINKED" "USED_FOR;LIBRARY;PACKAGE;FILE;HEADER;VERSION_MAJOR;VERSION_MINOR"
+  cmake_parse_arguments(ARG "LINKED;CXX" "USED_FOR;LIBRARY;PACKAGE;FILE;HEADER;VERSION_MAJOR;VERSION_MINOR"
                         "PKG_CONFIG;PARTS;PIECES;TYPES;HINTS" ${ARGN})
   foreach(file ${ARG_FILE} ${ARG_PARTS} ${ARG_PIECES}) # also where the module cannot be built
     if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${file})
@@ -38,7 +39,10 @@ function(muster_module name)
       set(version ${${found}_VERSION}${${found}_${first}_VERSION}) # the latter where there are several
     endif()
   endif()
-  if(TARGET ${library})
+  if(ARG_CXX AND NOT CMAKE_CXX_COMPILER)
+    set(version "")
+    message(STATUS "Module ${name}: left out, so no ${ARG_USED_FOR}: install a C++ compiler")
+  elseif(TARGET ${library})
     muster_build_module(${name} ${library} "${ARG_FILE};${ARG_PARTS}" ${ARG_PIECES})
     list(APPEND MODULES muster-${name})
     if(ARG_LINKED)

@@ -8,7 +8,7 @@
 
 MUSTER_PACKAGES="build-essential cmake ninja-build pkg-config libdnnl-dev libisal-dev libjansson-dev libhwloc-dev libsodium-dev \
 libprotobuf-c-dev protobuf-c-compiler protobuf-compiler libcmocka-dev libspng-dev libjpeg-dev libwebp-dev libgif-dev libzip-dev libhdf5-dev \
-libcairo2-dev libpcre2-dev libzmq3-dev dataset-fashion-mnist"
+libcairo2-dev libpcre2-dev libsentencepiece-dev libzmq3-dev dataset-fashion-mnist"
 # The build makes headers with awk. Any will do.
 command -v awk > /dev/null 2>&1 || MUSTER_PACKAGES="$MUSTER_PACKAGES mawk"
 

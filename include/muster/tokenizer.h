@@ -12,6 +12,8 @@
  *  Face's `tokenizers`. It needs the module `pcre2`. Source: R. Sennrich et al., Neural Machine Translation of Rare
  *  Words with Subword Units, 2016; A. Radford et al., Language Models are Unsupervised Multitask Learners, 2019.
  *
+ *  SentencePiece models are run by the library of that name, by the module `sentencepiece`.
+ *
  *  A tokenizer does not change: several threads may use one at a time.
  */
 #ifndef MUSTER_TOKENIZER_H
@@ -41,8 +43,9 @@ typedef struct mst_token_ids {
  *    the pre-tokenizers ByteLevel, Split and Digits, and a Sequence of them; the post-processors ByteLevel and
  *    TemplateProcessing, and a Sequence of them; the decoder ByteLevel; added tokens without single_word;
  *  - vocab.json of GPT-2, with merges.txt beside it. "<|endoftext|>" is its special token;
- *  - a folder with either, as of a network of Hugging Face. If it has a tokenizer_config.json, this names the special
- *    tokens of the functions below.
+ *  - a SentencePiece model, a file .model;
+ *  - a folder with tokenizer.model, tokenizer.json, spiece.model, or the two of GPT-2, as of a network of Hugging
+ *    Face. If it has a tokenizer_config.json, this names the special tokens of the functions below.
  *
  *  Close the tokenizer after success. Fails with MST_NOT_FOUND or MST_IO if a file cannot be read, with MST_CORRUPT
  *  if it contradicts itself, with MST_UNIMPLEMENTED if it has a part that is not taken (the message names it), with
@@ -53,7 +56,9 @@ MST_API void mst_tokenizer_close(mst_tokenizer *tokenizer);
 
 typedef struct mst_encode_options {
     int zero_;
-    bool add_special; /**< add what the file puts around each text, such as <|begin_of_text|> before it */
+    /** Add what the file puts around each text, such as <|begin_of_text|> before it. Of SentencePiece: what
+     *  add_bos_token and add_eos_token of tokenizer_config.json say; without these, what begins a text. */
+    bool add_special;
     bool plain; /**< special tokens that stand in the text are text like any other: for text that strangers wrote */
 } mst_encode_options;
 /** Appends to IDS the ids of the SIZE bytes at TEXT, UTF-8, which may contain zero bytes. OPTIONS may be NULL. After a
@@ -64,7 +69,7 @@ MST_API MST_CHECKED mst_status mst_tokenizer_encode(const mst_tokenizer *tokeniz
 
 typedef struct mst_decode_options {
     int zero_;
-    bool keep_special; /**< write special tokens too, such as <|endoftext|> */
+    bool keep_special; /**< write special tokens too, such as <|endoftext|>; SentencePiece never does */
     bool raw_bytes;    /**< leave bytes that are no UTF-8 as they are, as where ids end within a character; false: each
                         *   longest beginning of a character, or byte, becomes U+FFFD */
 } mst_decode_options;

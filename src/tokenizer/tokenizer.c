@@ -7,6 +7,7 @@
 #include "base/no_memory.h"
 #include "base/utf8.h"
 #include "tokenizer/bpe_tokenizer.h"
+#include "tokenizer/piece_tokenizer.h"
 
 /* ---- special tokens ---- */
 
@@ -45,6 +46,9 @@ static mst_status read_config(mst_tokenizer *t, const mst_tokenizer_file *config
     json_t *json = mst_json_read(config->data, config->size, &error);
     if (!json) return MST_FAIL(MST_CORRUPT, "%s: is no JSON: line %d: %s", config->name, error.line, error.text);
     const mst_status status = take_named(t, json);
+    const json_t *begin = json_object_get(json, "add_bos_token"), *end = json_object_get(json, "add_eos_token");
+    if (json_is_boolean(begin)) t->adds_begin = json_is_true(begin);
+    if (json_is_boolean(end)) t->adds_end = json_is_true(end);
     json_decref(json);
     return status;
 }
@@ -64,10 +68,14 @@ static mst_status make_bpe(const mst_tokenizer_files *files, mst_tokenizer **out
 
 mst_status mst_tokenizer_make(mst_tokenizer_files *files, mst_tokenizer **out) {
     const mst_tokenizer_file *config = mst_tokenizer_files_find(files, mst_tokenizer_config_name);
+    const mst_tokenizer_file *model = mst_tokenizer_files_find(files, mst_tokenizer_model_name);
     mst_tokenizer *t = NULL;
     *out = NULL;
-    mst_status status = make_bpe(files, &t);
-    if (!status) find_special(t);
+    mst_status status = model ? mst_piece_tokenizer_create(model, &t) : make_bpe(files, &t);
+    if (!status && model)
+        t->adds_begin = true;
+    else if (!status)
+        find_special(t);
     if (!status && config) status = read_config(t, config);
     if (status) {
         status = mst_error_prefix("tokenizer '%s'", files->path);

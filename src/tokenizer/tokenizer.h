@@ -22,7 +22,7 @@ typedef struct mst_tokenizer_files {
 } mst_tokenizer_files;
 
 extern const char mst_tokenizer_json_name[], mst_tokenizer_vocab_name[], mst_tokenizer_merges_name[],
-    mst_tokenizer_config_name[];
+    mst_tokenizer_config_name[], mst_tokenizer_model_name[];
 
 /** Reads the files of PATH, as mst_tokenizer_open takes it. Free OUT also after a failure. */
 MST_CHECKED mst_status mst_tokenizer_files_read(const char *path, mst_tokenizer_files *out);
@@ -48,6 +48,7 @@ struct mst_tokenizer {
     const mst_tokenizer_type *type;
     mst_tokenizer_files files;
     int64_t special[MST_NUM_SPECIAL]; /**< -1: there is none */
+    bool adds_begin, adds_end;        /**< of a SentencePiece model: what add_special adds */
 };
 
 /** Makes a tokenizer of FILES, which become its own; on failure they are freed. */

@@ -11,7 +11,8 @@
 static const size_t MOST_BYTES = (size_t)1 << 28; /* limit for a file; those of large vocabularies have 2^24 */
 
 const char mst_tokenizer_json_name[] = "tokenizer.json", mst_tokenizer_vocab_name[] = "vocab.json",
-           mst_tokenizer_merges_name[] = "merges.txt", mst_tokenizer_config_name[] = "tokenizer_config.json";
+           mst_tokenizer_merges_name[] = "merges.txt", mst_tokenizer_config_name[] = "tokenizer_config.json",
+           mst_tokenizer_model_name[] = "tokenizer.model";
 
 static mst_status read_as(mst_tokenizer_files *files, const char *path, const char *name) {
     mst_tokenizer_file *file = &files->file[files->num_files];
@@ -40,17 +41,39 @@ static mst_status read_in(mst_tokenizer_files *files, const char *folder, size_t
     return status;
 }
 
+/* Reads vocab.json and merges.txt, or the SentencePiece model that T5 and others call spiece.model. */
+static mst_status read_other(mst_tokenizer_files *files, const char *folder, size_t length) {
+    char *path = join_name(folder, length, "spiece.model");
+    if (!path) return MST_NO_MEMORY("for a path");
+    const bool is_there = access(path, F_OK) == 0;
+    const mst_status status = is_there ? read_as(files, path, mst_tokenizer_model_name) : MST_OK;
+    free(path);
+    if (is_there) return status;
+    bool found;
+    MST_TRY(read_in(files, folder, length, mst_tokenizer_vocab_name, &found));
+    return found ? read_in(files, folder, length, mst_tokenizer_merges_name, NULL)
+                 : MST_FAIL(MST_NOT_FOUND,
+                            "'%s': has no tokenizer: neither tokenizer.json, nor vocab.json and merges.txt, nor "
+                            "tokenizer.model",
+                            folder);
+}
+
+/* A folder with a SentencePiece model may have the same as tokenizer.json, with a model that is not taken: the former
+ * counts. Tokens that were added to it are in neither. */
 static mst_status read_tokenizer_folder(mst_tokenizer_files *files, const char *folder) {
+    static const char added[] = "added_tokens.json";
     const size_t length = strlen(folder);
     bool found;
-    MST_TRY(read_in(files, folder, length, mst_tokenizer_json_name, &found));
-    if (!found) {
-        MST_TRY(read_in(files, folder, length, mst_tokenizer_vocab_name, &found));
-        if (!found)
-            return MST_FAIL(MST_NOT_FOUND,
-                            "'%s': has no tokenizer: neither tokenizer.json, nor vocab.json and merges.txt", folder);
-        MST_TRY(read_in(files, folder, length, mst_tokenizer_merges_name, NULL));
-    }
+    MST_TRY(read_in(files, folder, length, mst_tokenizer_model_name, &found));
+    if (!found) MST_TRY(read_in(files, folder, length, mst_tokenizer_json_name, &found));
+    if (!found) MST_TRY(read_other(files, folder, length));
+    char *path = join_name(folder, length, added);
+    if (!path) return MST_NO_MEMORY("for a path");
+    const bool has_added = access(path, F_OK) == 0;
+    free(path);
+    if (has_added && strcmp(files->file[0].name, mst_tokenizer_json_name) != 0)
+        return MST_FAIL(MST_UNIMPLEMENTED, "'%s': has %s, which is taken only as a part of tokenizer.json", folder,
+                        added);
     return read_in(files, folder, length, mst_tokenizer_config_name, &found);
 }
 
@@ -76,9 +99,11 @@ mst_status mst_tokenizer_files_read(const char *path, mst_tokenizer_files *out) 
     if (mst_is_folder(path)) return read_tokenizer_folder(out, path);
     if (path_ends_in(path, mst_tokenizer_vocab_name)) return read_vocab_file(out, path);
     if (mst_ends_in(path, ".json")) return read_as(out, path, mst_tokenizer_json_name);
-    return MST_FAIL(
-        MST_INVALID,
-        "'%s': is no tokenizer: tokenizer.json, vocab.json beside merges.txt, or a folder with these is due", path);
+    if (mst_ends_in(path, ".model")) return read_as(out, path, mst_tokenizer_model_name);
+    return MST_FAIL(MST_INVALID,
+                    "'%s': is no tokenizer: tokenizer.json, vocab.json beside merges.txt, a SentencePiece model "
+                    "(.model), or a folder with one of these is due",
+                    path);
 }
 
 const mst_tokenizer_file *mst_tokenizer_files_find(const mst_tokenizer_files *files, const char *name) {

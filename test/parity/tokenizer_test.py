@@ -1,5 +1,6 @@
 """Ids of texts, and texts of ids, are those of Hugging Face's `tokenizers`: byte-level BPE with the patterns of GPT-2 and
-Llama 3, from tokenizer.json, and from vocab.json with merges.txt. Vocabularies are trained here. Texts are those of
+Llama 3, from tokenizer.json, and from vocab.json with merges.txt. With SentencePiece models they are those of the same
+version of the library in Python. Vocabularies are trained here. Texts are those of
 `fortune` and random ones of all planes of Unicode. Characters that are newer than the Unicode of this Python, which is
 that of PCRE2 or older, are left out: letters of one version may be unassigned in the other."""
 
@@ -15,7 +16,7 @@ import unicodedata
 import muster
 
 try:
-    import tokenizers
+    import sentencepiece
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 except ImportError as error:
     print(f"skipped: {error}", file=sys.stderr)
@@ -165,6 +166,40 @@ def check_llama(report, folder, texts, lines):
     compare(report, "whole words, single digits", path, bpe(Tokenizer.from_file(path)), lines[:3000])
 
 
+# ---- SentencePiece ----
+
+
+def train_pieces(folder, name, texts, **options):
+    path = os.path.join(folder, f"{name}.model")
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(texts), model_prefix=path.removesuffix(".model"), vocab_size=options.pop("size"),
+        minloglevel=2, num_threads=1, **options)
+    return path
+
+
+def check_pieces(report, folder, texts, lines):
+    short = [text for paragraph in texts[:4000] for text in paragraph.split("\n") if text]
+    models = {"unigram": {"size": 1000, "model_type": "unigram", "pad_id": 3},
+              "bpe": {"size": 600, "model_type": "bpe", "byte_fallback": True, "normalization_rule_name": "identity",
+                      "remove_extra_whitespaces": False, "split_digits": True},
+              "char": {"size": 80, "model_type": "char", "character_coverage": 0.99, "add_dummy_prefix": False,
+                       "normalization_rule_name": "nfkc_cf", "user_defined_symbols": ["<|mask|>"], "hard_vocab_limit": False}}
+    for name, options in models.items():
+        path = train_pieces(folder, name, short[:3000], **options)
+        theirs = sentencepiece.SentencePieceProcessor(model_file=path)
+
+        def encode(text):
+            ids = theirs.encode(text)
+            return ids, theirs.decode(ids)
+
+        def encode_with_begin(text):
+            ids = [theirs.bos_id()] + theirs.encode(text)
+            return ids, theirs.decode(ids)
+
+        compare(report, f"SentencePiece, {name}", path, encode, lines + texts[:500])
+        compare(report, f"SentencePiece, {name}, with what begins a text", path, encode_with_begin, lines[:100], True)
+
+
 if __name__ == "__main__":
     report = muster.Report()
     draw = random.Random(1)
@@ -174,4 +209,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         check_gpt2(report, folder, texts, lines)
         check_llama(report, folder, texts, lines)
+        check_pieces(report, folder, texts, lines)
     raise SystemExit(report.finish())

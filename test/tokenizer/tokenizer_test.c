@@ -382,7 +382,8 @@ static void a_path_without_a_tokenizer_says_what_is_due(void **state) {
     mst_tokenizer *t;
     EXPECT_ERROR(mst_tokenizer_open(folder_path(""), &t), MST_NOT_FOUND, "has no tokenizer: neither tokenizer.json");
     EXPECT_ERROR(mst_tokenizer_open(folder_path("absent.json"), &t), MST_NOT_FOUND, "absent.json");
-    EXPECT_ERROR(mst_tokenizer_open(folder_write_text("a.txt", "x"), &t), MST_INVALID, "a folder with these is due");
+    EXPECT_ERROR(mst_tokenizer_open(folder_write_text("a.txt", "x"), &t), MST_INVALID,
+                 "folder with one of these is due");
     EXPECT_ERROR(mst_tokenizer_open(folder_write_text("a.json", "[]"), &t), MST_CORRUPT, "is no object");
 }
 
