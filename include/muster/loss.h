@@ -22,6 +22,15 @@ extern "C" {
  *  predictions have the same shape, except for MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY; [n] stands for [n, 1].
  *  Mistakes are kept on the graph. */
 MST_API mst_value mst_loss_per_example(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits);
+/** The loss of each position, [n, ...]: in the shape of PREDICTIONS without the last axis, so of a picture with a class
+ *  for each pixel [n, height, width]. All else is as in mst_loss_per_example, which is the mean over the positions.
+ *
+ *  IGNORE_CLASS, only for MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY: the loss of a position with this label is 0. Any
+ *  number is possible, such as -1 or 255. 0: none; MST_ZERO: class 0. COUNTED (may be NULL) becomes 1 where a position
+ *  counts, and 0 where it is ignored, in the shape and dtype of the result. As Keras does, divide the sum of the losses
+ *  by the sum of COUNTED. */
+MST_API mst_value mst_loss_per_position(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits,
+                                        double ignore_class, mst_value *counted);
 /** "sparse_categorical_crossentropy", ...; NULL past the last. */
 MST_API const char *mst_loss_name(mst_loss loss);
 /** Whether LOSS measures by how much numbers differ. Labels that are names of classes cannot be used with such a

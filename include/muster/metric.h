@@ -32,6 +32,11 @@ typedef struct mst_metric_options {
     /** precision, recall, f1, auc, pr_auc: of this class against all others, as in scikit-learn (MST_CLASS(1): class
      *  1). 0: of all columns together, as in Keras. A single column is class 1 of two. */
     int64_t positive;
+    /** Labels that do not count, such as -1 or 255, where labels are class numbers. 0: none; MST_ZERO: class 0. */
+    double ignore_class;
+    /** Of positions, bool [n, ...]: false where a position does not count, such as a step of padding. It may lack
+     *  dimensions at the end. MST_NONE: all count. */
+    mst_value mask;
     int32_t
         num_thresholds; /**< auc, pr_auc: at least 2; default 200, with `positive` 4000. `from_logits` and `exclusive`
                              also apply to auc, pr_auc, f1 and the macro means */

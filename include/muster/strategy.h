@@ -84,6 +84,7 @@ MST_API MST_CHECKED mst_status mst_strategy_resolve(mst_strategy *strategy);
 MST_API const char *mst_strategy_device(const mst_strategy *strategy, int shard, char *text, int size);
 
 #define MST_MAX_METRICS 32
+enum { MST_MAX_COUNTED_LOSSES = 16 };
 
 /** A new value for a variable that is not trained, such as a moving statistic. Each replica gives one. */
 typedef struct mst_state_update {
@@ -91,9 +92,19 @@ typedef struct mst_state_update {
     mst_join_kind join; /**< how the values of all replicas become one; default: as the variable says */
 } mst_state_update;
 
+/** A loss that not all examples or positions of the batch have in full. */
+typedef struct mst_counted_loss {
+    mst_value loss;    /**< of each example, [n], f32 or f64: 0 for what does not count */
+    mst_value counted; /**< which part of each example counts, [n], 0 to 1, of the same dtype */
+} mst_counted_loss;
+
 /** What a replica function builds. */
 typedef struct mst_replica {
     mst_value loss; /**< loss of each example, [n], f32 or f64 */
+    /** Losses that are added to `loss`. The sum of each over the global batch is divided by the sum of its `counted`
+     *  over the global batch, in place of the number of examples. Not with synchronous parameter servers. */
+    int num_counted;
+    mst_counted_loss counted[MST_MAX_COUNTED_LOSSES];
     int num_metrics;
     mst_value metric_sum[MST_MAX_METRICS], metric_count[MST_MAX_METRICS]; /**< f64, scalars or [n] */
     int num_updates;

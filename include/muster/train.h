@@ -23,11 +23,20 @@ extern "C" {
 /** A loss or a metric of your own: builds its value for each example, [n], from the labels and an output. */
 typedef mst_value (*mst_example_function)(void *context, mst_value labels, mst_value predictions);
 
-/** A metric of your own: the mean of its function over the examples. */
+/** A metric of your own. With `function` it is the mean of that over the examples. With `counts` it has a state over
+ *  the batches: what `counts` gives for each batch is added up over batches and shards, and `result` makes the metric
+ *  of it. Errors in building it name the metric. */
 typedef struct mst_custom_metric {
-    const char *name;
+    const char *name; /**< default "custom_metric" */
     mst_example_function function;
-    void *context;
+    void *context;      /**< for all functions */
+    const char *output; /**< the name of the output that it measures; NULL: all outputs */
+    /** In place of `function`: builds two values of a batch, f64 of one shape, [] or [n]. */
+    mst_metric_values (*counts)(void *context, mst_value labels, mst_value predictions);
+    /** With `counts`: the metric from both, [N], each added up. NULL: sum / count of their first elements, 0 if the
+     *  count is 0. */
+    double (*result)(void *context, const double *sum, const double *count, int64_t n);
+    bool larger_is_better; /**< for early stopping and the like; metrics with names of the library's are as these */
 } mst_custom_metric;
 
 enum { MST_MAX_TARGET_METRICS = 8 };
@@ -36,6 +45,7 @@ typedef struct mst_target {
     const char *output; /**< name of its layer; NULL: the output with the index of this target */
     mst_loss loss;
     bool from_probabilities;
+    double ignore_class;                /**< as in mst_compile */
     mst_example_function loss_function; /**< used instead of `loss` */
     void *loss_context;
     double weight; /**< weight of its loss in the sum of all losses; default 1; MST_ZERO for 0 */
@@ -48,29 +58,39 @@ typedef struct mst_target {
 } mst_target;
 enum { MST_MAX_TARGETS = 16, MST_MAX_CUSTOM_METRICS = 8 };
 
-/** The loss of an example is the loss of its output, times the weight of its class, times the weight of the example.
+/** Labels may have any number of dimensions, such as a class for each pixel, [height, width], for an output [height,
+ *  width, classes]. The loss of an example is then the mean over its positions; metrics count positions.
+ *
+ *  The loss of an example is the loss of its output, times the weight of its class, times the weight of the example.
  *  The class counts only in training, as in Keras. With several outputs, the loss of an example is the sum of their
  *  losses, each times its target's weight. Metrics ignore weights. With several outputs, each metric is reported as
  *  "OUTPUT_accuracy" for each output that has no metrics of its own (.target). The loss of each output is reported as
  *  "OUTPUT_loss", without its target's weight. */
 typedef struct mst_compile_options {
     int zero_;
-    mst_optimizer optimizer;            /**< default mst_sgd(.learning_rate = 0.01) */
-    mst_loss loss;                      /**< default sparse categorical cross entropy */
-    bool from_probabilities;            /**< the model's outputs are probabilities, not logits */
+    mst_optimizer optimizer; /**< default mst_sgd(.learning_rate = 0.01) */
+    mst_loss loss;           /**< default sparse categorical cross entropy */
+    bool from_probabilities; /**< the model's outputs are probabilities, not logits */
+    /** Labels that do not count, such as -1 or 255, with the sparse categorical cross entropy: as ignore_class of
+     *  Keras. The loss of a batch is the mean over the positions that count. Metrics and confusion matrices leave the
+     *  others out too. 0: none; MST_ZERO: class 0. */
+    double ignore_class;
     mst_example_function loss_function; /**< used instead of `loss` */
     void *loss_context;
-    /** Targets of outputs. The three options above apply to outputs whose entry is all zero. */
+    /** Targets of outputs. The options above, without the optimizer, apply to outputs whose entry is all zero. */
     mst_target target[MST_MAX_TARGETS];
     mst_metric metric[MST_MAX_METRICS]; /**< ended by MST_METRIC_NONE */
     int64_t positive;                   /**< as in mst_target, for outputs to which `loss` applies */
-    mst_custom_metric custom_metric[MST_MAX_CUSTOM_METRICS]; /**< ended by one without a function */
+    mst_custom_metric custom_metric[MST_MAX_CUSTOM_METRICS]; /**< ended by one with neither function nor counts */
     /** [num_class_weights]: weights of examples by their class. Labels are numbers of classes, one-hot, or, with a
-     *  binary cross entropy of one output, 0 or 1. Used only in training: not for "val_loss" and mst_evaluate. For a
-     *  model with one output; with several, each .target has its own. */
+     *  binary cross entropy of one output, 0 or 1. Each position of an example has the weight of its own class. Used
+     *  only in training: not for "val_loss" and mst_evaluate. For a model with one output; with several, each .target
+     *  has its own. */
     const double *class_weight;
     int num_class_weights;
-    bool sample_weights;         /**< the last component of the data is the weight of each example */
+    /** The last component of the data is the weight of each example: a number, or if labels have positions also one
+     *  number for each position. */
+    bool sample_weights;
     mst_strategy strategy;       /**< num_devices is taken from the session's devices */
     mst_session_options session; /**< devices, placement, limits */
     mst_precision precision;     /**< precision of products; default: that of the session */

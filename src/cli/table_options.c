@@ -101,7 +101,7 @@ bool table_options_has_weight(const table_options *o) {
 /* Reads the label, which may be several. */
 static mst_status read_labels(const table_options *o, bool whole, mst_data_options *options) {
     MST_TRY(split_names("label", o->label, whole, &options->labels, &options->num_labels));
-    if (options->num_labels != 1) return MST_OK;
+    if (!options->labels || options->num_labels != 1) return MST_OK;
     options->label = *options->labels;
     options->num_labels = 0; /* .labels still owns the name */
     return MST_OK;

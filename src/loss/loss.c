@@ -4,6 +4,7 @@
 
 #include "base/argument.h"
 #include "base/did_you_mean.h"
+#include "graph/field.h"
 #include "graph/spec.h"
 
 const char *mst_loss_name(mst_loss loss) {
@@ -46,15 +47,34 @@ static mst_value fail(mst_loss loss, mst_value labels, mst_value predictions, co
                           mst_value_name(predictions), mst_spec_print(&b, right, sizeof right));
 }
 
-/* The mean over all axes but the first. */
-static mst_value mean_of_example(mst_value losses) {
+mst_value mst_loss_mean_of_example(mst_value losses) {
     mst_axes axes = {.count = 0};
     for (int i = 1; i < mst_value_spec(losses).shape.ndim; i++) axes.axis[axes.count++] = i;
     return axes.count ? mst_reduce_mean(.src = losses, .axes = axes) : losses;
 }
 
+/* 1 where the label of CLASSES is not IGNORE_CLASS, else 0, of DTYPE. Class 0 replaces ignored labels in *CLASSES. */
+static mst_value count_positions(double ignore_class, mst_dtype dtype, mst_value *classes) {
+    const mst_value counts = mst_not_equal(*classes, mst_loss_scalar(*classes, ignore_class));
+    *classes = mst_select(counts, *classes, mst_zeros_like(*classes));
+    return mst_cast(counts, dtype);
+}
+
+/* CLASSES, labels of any numeric dtype, as whole numbers. Those that are IGNORE_CLASS become 0, and *COUNTED tells
+ * which they were. If IGNORE_CLASS is not given, *COUNTED stays as it is. */
+static mst_value whole_numbers(mst_value classes, double ignore_class, mst_dtype dtype, mst_value *counted) {
+    mst_dtype from = mst_value_spec(classes).dtype;
+    if (from == MST_BF16) classes = mst_cast(classes, from = MST_F32);
+    if (from == MST_BOOL) classes = mst_cast(classes, MST_I64);
+    /* u8 and i32 do not hold every number, such as -1 */
+    if (mst_number_given(ignore_class) && !mst_dtype_is_float(from)) classes = mst_cast(classes, MST_I64);
+    if (mst_number_given(ignore_class)) *counted = count_positions(ignore_class, dtype, &classes);
+    return mst_dtype_is_float(from) ? mst_class_number(classes) : classes;
+}
+
 /* The losses for labels that are class numbers. They are computed as rows, [n, classes], and get their shape back. */
-static mst_value sparse(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits) {
+static mst_value sparse(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits, double ignore_class,
+                        mst_value *counted) {
     mst_shape p = mst_value_spec(predictions).shape, t = mst_value_spec(labels).shape;
     if (p.ndim < 2) return fail(loss, labels, predictions, "predictions must be [n, classes]");
     mst_value classes = labels;
@@ -64,15 +84,18 @@ static mst_value sparse(mst_loss loss, mst_value labels, mst_value predictions, 
     }
     if (t.ndim != p.ndim - 1 || !mst_dims_agree(&t, &p, t.ndim))
         return fail(loss, labels, predictions, "labels must be class numbers, one for each row of predictions");
-    mst_dtype dtype = mst_value_spec(classes).dtype;
-    if (dtype == MST_BF16) classes = mst_cast(classes, MST_F32);
-    if (mst_dtype_is_float(dtype)) classes = mst_class_number(classes);
-    if (dtype == MST_BOOL) classes = mst_cast(classes, MST_I64);
-    if (p.ndim == 2) return mst_loss_table[loss]->value(classes, predictions, from_logits);
-    if (p.dim[p.ndim - 1] < 0) return fail(loss, labels, predictions, "the number of classes must be known");
-    mst_value rows = mst_reshape(predictions, MST_SHAPE(-1, p.dim[p.ndim - 1]));
-    return mst_reshape_like(mst_loss_table[loss]->value(mst_reshape(classes, MST_SHAPE(-1)), rows, from_logits),
-                            classes);
+    classes = whole_numbers(classes, ignore_class, mst_value_spec(predictions).dtype, counted);
+    mst_value losses;
+    if (p.ndim == 2) {
+        losses = mst_loss_table[loss]->value(classes, predictions, from_logits);
+    } else if (p.dim[p.ndim - 1] < 0) {
+        return fail(loss, labels, predictions, "the number of classes must be known");
+    } else {
+        const mst_value rows = mst_reshape(predictions, MST_SHAPE(-1, p.dim[p.ndim - 1]));
+        losses = mst_loss_table[loss]->value(mst_reshape(classes, MST_SHAPE(-1)), rows, from_logits);
+        losses = mst_reshape_like(losses, classes);
+    }
+    return mst_number_given(ignore_class) ? mst_mul(losses, *counted) : losses;
 }
 
 /* The losses for labels with the shape of the predictions, except that an axis of length 1 at the end may be left out
@@ -101,8 +124,10 @@ bool mst_loss_sees_logits(mst_loss loss, mst_value predictions) {
     return mst_loss_table[loss]->activation && !is_activated(mst_loss_table[loss], predictions);
 }
 
-mst_value mst_loss_per_example(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits) {
+mst_value mst_loss_per_position(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits,
+                                double ignore_class, mst_value *counted) {
     mst_graph *graph = mst_value_graph(predictions);
+    mst_value positions = MST_NONE;
     if ((unsigned)loss >= MST_NUM_LOSSES)
         return mst_value_fail(graph, MST_INVALID, "loss is %d, must be one of mst_loss", (int)loss);
     const mst_loss_form *form = mst_loss_table[loss];
@@ -110,9 +135,22 @@ mst_value mst_loss_per_example(mst_loss loss, mst_value labels, mst_value predic
         return mst_value_fail(graph, MST_INVALID, "%s: there are no labels or no predictions", mst_loss_names[loss]);
     if (!mst_dtype_is_float(mst_value_spec(predictions).dtype))
         return fail(loss, labels, predictions, "predictions must be f32 or f64");
+    if (mst_number_given(ignore_class) && !form->sparse)
+        return mst_value_fail(graph, MST_INVALID,
+                              "%s: ignore_class is for labels that are class numbers, with "
+                              "sparse_categorical_crossentropy: multiply the losses by weights instead",
+                              mst_loss_names[loss]);
     if (is_activated(form, predictions)) {
         predictions = mst_node_src(predictions.node, 0);
         from_logits = true;
     }
-    return mean_of_example((form->sparse ? sparse : dense)(loss, labels, predictions, from_logits));
+    const mst_value losses = form->sparse ? sparse(loss, labels, predictions, from_logits, ignore_class, &positions)
+                                          : dense(loss, labels, predictions, from_logits);
+    if (counted) *counted = mst_value_is_none(positions) ? mst_ones_like(losses) : positions;
+    return losses;
+}
+
+mst_value mst_loss_per_example(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits) {
+    const mst_value losses = mst_loss_per_position(loss, labels, predictions, from_logits, 0, NULL);
+    return mst_value_is_none(losses) ? losses : mst_loss_mean_of_example(losses);
 }

@@ -32,5 +32,7 @@ MST_API bool mst_loss_sees_logits(mst_loss loss, mst_value predictions);
 mst_value mst_loss_scalar(mst_value like, double value);
 mst_value mst_loss_mean_last(mst_value src);
 mst_value mst_loss_sum_last(mst_value src);
+/** The mean over all axes but the first: of LOSSES [n, ...positions] those of the examples, [n]. */
+mst_value mst_loss_mean_of_example(mst_value losses);
 
 #endif

@@ -13,6 +13,8 @@ static bool two_classes(const mst_metric_options *o, mst_value *labels, mst_valu
     if (!mst_metric_positives(o, labels, predictions)) return false;
     *labels = one_hot(mst_cast(mst_reshape(*labels, MST_SHAPE(-1)), MST_I64), 2);
     *predictions = one_hot(mst_cast(mst_reshape(*predictions, MST_SHAPE(-1)), MST_I64), 2);
+    *labels = mst_metric_without_ignored(o, *labels);
+    *predictions = mst_metric_without_ignored(o, *predictions);
     return true;
 }
 
@@ -33,8 +35,8 @@ static bool class_rows(const mst_metric_options *o, mst_value *labels, mst_value
         *labels = mst_argmax(mst_reshape(*labels, MST_SHAPE(-1, classes)), .axis = -1);
         *predictions = mst_reshape(o->predictions, MST_SHAPE(-1, classes));
     }
-    *labels = one_hot(*labels, classes);
-    *predictions = one_hot(mst_argmax(*predictions, .axis = -1), classes);
+    *labels = mst_metric_without_ignored(o, one_hot(*labels, classes));
+    *predictions = mst_metric_without_ignored(o, one_hot(mst_argmax(*predictions, .axis = -1), classes));
     return true;
 }
 

@@ -58,12 +58,60 @@ bool mst_metric_rows(const mst_metric_options *o, mst_value *labels, mst_value *
     return true;
 }
 
+/* 1 where the label is not .ignore_class, else 0. */
+static mst_value are_counted(const mst_metric_options *o) {
+    mst_value labels = mst_reshape(o->labels, MST_SHAPE(-1));
+    /* u8 does not hold every number, such as -1 */
+    if (!mst_dtype_is_float(mst_value_spec(labels).dtype)) labels = mst_cast(labels, MST_I64);
+    const mst_value ignored = mst_scalar(mst_value_graph(labels), mst_value_spec(labels).dtype, o->ignore_class);
+    return mst_cast(mst_not_equal(labels, ignored), MST_F64);
+}
+
+/* .mask as [positions], with the dimensions that it lacks. */
+static mst_value mask_of_positions(const mst_metric_options *o) {
+    mst_value mask = mst_cast(o->mask, MST_F64);
+    const int have = mst_value_spec(mask).shape.ndim, want = mst_value_spec(o->predictions).shape.ndim - 1;
+    if (have > want) return mst_metric_fail(o, "the mask has more dimensions than the predictions have positions");
+    for (int i = have; i < want; i++) mask = mst_expand_dims(mask, -1);
+    if (have < want) mask = mst_broadcast_like(mask, mst_reduce_max(o->predictions, .axes = MST_AXES(-1)));
+    return mst_reshape(mask, MST_SHAPE(-1));
+}
+
+mst_value mst_metric_counted(const mst_metric_options *o) {
+    const bool ignores = mst_number_given(o->ignore_class), masked = !mst_value_is_none(o->mask);
+    if (ignores && masked) return mst_mul(are_counted(o), mask_of_positions(o));
+    return ignores ? are_counted(o) : masked ? mask_of_positions(o) : MST_NONE;
+}
+
+mst_value mst_metric_without_ignored(const mst_metric_options *o, mst_value src) {
+    const mst_value counted = mst_metric_counted(o);
+    const mst_shape shape = mst_value_spec(src).shape;
+    if (mst_value_is_none(counted)) return src;
+    if (shape.ndim < 2) return mst_mul(src, counted);
+    return mst_mul(mst_reshape(src, MST_SHAPE(-1, shape.dim[shape.ndim - 1])), mst_expand_dims(counted, -1));
+}
+
+mst_metric_values mst_metric_mean_of(const mst_metric_options *o, mst_value src) {
+    mst_value counted = mst_metric_counted(o);
+    if (mst_value_is_none(src) || mst_value_is_none(counted)) return mst_metric_mean(src);
+    const mst_shape p = mst_value_spec(o->predictions).shape;
+    const int64_t columns = mst_value_spec(src).shape.ndim == p.ndim && p.ndim > 1 ? p.dim[p.ndim - 1] : 1;
+    if (columns < 0) {
+        src = mst_metric_fail(o, "the number of columns must be known");
+        return (mst_metric_values){src, src};
+    }
+    src = mst_reshape(mst_cast(src, MST_F64), MST_SHAPE(-1, columns));
+    return (mst_metric_values){mst_reduce_sum(mst_mul(src, mst_expand_dims(counted, -1))),
+                               mst_scale(mst_reduce_sum(counted), (double)columns)};
+}
+
 bool mst_metric_elements(const mst_metric_options *o, mst_value *labels) {
     mst_spec t = mst_value_spec(o->labels), p = mst_value_spec(o->predictions);
     *labels = t.dtype == p.dtype ? o->labels : mst_cast(o->labels, p.dtype);
-    const bool to_column = t.shape.ndim == 1 && p.shape.ndim == 2 && p.shape.dim[1] == 1;
+    const int t_ndim = t.shape.ndim, p_ndim = p.shape.ndim;
+    const bool to_column = t_ndim > 0 && p_ndim == t_ndim + 1 && p.shape.dim[t_ndim] == 1;
     if (to_column) *labels = mst_expand_dims(*labels, -1);
-    const bool from_column = t.shape.ndim == 2 && t.shape.dim[1] == 1 && p.shape.ndim == 1;
+    const bool from_column = p_ndim > 0 && t_ndim == p_ndim + 1 && t.shape.dim[p_ndim] == 1;
     if (from_column) *labels = mst_squeeze(.src = *labels, .axes = MST_AXES(-1));
     t = mst_value_spec(*labels);
     if (t.shape.ndim == p.shape.ndim && mst_dims_agree(&t.shape, &p.shape, p.shape.ndim)) return true;
@@ -97,6 +145,16 @@ static mst_value metric_check(const mst_metric_options *o, bool *ok) {
     return MST_NONE;
 }
 
+/* Whether .ignore_class is not given, or the labels are class numbers. If not, FAILED becomes an error value. */
+static bool check_ignoring(const mst_metric_options *o, mst_value *failed) {
+    const mst_shape t = mst_value_spec(o->labels).shape, p = mst_value_spec(o->predictions).shape;
+    const int64_t columns = p.ndim ? p.dim[p.ndim - 1] : 1;
+    if (!mst_number_given(o->ignore_class)) return true;
+    if (columns != 1 && t.ndim > 0 && (t.ndim != p.ndim || t.dim[t.ndim - 1] == 1)) return true;
+    *failed = mst_metric_fail(o, "ignore_class is for labels that are class numbers");
+    return false;
+}
+
 mst_metric_values mst_metric_batch_with(mst_metric_options o) {
     bool ok;
     mst_value failed = metric_check(&o, &ok);
@@ -111,7 +169,8 @@ mst_metric_values mst_metric_batch_with(mst_metric_options o) {
         return (mst_metric_values){failed, failed};
     }
     const mst_metric_form *form = mst_metric_table[o.metric];
-    return form->counts ? form->counts(&o) : mst_metric_mean(form->value(&o));
+    if (!check_ignoring(&o, &failed)) return (mst_metric_values){failed, failed};
+    return form->counts ? form->counts(&o) : mst_metric_mean_of(&o, form->value(&o));
 }
 
 double mst_metric_value(mst_metric metric, const mst_tensor *sum, const mst_tensor *count) {

@@ -31,6 +31,15 @@ mst_value mst_metric_fail(const mst_metric_options *options, const char *what);
 /** For metrics by row: sets LABELS to [rows] i64 and PREDICTIONS to [rows, classes]. Returns false if the shapes do not
  *  fit; LABELS is then an error value. */
 bool mst_metric_rows(const mst_metric_options *options, mst_value *labels, mst_value *predictions);
+/** Which positions count: f64 [positions], 1 or 0. A position is what has a row of predictions [..., columns]. It does
+ *  not count if .mask is false there, or if its label is .ignore_class. MST_NONE: all count. */
+mst_value mst_metric_counted(const mst_metric_options *options);
+/** SRC [..., columns] or [positions], f64, with zeros where positions do not count; as [positions, columns] or
+ *  [positions]. */
+mst_value mst_metric_without_ignored(const mst_metric_options *options, mst_value src);
+/** The sum and the number of the elements of SRC that count. SRC is like the predictions, or has one number for each
+ *  position. */
+mst_metric_values mst_metric_mean_of(const mst_metric_options *options, mst_value src);
 /** For metrics by element: sets LABELS in the dtype and shape of the predictions. False and an error value as above. */
 bool mst_metric_elements(const mst_metric_options *options, mst_value *labels);
 

@@ -97,8 +97,7 @@ static bool positives_of_class(const mst_metric_options *o, mst_value *labels, m
 
 /* ---- one class, or all columns ---- */
 
-bool mst_metric_positives(const mst_metric_options *o, mst_value *labels, mst_value *predictions) {
-    if (o->positive) return positives_of_class(o, labels, predictions);
+static bool positives_of_columns(const mst_metric_options *o, mst_value *labels, mst_value *predictions) {
     if (!positives_align(o, labels, predictions)) return false;
     mst_graph *graph = mst_value_graph(*predictions);
     const mst_dtype dtype = mst_value_spec(*predictions).dtype;
@@ -107,5 +106,12 @@ bool mst_metric_positives(const mst_metric_options *o, mst_value *labels, mst_va
     const double threshold = of_elements ? log(o->threshold / (1 - o->threshold)) : o->threshold;
     *labels = mst_cast(mst_not_equal(*labels, mst_scalar(graph, dtype, 0)), MST_F64);
     *predictions = mst_cast(mst_greater(*predictions, mst_scalar(graph, dtype, threshold)), MST_F64);
+    return true;
+}
+
+bool mst_metric_positives(const mst_metric_options *o, mst_value *labels, mst_value *predictions) {
+    if (!(o->positive ? positives_of_class : positives_of_columns)(o, labels, predictions)) return false;
+    *labels = mst_metric_without_ignored(o, *labels);
+    *predictions = mst_metric_without_ignored(o, *predictions);
     return true;
 }

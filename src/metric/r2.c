@@ -7,6 +7,10 @@ enum { MST_METRIC_R2 = 19 };
 #endif
 #include "metric/metric.h"
 
+static mst_value sum_of_rows(const mst_metric_options *o, mst_value rows) {
+    return mst_reduce_sum(mst_metric_without_ignored(o, rows), .axes = MST_AXES(0));
+}
+
 /* sum: for each column the sum of the squared errors; then the sums of the labels; then those of their squares.
  * count: the number of rows. */
 static mst_metric_values r2_counts(const mst_metric_options *o) {
@@ -20,10 +24,10 @@ static mst_metric_values r2_counts(const mst_metric_options *o) {
     }
     labels = mst_cast(mst_reshape(labels, MST_SHAPE(-1, columns)), MST_F64);
     const mst_value predictions = mst_cast(mst_reshape(o->predictions, MST_SHAPE(-1, columns)), MST_F64);
-    const mst_value parts[] = {mst_reduce_sum(mst_squared_difference(labels, predictions), .axes = MST_AXES(0)),
-                               mst_reduce_sum(labels, .axes = MST_AXES(0)),
-                               mst_reduce_sum(mst_square(labels), .axes = MST_AXES(0))};
-    const mst_value rows = mst_dim_size(labels, 0, MST_F64);
+    const mst_value counted = mst_metric_counted(o);
+    const mst_value parts[] = {sum_of_rows(o, mst_squared_difference(labels, predictions)), sum_of_rows(o, labels),
+                               sum_of_rows(o, mst_square(labels))};
+    const mst_value rows = mst_value_is_none(counted) ? mst_dim_size(labels, 0, MST_F64) : mst_reduce_sum(counted);
     return (mst_metric_values){
         mst_concat(parts, 3, 0),
         mst_mul(rows, mst_fill(mst_value_graph(labels), MST_F64, MST_SHAPE(3 * columns), 1)),

@@ -9,7 +9,7 @@ enum { MST_METRIC_RMSE = 18 };
 static mst_metric_values rmse_counts(const mst_metric_options *o) {
     mst_value labels;
     if (!mst_metric_elements(o, &labels)) return (mst_metric_values){labels, labels};
-    return mst_metric_mean(mst_squared_difference(labels, o->predictions));
+    return mst_metric_mean_of(o, mst_squared_difference(labels, o->predictions));
 }
 
 static double rmse_result(const double *sum, const double *count, int64_t n) {

@@ -29,7 +29,10 @@ mst_metric_values mst_metric_thresholds(const mst_metric_options *o) {
     const mst_value last = o->positive ? class_threshold(predictions, n) : last_threshold(predictions, n);
     mst_graph *graph = mst_value_graph(labels);
     const mst_value zero = mst_scalar(graph, mst_value_spec(labels).dtype, 0);
-    const mst_value yes = mst_reshape(mst_cast(mst_not_equal(labels, zero), MST_F64), MST_SHAPE(-1));
-    const mst_value no = mst_sub(mst_scalar(graph, MST_F64, 1), yes), places = mst_expand_dims(last, -1);
+    const mst_value is_positive = mst_cast(mst_not_equal(labels, zero), MST_F64);
+    const mst_value is_negative = mst_sub(mst_scalar(graph, MST_F64, 1), is_positive);
+    const mst_value yes = mst_reshape(mst_metric_without_ignored(o, is_positive), MST_SHAPE(-1));
+    const mst_value no = mst_reshape(mst_metric_without_ignored(o, is_negative), MST_SHAPE(-1));
+    const mst_value places = mst_expand_dims(last, -1);
     return (mst_metric_values){mst_scatter_nd(places, yes, MST_SHAPE(n)), mst_scatter_nd(places, no, MST_SHAPE(n))};
 }

@@ -28,7 +28,7 @@ static mst_status describe_build(mst_model *model, mst_model_description *d) {
     mst_status status = mst_graph_create(&d->graph);
     if (!status && (!inputs || !d->value || !d->num_variables)) status = MST_NO_MEMORY("for a model's description");
     for (int64_t i = 0; !status && i < model->num_inputs; i++) inputs[i] = placeholder(d->graph, &model->input[i]);
-    if (!status) status = mst_model_build(model, inputs, false, d->value, d->num_variables);
+    if (!status) status = mst_model_build(model, inputs, false, d->value, NULL, d->num_variables);
     if (!status) status = mst_graph_check(d->graph);
     free(inputs);
     return status;

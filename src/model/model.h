@@ -71,14 +71,16 @@ struct mst_model {
 MST_API mst_outputs mst_model_get_outputs(const mst_model *model);
 /** Keeps the calling thread's error on MODEL, unless MODEL already has one. */
 void mst_model_stick(mst_model *model);
-/** VALUE, or an error if an output of the last build has a mask. Keras leaves masked steps out of losses and metrics,
- *  and Muster does not. */
-mst_value mst_model_for_loss(const mst_model *model, mst_value value);
+/** As mst_model_call_all, for callers that know of masks. MASKS[i] becomes the mask of output i, bool [n, steps], which
+ *  is false where a step is padding; MST_NONE if it has none. NUM_OUTPUTS is at most MST_MAX_OUTPUTS. */
+void mst_model_call_masked(mst_model *model, const mst_value *inputs, int num_inputs, bool training, mst_value *outputs,
+                           mst_value *masks, int num_outputs);
 /** Builds the nodes that the outputs need, in the graph of INPUTS[0], which must be a value. INPUTS has one element for
  *  each input of MODEL. Sets VALUES[i] to the output of node i; leaves it unchanged if the node is not needed.
+ *  OUTPUT_MASKS (may be NULL) gets the mask of each output of the model, or MST_NONE.
  *  Sets NUM_VARIABLES[i] (NUM_VARIABLES may be NULL) to the number of variables in the graph after node i. */
 MST_CHECKED mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool training, mst_value *values,
-                                       int *num_variables);
+                                       mst_value *output_masks, int *num_variables);
 /** Sets the dtype and shape of one example of input I, as the data shows them, unless mst_input declared them. */
 void mst_model_learn_input(mst_model *model, int i, mst_spec row);
 

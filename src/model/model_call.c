@@ -77,17 +77,18 @@ static void build_node(const mst_model *model, int64_t n, mst_graph *graph, bool
     if (layer->type->mask && !mst_value_is_none(values[n])) masks[n] = layer->type->mask(&call);
 }
 
-mst_value mst_model_for_loss(const mst_model *model, mst_value value) {
+/* VALUE, or an error if an output of the last build has a mask, which the caller would not see. */
+static mst_value without_mask(const mst_model *model, mst_value value) {
     if (!model->masked_output || mst_value_is_none(value)) return value;
     return mst_value_fail(
         mst_value_graph(value), MST_UNIMPLEMENTED,
-        "output '%s' has a mask: its steps would count alike in the loss, where Keras leaves some out; "
-        "put a layer after it that makes one row of all steps",
+        "output '%s' has a mask, which a loss of your own would not know: its steps would count alike, where Keras "
+        "leaves some out; train with mst_fit, or put a layer after it that makes one row of all steps",
         model->masked_output);
 }
 
 mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool training, mst_value *values,
-                           int *num_variables) {
+                           mst_value *output_masks, int *num_variables) {
     const mst_outputs outputs = mst_model_get_outputs(model);
     mst_graph *graph = mst_value_graph(inputs[0]);
     if (training && model->only_predicts)
@@ -115,7 +116,7 @@ mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool train
     for (int i = 0; i < outputs.count; i++) {
         const int64_t n = outputs.output[i].node;
         if (!mst_value_is_none(masks[n])) model->masked_output = model->layer[model->node[n].layer].name;
-        if (training) values[n] = mst_model_for_loss(model, values[n]);
+        if (output_masks) output_masks[i] = masks[n];
     }
     free(needed);
     free(masks);
@@ -135,22 +136,31 @@ static mst_status check_call(mst_model *model, const mst_value *inputs, int num_
     return MST_OK;
 }
 
-void mst_model_call_all(mst_model *model, const mst_value *inputs, int num_inputs, bool training, mst_value *outputs,
-                        int num_outputs) {
-    if (MST_IS_NULL(outputs)) return;
-    for (int i = 0; i < num_outputs; i++) outputs[i] = MST_NONE;
-    if (MST_IS_NULL(model) || MST_IS_NULL(inputs)) return;
+void mst_model_call_masked(mst_model *model, const mst_value *inputs, int num_inputs, bool training, mst_value *outputs,
+                           mst_value *masks, int num_outputs) {
+    for (int i = 0; i < num_outputs; i++) outputs[i] = masks[i] = MST_NONE;
     mst_value *values = NULL;
     mst_status status = check_call(model, inputs, num_inputs, num_outputs);
     if (!status) {
         values = calloc((size_t)model->num_nodes, sizeof *values);
-        status = values ? mst_model_build(model, inputs, training, values, NULL) : MST_NO_MEMORY("for a model");
+        status = values ? mst_model_build(model, inputs, training, values, masks, NULL) : MST_NO_MEMORY("for a model");
     }
     mst_graph *graph = num_inputs > 0 ? mst_value_graph(inputs[0]) : NULL;
     const mst_value failed = status ? mst_value_of_last_error(graph) : MST_NONE;
     const mst_outputs list = mst_model_get_outputs(model);
     for (int i = 0; i < num_outputs; i++) outputs[i] = status ? failed : values[list.output[i].node];
     free(values);
+}
+
+void mst_model_call_all(mst_model *model, const mst_value *inputs, int num_inputs, bool training, mst_value *outputs,
+                        int num_outputs) {
+    mst_value masks[MST_MAX_OUTPUTS];
+    if (MST_IS_NULL(outputs)) return;
+    const int count = num_outputs < MST_MAX_OUTPUTS ? num_outputs : MST_MAX_OUTPUTS;
+    for (int i = 0; i < num_outputs; i++) outputs[i] = MST_NONE;
+    if (MST_IS_NULL(model) || MST_IS_NULL(inputs)) return;
+    mst_model_call_masked(model, inputs, num_inputs, training, outputs, masks, count);
+    for (int i = 0; i < count && training; i++) outputs[i] = without_mask(model, outputs[i]);
 }
 
 mst_value mst_model_call(mst_model *model, mst_value inputs, bool training) {

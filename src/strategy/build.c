@@ -219,6 +219,42 @@ static mst_value count_examples(builder *b) {
     return count;
 }
 
+/* Adds the K-th counted losses of all shards to their loss sums, as if they were divided by the number of examples. */
+static void add_counted_losses(builder *b, int k, mst_value num_examples, mst_value *counts) {
+    mst_value part = MST_NONE;
+    for (int s = 0; s < b->count; s++) counts[s] = mst_reduce_sum(b->replicas[s].counted[k].counted);
+    mst_with_host (b->graph, b->on_host) {
+        const mst_value all = sum_early_or_late(b->strategy, counts, MST_SUM_EARLY);
+        const mst_value one = mst_ones_like(all), none = mst_equal(all, mst_zeros_like(all));
+        /* a batch of which nothing counts has the loss 0 */
+        part = mst_div(num_examples, mst_select(none, one, all));
+    }
+    for (int s = 0; s < b->count; s++) {
+        char device[64], scope[64];
+        snprintf(scope, sizeof scope, "%s_%d", b->form->scope, b->first + s);
+        mst_name_scope_enter(b->graph, scope);
+        mst_with_soft_device (b->graph, mst_strategy_device(b->strategy, b->first + s, device, sizeof device))
+            b->loss_sums[s] = mst_add(b->loss_sums[s], mst_mul(mst_reduce_sum(b->replicas[s].counted[k].loss), part));
+        mst_name_scope_pop(b->graph);
+    }
+}
+
+/* The losses that are divided by what counts, not by the number of examples: see mst_counted_loss. */
+static void count_losses(builder *b, mst_value num_examples) {
+    const int num = b->replicas[0].num_counted;
+    if (!num) return;
+    if (b->form->apart && b->strategy->synchronous) {
+        mst_value_fail(b->graph, MST_UNIMPLEMENTED,
+                       "strategy: synchronous parameter servers divide by the number of examples, so ignore_class is "
+                       "not for them: train without --issync 1, or with workers that have no parameter servers");
+        return;
+    }
+    mst_value *counts = calloc((size_t)b->count + 1, sizeof *counts);
+    if (!counts) MST_VALUE_NO_MEMORY(b->graph, "for a step");
+    for (int k = 0; k < num && counts; k++) add_counted_losses(b, k, num_examples, counts);
+    free(counts);
+}
+
 /* Computes for each shard the gradients of (sum of its losses / number of examples of all shards). Added up over the
  * shards they are the gradient of the mean over the global batch. */
 static void differentiate(builder *b, mst_value num_examples, const mst_value *variables, int n, mst_value *gradients) {
@@ -456,6 +492,7 @@ void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, const ms
                 if (b.form->apart) out->divisor = mst_identity(out->num_examples);
                 out->global_step = mst_global_step(graph);
             }
+            count_losses(&b, out->num_examples);
             if (optimizer)
                 build_update(&b, optimizer, out, &penalty);
             else

@@ -72,6 +72,7 @@ bool mst_monitor_is_cut_off(const mst_train_state *state) {
 static bool is_to_grow(const mst_measure *measure) {
     if (measure->is_loss) return false;
     if (!measure->custom) return mst_metric_table[measure->metric]->larger_is_better;
+    if (measure->custom->larger_is_better) return true;
     for (int m = 0; m < MST_NUM_METRICS && measure->custom->name; m++)
         if (strcmp(measure->custom->name, mst_metric_names[m]) == 0) return mst_metric_table[m]->larger_is_better;
     return false;

@@ -23,6 +23,7 @@
 #include "base/failure.h"
 #include "base/no_memory.h"
 #include "data/dataset.h"
+#include "graph/field.h"
 #include "loss/loss.h"
 #include "muster/ops.h"
 #include "run/session.h"
@@ -198,16 +199,17 @@ static void build_replica(void *context, mst_graph *graph, int shard, mst_replic
     mst_sharded_step *step = context;
     mst_trainer *trainer = step->trainer;
     const int here = shard - step->strategy.first_shard;
-    mst_value *values = &step->placeholder[here * trainer->num_components], outputs[MST_MAX_OUTPUTS];
+    mst_value *values = &step->placeholder[here * trainer->num_components], outputs[MST_MAX_OUTPUTS],
+              masks[MST_MAX_OUTPUTS];
     for (int c = 0; c < trainer->num_components; c++)
         values[c] = mst_trainer_placeholder(graph, &trainer->row[c], c < trainer->num_inputs ? "inputs" : "labels");
-    mst_model_call_all(trainer->model, values, trainer->num_inputs, step->training, outputs, trainer->num_outputs);
-    for (int o = 0; o < trainer->num_outputs; o++) outputs[o] = mst_model_for_loss(trainer->model, outputs[o]);
-    mst_objective_build(trainer, values, outputs, step->training, out);
+    mst_model_call_masked(trainer->model, values, trainer->num_inputs, step->training, outputs, masks,
+                          trainer->num_outputs);
+    mst_objective_build(trainer, values, outputs, masks, step->training, out);
     const int shards = mst_strategy_window(&step->strategy).count;
     for (int o = 0; o < trainer->num_outputs && !step->training; o++)
         step->confusion[o * shards + here] =
-            mst_objective_confusion(trainer, o, values[trainer->num_inputs + o], outputs[o]);
+            mst_objective_confusion(trainer, o, values[trainer->num_inputs + o], outputs[o], masks[o]);
 }
 
 static mst_status make_arrays(mst_sharded_step *step, int shards) {
@@ -387,10 +389,13 @@ static bool find_wrong_label(const mst_sharded_step *step, const mst_step_batch 
     mst_tensor *labels;
     if (!rows.count || get_labels(trainer, batch, shard, rows, output, &labels)) return false;
     bool found = false;
-    for (int64_t i = 0; i < rows.count && mst_tensor_count(labels) == rows.count && !found; i++) {
+    const double ignored = trainer->target[output].ignore_class;
+    const int64_t positions = mst_tensor_count(labels) / rows.count;
+    for (int64_t i = 0; i < mst_tensor_count(labels) && !found; i++) {
         const double label = mst_tensor_get(labels, i);
-        const int64_t in_batch = rows.first + i, row = mst_step_batch_row(step, batch, in_batch);
-        found = !(label >= 0 && label < (double)classes && label == floor(label));
+        const int64_t in_batch = rows.first + i / positions, row = mst_step_batch_row(step, batch, in_batch);
+        found = !(label >= 0 && label < (double)classes && label == floor(label)) &&
+                !(mst_number_given(ignored) && label == ignored);
         if (found)
             MST_FAIL(MST_INVALID, "label %.15g of row %lld of the %s is not one of the %lld classes, 0 to %lld", label,
                      (long long)(row < 0 ? in_batch : row), row < 0 ? "batch" : "data", (long long)classes,

@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/failure.h"
 #include "base/no_memory.h"
+#include "graph/field.h"
+#include "graph/graph.h"
+#include "graph/spec.h"
 #include "loss/loss.h"
 #include "muster/ops.h"
 
@@ -20,7 +24,7 @@ static int output_named(const mst_trainer *trainer, const char *name) {
 
 static bool is_all_zero(const mst_target *target) {
     return !target->output && !target->loss && !target->loss_function && !target->from_probabilities &&
-           target->weight == 0 && !target->metric[0] && !target->positive;
+           !mst_number_given(target->ignore_class) && target->weight == 0 && !target->metric[0] && !target->positive;
 }
 
 static mst_status make_targets(mst_trainer *trainer) {
@@ -28,6 +32,7 @@ static mst_status make_targets(mst_trainer *trainer) {
     for (int i = 0; i < trainer->num_outputs; i++)
         trainer->target[i] = (mst_target){.loss = o->loss,
                                           .from_probabilities = o->from_probabilities,
+                                          .ignore_class = o->ignore_class,
                                           .loss_function = o->loss_function,
                                           .positive = o->positive,
                                           .loss_context = o->loss_context};
@@ -66,6 +71,27 @@ static mst_status add_measure(mst_trainer *trainer, mst_measure measure, const c
     return MST_OK;
 }
 
+static bool is_given(const mst_custom_metric *custom) {
+    return custom->function || custom->counts;
+}
+
+static const char *custom_name(const mst_custom_metric *custom) {
+    return custom->name ? custom->name : "custom_metric";
+}
+
+static mst_status check_custom_metrics(const mst_trainer *trainer) {
+    const mst_custom_metric *custom = trainer->options.custom_metric;
+    for (int i = 0; i < MST_MAX_CUSTOM_METRICS && is_given(&custom[i]); i++) {
+        if (custom[i].function && custom[i].counts)
+            return MST_FAIL(MST_INVALID, "compile: metric '%s' has both function and counts: give one of them",
+                            custom_name(&custom[i]));
+        if (custom[i].output && output_named(trainer, custom[i].output) < 0)
+            return MST_FAIL(MST_INVALID, "compile: metric '%s' is for output '%s', which the model does not have",
+                            custom_name(&custom[i]), custom[i].output);
+    }
+    return MST_OK;
+}
+
 static mst_status make_measures(mst_trainer *trainer, int output) {
     const mst_compile_options *o = &trainer->options;
     if (trainer->num_outputs > 1) MST_TRY(add_measure(trainer, (mst_measure){output, .is_loss = true}, "loss"));
@@ -78,8 +104,9 @@ static mst_status make_measures(mst_trainer *trainer, int output) {
                             (int)metric[i]);
         MST_TRY(add_measure(trainer, (mst_measure){output, .metric = metric[i]}, name));
     }
-    for (int i = 0; i < MST_MAX_CUSTOM_METRICS && o->custom_metric[i].function; i++) {
+    for (int i = 0; i < MST_MAX_CUSTOM_METRICS && is_given(&o->custom_metric[i]); i++) {
         const mst_custom_metric *custom = &o->custom_metric[i];
+        if (custom->output && output_named(trainer, custom->output) != output) continue;
         const char *name = custom->name ? mst_arena_string(&trainer->names, custom->name) : "custom_metric";
         if (!name) return MST_NO_MEMORY("for the name of a metric");
         MST_TRY(add_measure(trainer, (mst_measure){output, .custom = custom}, name));
@@ -117,6 +144,7 @@ mst_status mst_objective_make(mst_trainer *trainer) {
     if (!trainer->row || !trainer->target || !trainer->num_classes || !trainer->class_weight)
         return MST_NO_MEMORY("for a trainer");
     MST_TRY(make_targets(trainer));
+    MST_TRY(check_custom_metrics(trainer));
     for (int i = 0; i < trainer->num_outputs; i++) MST_TRY(make_measures(trainer, i));
     return make_class_weights(trainer);
 }
@@ -165,38 +193,98 @@ int mst_objective_class_component(const mst_trainer *trainer) {
 
 /* ---- in the graph ---- */
 
-static mst_value target_loss(const mst_target *target, mst_value labels, mst_value predictions) {
-    if (target->loss_function) return target->loss_function(target->loss_context, labels, predictions);
-    return mst_loss_per_example(target->loss, labels, predictions, !target->from_probabilities);
-}
-
 /* Classes of VALUES: 1 for each element above LIMIT, else 0. */
 static mst_value above(mst_value values, double limit) {
     const mst_value scalar = mst_scalar(mst_value_graph(values), mst_value_spec(values).dtype, limit);
     return mst_cast(mst_greater(values, scalar), MST_I64);
 }
 
-/* The weight of each example by its class. LABELS are numbers of classes, one-hot, or 0 or 1 for a single output. */
-static mst_value class_weights(const mst_trainer *trainer, int output, mst_value labels, mst_value loss) {
-    const mst_value table =
-        mst_cast(mst_constant(mst_value_graph(loss), trainer->class_weight[output]), mst_value_spec(loss).dtype);
+/* The weights by class of the examples, or positions, of LABELS, in a row. LABELS are numbers of classes, one-hot, or 0
+ * or 1 for a single output. */
+static mst_value class_weights(const mst_trainer *trainer, int output, mst_value labels, mst_dtype dtype) {
+    const mst_value table = mst_cast(mst_constant(mst_value_graph(labels), trainer->class_weight[output]), dtype);
     const mst_target *target = &trainer->target[output];
     if (!target->loss_function && target->loss == MST_LOSS_BINARY_CROSSENTROPY && trainer->num_classes[output] == 1)
-        labels = above(mst_cast(labels, mst_value_spec(loss).dtype), 0.5);
+        labels = above(mst_cast(labels, dtype), 0.5);
     else if (!mst_objective_has_classes(trainer, output))
         labels = mst_argmax(labels, .axis = -1);
     return mst_gather(table, mst_reshape(mst_cast(labels, MST_I64), MST_SHAPE(-1)), 0);
 }
 
-/* LOSS of each example times the weight of the example and, in training, the weight of its class. */
-static mst_value weighted(mst_trainer *trainer, int output, const mst_value *values, mst_value loss, bool training) {
-    if (training && trainer->class_weight[output])
-        loss = mst_mul(loss, class_weights(trainer, output, values[trainer->num_inputs + output], loss));
-    if (trainer->options.sample_weights) {
-        const mst_value weights = values[trainer->num_components - 1];
-        loss = mst_mul(loss, mst_cast(mst_reshape(weights, MST_SHAPE(-1)), mst_value_spec(loss).dtype));
+/* LABELS, with class 0 for those that the loss of TARGET ignores. */
+static mst_value without_ignored(const mst_target *target, mst_value labels) {
+    if (!mst_number_given(target->ignore_class)) return labels;
+    if (!mst_dtype_is_float(mst_value_spec(labels).dtype)) labels = mst_cast(labels, MST_I64);
+    const mst_value ignored = mst_loss_scalar(labels, target->ignore_class);
+    return mst_select(mst_equal(labels, ignored), mst_zeros_like(labels), labels);
+}
+
+/* WEIGHTS of examples, or of positions, in a shape that can be multiplied with LOSSES [n, ...positions]. They may lack
+ * dimensions at the end. WHAT names them in an error. */
+static mst_value weights_like(const char *what, mst_value weights, mst_value losses) {
+    const mst_spec w = mst_value_spec(weights), l = mst_value_spec(losses);
+    char have[MST_SPEC_TEXT], want[MST_SPEC_TEXT];
+    int ndim = w.shape.ndim;
+    if (ndim == 2 && w.shape.dim[1] == 1) ndim = 1;
+    if (ndim > l.shape.ndim || !mst_dims_agree(&w.shape, &l.shape, ndim))
+        return mst_value_fail(mst_value_graph(losses), MST_INVALID,
+                              "compile: %s %s, and the losses %s: there must be a number for each example, or one for "
+                              "each position",
+                              what, mst_spec_print(&w, have, sizeof have), mst_spec_print(&l, want, sizeof want));
+    mst_shape shape = {.ndim = l.shape.ndim, .dim = {-1}};
+    for (int i = 1; i < shape.ndim; i++) shape.dim[i] = i < ndim ? l.shape.dim[i] : 1;
+    if (w.dtype != l.dtype) weights = mst_cast(weights, l.dtype);
+    if (ndim == l.shape.ndim && ndim == w.shape.ndim) return weights;
+    for (int i = ndim; ndim > 1 && i < l.shape.ndim; i++) weights = mst_expand_dims(weights, -1);
+    return ndim > 1 ? weights : mst_reshape(weights, shape);
+}
+
+/* The loss of each position of OUTPUT, [n, ...]. COUNTED becomes which of them count, which may lack dimensions at the
+ * end; MST_NONE: all do. */
+static mst_value position_losses(const mst_trainer *trainer, int output, mst_value labels, mst_value predictions,
+                                 mst_value mask, mst_value *counted) {
+    const mst_target *target = &trainer->target[output];
+    *counted = MST_NONE;
+    if (target->loss_function && !mst_value_is_none(mask))
+        return mst_value_fail(
+            mst_value_graph(predictions), MST_UNIMPLEMENTED,
+            "output '%s' has a mask, which a loss of your own would not know: its steps would count alike, where Keras "
+            "leaves some out; take a loss of the library, or put a layer after it that makes one row of all steps",
+            mst_model_output_name(trainer->model, output));
+    if (target->loss_function) return target->loss_function(target->loss_context, labels, predictions);
+    const bool ignores = mst_number_given(target->ignore_class);
+    mst_value losses = mst_loss_per_position(target->loss, labels, predictions, !target->from_probabilities,
+                                             target->ignore_class, ignores ? counted : NULL);
+    if (mst_value_is_none(losses) || mst_value_is_none(mask)) return losses;
+    mask = weights_like("the mask of the output is", mask, losses);
+    *counted = ignores ? mst_mul(*counted, mask) : mask;
+    return mst_mul(losses, mask);
+}
+
+/* Sets OUT to the weighted loss of each example of OUTPUT, and which part of it counts; MST_NONE: all of it. In
+ * training, the loss has the weight of its class. */
+static void example_loss(const mst_trainer *trainer, int output, const mst_value *values, mst_value predictions,
+                         mst_value mask, bool training, mst_counted_loss *out) {
+    const mst_target *target = &trainer->target[output];
+    const mst_value labels = values[trainer->num_inputs + output];
+    const mst_value weights = trainer->options.sample_weights ? values[trainer->num_components - 1] : MST_NONE;
+    const bool by_class = training && trainer->class_weight[output];
+    mst_value counted, losses = position_losses(trainer, output, labels, predictions, mask, &counted);
+    *out = (mst_counted_loss){losses, MST_NONE};
+    if (mst_value_is_none(losses)) return;
+    const bool positions = mst_value_spec(losses).shape.ndim > 1;
+    const bool one_weight = mst_value_is_none(weights) || mst_value_spec(weights).shape.ndim == 1;
+    /* if each example has one weight, the mean over its positions comes first */
+    const bool mean_first = positions && one_weight && !by_class;
+    if (mean_first) losses = mst_loss_mean_of_example(losses);
+    if (by_class) {
+        const mst_dtype dtype = mst_value_spec(losses).dtype;
+        const mst_value weight = class_weights(trainer, output, without_ignored(target, labels), dtype);
+        losses = mst_mul(losses, positions ? mst_reshape_like(weight, losses) : weight);
     }
-    return loss;
+    if (!mst_value_is_none(weights)) losses = mst_mul(losses, weights_like("sample_weights are", weights, losses));
+    out->loss = positions && !mean_first ? mst_loss_mean_of_example(losses) : losses;
+    if (!mst_value_is_none(counted)) out->counted = mst_loss_mean_of_example(counted);
 }
 
 static bool is_logits(const mst_target *target, mst_value predictions) {
@@ -210,43 +298,97 @@ static bool is_exclusive(const mst_target *target) {
             target->loss == MST_LOSS_CATEGORICAL_CROSSENTROPY || target->loss == MST_LOSS_KL_DIVERGENCE);
 }
 
+/* Puts the name of the metric before the first error of GRAPH, if that is one of building the metric. */
+static void name_error(mst_graph *graph, const char *name) {
+    if (mst_failure_restore(&graph->failure) == MST_OK) return;
+    const mst_status status = mst_error_prefix("metric '%s'", name);
+    mst_failure_keep(&graph->failure, status);
+}
+
+static mst_metric_values custom_metric(const char *name, const mst_custom_metric *custom, mst_value labels,
+                                       mst_value predictions) {
+    mst_graph *graph = mst_value_graph(predictions);
+    char left[MST_SPEC_TEXT], right[MST_SPEC_TEXT];
+    const bool failed = graph->failure.code;
+    mst_metric_values values;
+    if (custom->function) {
+        values = mst_metric_mean(custom->function(custom->context, labels, predictions));
+    } else {
+        values = custom->counts(custom->context, labels, predictions);
+        const mst_spec a = mst_value_spec(values.sum), b = mst_value_spec(values.count);
+        const bool none = mst_value_is_none(values.sum) || mst_value_is_none(values.count);
+        if (!none &&
+            (a.dtype != MST_F64 || !mst_spec_equal(&a, &b) || a.shape.ndim > 1 || mst_shape_count(a.shape) < 1))
+            values.sum = values.count =
+                mst_value_fail(graph, MST_INVALID, "counts gives %s and %s: both must be f64, of one shape, [] or [n]",
+                               mst_spec_print(&a, left, sizeof left), mst_spec_print(&b, right, sizeof right));
+        if (none && !graph->failure.code)
+            values.sum = values.count = mst_value_fail(graph, MST_INVALID, "counts gives no values");
+    }
+    if (!failed) name_error(graph, name);
+    return values;
+}
+
 static mst_metric_values measured(const mst_trainer *trainer, const mst_measure *m, mst_value labels,
-                                  mst_value predictions, mst_value loss) {
+                                  mst_value predictions, mst_value mask, const mst_counted_loss *loss) {
     const mst_target *target = &trainer->target[m->output];
-    if (m->is_loss) return mst_metric_mean(loss);
-    if (m->custom) return mst_metric_mean(m->custom->function(m->custom->context, labels, predictions));
+    if (m->is_loss && !mst_value_is_none(loss->counted))
+        return (mst_metric_values){mst_cast(mst_reduce_sum(loss->loss), MST_F64),
+                                   mst_cast(mst_reduce_sum(loss->counted), MST_F64)};
+    if (m->is_loss) return mst_metric_mean(loss->loss);
+    if (m->custom) return custom_metric(trainer->metric_name[m - trainer->measure], m->custom, labels, predictions);
     return mst_metric_batch(.metric = m->metric, .labels = labels, .predictions = predictions,
                             .from_logits = is_logits(target, predictions), .exclusive = is_exclusive(target),
-                            .positive = target->positive);
+                            .positive = target->positive, .ignore_class = target->ignore_class, .mask = mask);
 }
 
 double mst_measure_result(const mst_measure *m, const mst_tensor *sum, const mst_tensor *count) {
+    const mst_custom_metric *custom = m->custom;
+    if (custom && custom->counts && custom->result)
+        return custom->result(custom->context, mst_tensor_data(sum), mst_tensor_data(count), mst_tensor_count(sum));
     return mst_metric_value(m->metric, sum, count);
 }
 
-void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, bool training,
-                         mst_replica *out) {
+void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs,
+                         const mst_value *masks, bool training, mst_replica *out) {
     const mst_value *labels = values + trainer->num_inputs;
-    mst_value loss[MST_MAX_OUTPUTS];
+    mst_counted_loss loss[MST_MAX_OUTPUTS];
     for (int o = 0; o < trainer->num_outputs; o++) {
         const mst_shape shape = mst_value_spec(outputs[o]).shape;
         if (shape.ndim > 0) trainer->num_classes[o] = shape.dim[shape.ndim - 1];
         const mst_target *target = &trainer->target[o];
-        loss[o] = weighted(trainer, o, values, target_loss(target, labels[o], outputs[o]), training);
-        const mst_value part = target->weight == 1 ? loss[o] : mst_scale(loss[o], target->weight);
+        example_loss(trainer, o, values, outputs[o], masks[o], training, &loss[o]);
+        mst_value part = target->weight == 1 ? loss[o].loss : mst_scale(loss[o].loss, target->weight);
+        if (!mst_value_is_none(loss[o].counted)) {
+            out->counted[out->num_counted++] = (mst_counted_loss){part, loss[o].counted};
+            part = mst_zeros_like(part);
+        }
         out->loss = o == 0 ? part : mst_add(out->loss, part);
     }
     out->num_metrics = trainer->num_metrics;
     for (int m = 0; m < trainer->num_metrics; m++) {
-        const mst_measure *measure = &trainer->measure[m];
+        const int o = trainer->measure[m].output;
         const mst_metric_values batch =
-            measured(trainer, measure, labels[measure->output], outputs[measure->output], loss[measure->output]);
+            measured(trainer, &trainer->measure[m], labels[o], outputs[o], masks[o], &loss[o]);
         out->metric_sum[m] = batch.sum;
         out->metric_count[m] = batch.count;
     }
 }
 
-mst_value mst_objective_confusion(const mst_trainer *trainer, int output, mst_value labels, mst_value predictions) {
+/* The confusion matrix without the positions that do not count: they are counted as one class more, which is then cut
+ * away. LABELS and PREDICTIONS are classes, i64 [positions]. */
+static mst_value confusion_of_counted(const mst_target *target, mst_value labels, mst_value predictions, mst_value mask,
+                                      int64_t classes) {
+    const mst_value other = mst_add(mst_zeros_like(labels), mst_loss_scalar(labels, (double)classes));
+    if (mst_number_given(target->ignore_class))
+        labels = mst_select(mst_equal(labels, mst_loss_scalar(labels, target->ignore_class)), other, labels);
+    if (!mst_value_is_none(mask)) labels = mst_select(mst_reshape(mask, MST_SHAPE(-1)), labels, other);
+    const mst_value all = mst_confusion_matrix(labels, predictions, classes + 1);
+    return mst_slice(all, MST_SHAPE(0, 0), MST_SHAPE(classes, classes));
+}
+
+mst_value mst_objective_confusion(const mst_trainer *trainer, int output, mst_value labels, mst_value predictions,
+                                  mst_value mask) {
     const mst_target *target = &trainer->target[output];
     int64_t classes = trainer->num_classes[output];
     if (target->loss_function) return MST_NONE;
@@ -268,5 +410,9 @@ mst_value mst_objective_confusion(const mst_trainer *trainer, int output, mst_va
             break;
         default: return MST_NONE;
     }
-    return mst_confusion_matrix(mst_reshape(labels, MST_SHAPE(-1)), mst_reshape(predictions, MST_SHAPE(-1)), classes);
+    labels = mst_reshape(labels, MST_SHAPE(-1));
+    predictions = mst_reshape(predictions, MST_SHAPE(-1));
+    if (mst_number_given(target->ignore_class) || !mst_value_is_none(mask))
+        return confusion_of_counted(target, labels, predictions, mask, classes);
+    return mst_confusion_matrix(labels, predictions, classes);
 }

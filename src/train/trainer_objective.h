@@ -16,12 +16,15 @@ bool mst_objective_has_classes(const mst_trainer *trainer, int output);
 /** The component of the data that has the class of each example, as a number or a one-hot row. 0: there is none,
  *  because the loss of the first output takes no classes. */
 int mst_objective_class_component(const mst_trainer *trainer);
-/** Sets the losses and metrics of a replica, from its components VALUES and the model's OUTPUTS. Weights of classes are
+/** Sets the losses and metrics of a replica, from its components VALUES and the model's OUTPUTS with their MASKS
+ *  (MST_NONE: none). Positions that are masked count neither in losses nor in metrics. Weights of classes are
  *  used only if TRAINING. */
-void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, bool training,
-                         mst_replica *out);
+void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs,
+                         const mst_value *masks, bool training, mst_replica *out);
 
-/** The confusion matrix of a batch, for an OUTPUT whose loss takes classes; otherwise MST_NONE. */
-mst_value mst_objective_confusion(const mst_trainer *trainer, int output, mst_value labels, mst_value predictions);
+/** The confusion matrix of a batch, for an OUTPUT whose loss takes classes; otherwise MST_NONE. Positions where MASK
+ *  (MST_NONE: none) is false are left out. */
+mst_value mst_objective_confusion(const mst_trainer *trainer, int output, mst_value labels, mst_value predictions,
+                                  mst_value mask);
 
 #endif

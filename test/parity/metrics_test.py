@@ -52,6 +52,10 @@ def cases():
     tied = [(np.round(random.uniform(size=p.shape), 1).astype(np.float32), p) for p in predictions]
     yield "categorical_accuracy", {}, keras.metrics.CategoricalAccuracy(), tied
 
+    whole = [random.uniform(size=(rows, CLASSES)).astype(np.float32) for rows in SIZES]
+    yield ("mean_io_u", {}, keras.metrics.MeanIoU(num_classes=CLASSES, sparse_y_pred=False), list(zip(labels, whole)))
+    yield ("mean_io_u", {}, keras.metrics.OneHotMeanIoU(num_classes=CLASSES),
+           [(np.eye(CLASSES, dtype=np.float32)[t], p) for t, p in zip(labels, whole)])
     bits = [(random.uniform(size=(rows, 3)) > 0.5).astype(np.float32) for rows in SIZES]
     probabilities = [random.uniform(size=(rows, 3)).astype(np.float32) for rows in SIZES]
     for p in probabilities:

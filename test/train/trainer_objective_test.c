@@ -405,6 +405,92 @@ static void classes_of_one_of_several_outputs_have_weights(void **state) {
     mst_dataset_release(data);
 }
 
+/* The largest error of all rows, as if it were a metric: counts by ten steps of a tenth. */
+static mst_metric_values errors_by_size(void *context, mst_value labels, mst_value predictions) {
+    ++*(int *)context;
+    mst_graph *graph = mst_value_graph(predictions);
+    const mst_value error = mst_reshape(mst_abs(mst_sub(predictions, labels)), MST_SHAPE(-1));
+    const mst_value step = mst_cast(mst_clip(mst_scale(error, 10), 0, 9), MST_I64);
+    const mst_value counts = mst_reduce_sum(mst_one_hot(step, .depth = 10, .dtype = MST_F64), .axes = MST_AXES(0));
+    return (mst_metric_values){counts, mst_fill(graph, MST_F64, MST_SHAPE(10), 1)};
+}
+
+static double largest_step(void *context, const double *sum, const double *count, int64_t n) {
+    int64_t i = n;
+    (void)context, (void)count;
+    while (i > 0 && sum[i - 1] == 0) i--;
+    return (double)i;
+}
+
+static mst_metric_values one_number(void *context, mst_value labels, mst_value predictions) {
+    (void)context, (void)labels;
+    return (mst_metric_values){mst_reduce_sum(predictions), mst_reduce_sum(predictions)}; /* f32 */
+}
+
+static mst_value wrong_shapes(void *context, mst_value labels, mst_value predictions) {
+    (void)context;
+    return mst_matmul(labels, predictions);
+}
+
+static void a_metric_of_the_user_has_an_output_and_a_state_over_batches(void **state) {
+    (void)state;
+    int calls = 0;
+    mst_dataset *data = two_by_two_data();
+    mst_model *model = two_by_two("cpu:2/1", (mst_target){0});
+    mst_tensor *out[2], *labels = engine_tensor(MST_F32, MST_SHAPE(ROWS, 1), NULL);
+    mst_result result;
+    const mst_custom_metric largest = {
+        .name = "largest", .context = &calls, .output = "sum", .counts = errors_by_size, .result = largest_step};
+    const mst_target sum = {.output = "sum", .loss = MST_LOSS_MEAN_SQUARED_ERROR};
+    EXPECT_OK(mst_compile(model, .target = {{.weight = 1}, sum}, .custom_metric = {largest},
+                          .session = {.devices = "cpu:2/1"}, .strategy = {.num_shards = 2}));
+    EXPECT_OK(mst_evaluate(model, data, BATCH - 3, &result, NULL));
+    assert_int_equal(result.num_metrics, 3); /* two losses, and the metric of one output */
+    assert_string_equal(result.metric_name[2], "sum_largest");
+    assert_int_equal(calls, 2); /* once for each shard */
+    EXPECT_OK(mst_predict_all(model, data, BATCH, out, 2));
+    double worst = 0;
+    const mst_batch *batch;
+    mst_iterator *rows;
+    mst_dataset *batches;
+    EXPECT_OK(mst_dataset_batch(data, ROWS, false, &batches));
+    EXPECT_OK(mst_iterator_create(batches, 0, &rows));
+    EXPECT_OK(mst_iterator_next(rows, &batch));
+    EXPECT_OK(mst_batch_copy(batch, 3, 0, ROWS, mst_tensor_data(labels)));
+    for (int i = 0; i < ROWS; i++) worst = fmax(worst, fabs(mst_tensor_get(out[1], i) - mst_tensor_get(labels, i)));
+    assert_true(result.metric[2] == floor(fmin(10 * worst, 9)) + 1);
+    mst_iterator_destroy(rows);
+    mst_dataset_release(batches);
+    mst_tensor_release(labels);
+    mst_tensor_release(out[0]);
+    mst_tensor_release(out[1]);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+static void mistakes_in_a_metric_of_the_user_name_it(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+    static const struct {
+        mst_custom_metric metric;
+        const char *message;
+    } cases[] = {
+        {{.name = "mine", .counts = one_number}, "metric 'mine': counts gives f32[] and f32[]: both must be f64"},
+        {{.name = "product", .function = wrong_shapes}, "metric 'product': "},
+        {{.name = "mine", .function = wrong_shapes, .counts = one_number}, "metric 'mine' has both"},
+        {{.name = "mine", .counts = one_number, .output = "else"}, "metric 'mine' is for output 'else', which the"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mst_model *model = training_model(4, CLASSES, 0);
+        mst_status status = mst_compile(model, .custom_metric = {cases[i].metric});
+        if (!status) status = mst_fit(model, .data = data, .batch_size = BATCH);
+        assert_int_equal(status, MST_INVALID);
+        if (!strstr(mst_error()->message, cases[i].message)) fail_msg("%s", mst_error()->message);
+        mst_model_destroy(model);
+    }
+    mst_dataset_release(data);
+}
+
 static void weights_that_are_missing_are_an_error(void **state) {
     (void)state;
     mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
@@ -429,6 +515,8 @@ int main(void) {
         cmocka_unit_test(reported_loss_of_an_output_is_weighted_by_examples_and_not_by_its_target),
         cmocka_unit_test(empty_target_keeps_the_loss_that_all_outputs_have),
         cmocka_unit_test(classes_of_one_of_several_outputs_have_weights),
+        cmocka_unit_test(a_metric_of_the_user_has_an_output_and_a_state_over_batches),
+        cmocka_unit_test(mistakes_in_a_metric_of_the_user_name_it),
         cmocka_unit_test(weights_that_are_missing_are_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ mst_status label_columns_of(const char *text, class_names *out) {
     return status;
 }
 
-void label_columns_name(const class_names columns, objective *o) {
+void label_columns_name(char *const *columns, objective *o) {
     const char *const *names = (const char *const *)columns;
     if (!names || class_names_count(names) != o->outputs || o->row.ndim > 1) return;
     o->columns = names;

@@ -10,6 +10,6 @@
 MST_CHECKED mst_status label_columns_of(const char *schema, class_names *out);
 /** Gives O the names in COLUMNS if it has an output for each of them. Where each output is a class, they are the names
  *  of the classes too. */
-void label_columns_name(const class_names columns, objective *o);
+void label_columns_name(char *const *columns, objective *o);
 
 #endif

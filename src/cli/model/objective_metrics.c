@@ -36,7 +36,9 @@ static mst_status add_metric(mst_metric metric, int most, int *count, objective 
 }
 
 /* Keras' names of metrics that have a shorter name in Muster. */
-static const char *const keras_metrics[] = {"root_mean_squared_error", "rmse", "r2_score", "r2", NULL};
+static const char *const keras_metrics[] = {
+    "root_mean_squared_error", "rmse",      "r2_score",         "r2",        "mean_iou", "mean_io_u",
+    "one_hot_mean_io_u",       "mean_io_u", "one_hot_mean_iou", "mean_io_u", NULL};
 
 /* Finds the metric of NAME, in which hyphens become underscores. */
 static mst_status find_metric(char *name, mst_metric *out) {
