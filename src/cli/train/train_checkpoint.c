@@ -219,7 +219,7 @@ static mst_status write_note(const training *t) {
                        .image_size = t->o->image_size,
                        .raw_pixels = t->o->raw_pixels,
                        .options = options};
-    for (int i = 0; i < train_data_num_inputs(t); i++)
+    for (int i = 0; i < training_num_inputs(t); i++)
         note.divides_pixels[i] =
             scale_inputs_divides(t->o->raw_pixels, t->stored_inputs[i], t->network ? &t->ends.input[i] : NULL);
     if (!status) status = model_note_write(&note, mst_model_store(t->model));

@@ -28,19 +28,15 @@ int64_t train_total_steps(const training *t) {
     return steps;
 }
 
-int train_data_num_inputs(const training *t) {
-    return t->network ? t->ends.num_inputs : 1;
-}
-
 mst_status train_data_check_labels(const training *t) {
-    if (mst_dataset_num_components(t->train) > train_data_num_inputs(t)) return MST_OK;
+    if (mst_dataset_num_components(t->train) > training_num_inputs(t)) return MST_OK;
     return MST_FAIL(MST_INVALID,
                     "'%s': the data has no labels: training needs what the outputs are to be, as y_train is", t->data);
 }
 
 /* All parts must store their inputs in one dtype: only u8 is scaled, so u8 and f32 parts would differ. */
 static int check_stored_inputs(training *t, const char *spec, const char *part, const mst_dataset *dataset) {
-    for (int i = 0; i < train_data_num_inputs(t); i++) {
+    for (int i = 0; i < training_num_inputs(t); i++) {
         const mst_dtype dtype = mst_dataset_spec(dataset, i).dtype;
         if (!t->stored_inputs[i]) t->stored_inputs[i] = dtype;
         if (dtype != t->stored_inputs[i])
@@ -52,7 +48,7 @@ static int check_stored_inputs(training *t, const char *spec, const char *part, 
 }
 
 static mst_status scale_all_inputs(const training *t, mst_dataset **dataset) {
-    for (int i = 0; i < train_data_num_inputs(t); i++)
+    for (int i = 0; i < training_num_inputs(t); i++)
         MST_TRY(scale_inputs(t->o->raw_pixels, i, t->network ? &t->ends.input[i] : NULL, dataset));
     return MST_OK;
 }
@@ -75,10 +71,6 @@ static bool is_table(const training *t) {
     return spec_is_table(t->data);
 }
 
-bool train_data_has_texts(const training *t) {
-    return t->o->text || mst_dataset_spec_has_texts(t->data);
-}
-
 /* Chooses the options of texts that were not given: as the network takes them if that is known, else the defaults. */
 static void fit_texts(const training *t, mst_data_options *options) {
     const mst_shape input = t->ends.input[0].shape;
@@ -98,14 +90,14 @@ int train_data_open_part(training *t, const char *part, mst_dataset **out) {
     mst_data_options options = {
         .skip_corrupt = t->o->skip_corrupt, .image_size = t->o->image_size, .unknown_categories = !t->o->raw_columns};
     options.text = t->o->text;
-    if (train_data_has_texts(t)) options.schema = t->schema;
+    if (training_has_texts(t)) options.schema = t->schema;
     options.max_tokens = t->o->max_tokens;
     options.sequence_length = t->o->sequence_length;
     options.pad_front = t->o->pad == PAD_FRONT;
     const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
     if (t->network) network_data_options(&t->ends, inputs, outputs, &options);
-    if (train_data_has_texts(t)) fit_texts(t, &options);
-    options.keep_texts = t->folds && train_data_has_texts(t) && !t->schema;
+    if (training_has_texts(t)) fit_texts(t, &options);
+    options.keep_texts = t->folds && training_has_texts(t) && !t->schema;
     if (!options.image_size && is_pictures(t)) options.image_size = fitting_size(t);
     if (table_options_open(&t->o->table, t->data, part, options, out)) return fail_to_open(t->data);
     return prepare_part(t, t->data, part, out);
@@ -141,7 +133,7 @@ static int check_part(const training *t, const char *spec, const char *part, con
         mst_spec test = mst_dataset_spec(dataset, i), train = mst_dataset_spec(t->train, i);
         if (test.dtype == train.dtype && mst_shape_equal(test.shape, train.shape)) continue;
         return command_fail(EXIT_FAILED, "'%s': %s of the %s part are %s%s, those of the train part %s%s", spec,
-                            i >= train_data_num_inputs(t) ? "labels" : "inputs", part, mst_dtype_name(test.dtype),
+                            i >= training_num_inputs(t) ? "labels" : "inputs", part, mst_dtype_name(test.dtype),
                             mst_shape_print(test.shape, test_shape, sizeof test_shape), mst_dtype_name(train.dtype),
                             mst_shape_print(train.shape, train_shape, sizeof train_shape));
     }
@@ -156,7 +148,7 @@ static int split_validation(training *t) {
     if (kept < 1 || kept == rows)
         return command_fail(EXIT_FAILED, "--validation-split %g of %" PRId64 " rows leaves a part without rows",
                             t->o->validation_split, rows);
-    const int labels = train_data_num_inputs(t); /* if there are several outputs, those of the first */
+    const int labels = training_num_inputs(t); /* if there are several outputs, those of the first */
     const mst_loss loss = t->network ? t->objective->loss : t->loss;
     const mst_split_options split = {.fraction = t->o->validation_split,
                                      .seed = t->o->seed,

@@ -4,10 +4,6 @@
 
 #include "cli/train/training.h"
 
-/** Whether the data are texts. */
-bool train_data_has_texts(const training *t);
-/** The number of components of the data that are inputs. The components after them are labels. */
-int train_data_num_inputs(const training *t);
 /** MST_INVALID if the data has inputs but no labels. */
 MST_CHECKED mst_status train_data_check_labels(const training *t);
 /** The number of updates; -1: not known. */

@@ -10,7 +10,6 @@
 #include "cli/command.h"
 #include "cli/json_events.h"
 #include "cli/spec_kind.h"
-#include "cli/train/train_data.h"
 
 enum { BATCH = 1000 };
 
@@ -61,7 +60,7 @@ void train_folds_reuse(training *t, train_options *o) {
 static mst_status relearn(training *t) {
     mst_dataset *parts[] = {t->train, t->validation, t->test}, *made[3];
     const int n = t->test ? 3 : 2;
-    const bool has_texts = train_data_has_texts(t) && !t->schema;
+    const bool has_texts = training_has_texts(t) && !t->schema;
     if (!has_texts && (t->o->raw_columns || !spec_is_table(t->data))) return MST_OK;
     MST_TRY(mst_dataset_relearn(parts, n, made));
     for (int i = 0; i < n; i++) mst_dataset_release(parts[i]);
@@ -73,7 +72,7 @@ static mst_status relearn(training *t) {
 
 int train_folds_split(training *t) {
     train_folds *f = t->folds;
-    const int labels = train_data_num_inputs(t); /* if there are several outputs, those of the first */
+    const int labels = training_num_inputs(t); /* if there are several outputs, those of the first */
     const mst_loss loss = t->network ? t->objective->loss : t->loss;
     const mst_split_options split = {.num_folds = f->count,
                                      .fold = f->fold,

@@ -34,7 +34,7 @@ static mst_status choose_outputs(training *t, int64_t named) {
  * the number of names. */
 static mst_status choose_only_objective(training *t) {
     const char *file = t->o->class_names;
-    MST_TRY(file ? class_names_read(file, t->names) : class_names_of(t->train, train_data_num_inputs(t), t->names));
+    MST_TRY(file ? class_names_read(file, t->names) : class_names_of(t->train, training_num_inputs(t), t->names));
     const int64_t count = class_names_count((const char *const *)*t->names);
     MST_TRY(t->network ? train_network_check_data(t) : choose_outputs(t, count));
     if (t->network && !file && objective_check_names(t->objective, "", count)) {

@@ -44,7 +44,7 @@ static int check_network_options(const training *t, const char *what) {
 
 static int check_texts(const training *t) {
     const char *model = t->o->model;
-    const bool texts = train_data_has_texts(t);
+    const bool texts = training_has_texts(t);
     if (texts == application_takes_texts(model)) return EXIT_DONE;
     return command_fail(
         EXIT_USAGE, "train: --model %s takes %s: %s", model,
@@ -55,7 +55,7 @@ static int check_texts(const training *t) {
 int train_network_find(training *t, train_options *o) {
     const bool given = option_given(t->list, "model"), is_file = network_file_is(o->model);
     char what[512];
-    if (train_data_has_texts(t) && !given) o->model = "text_cnn";
+    if (training_has_texts(t) && !given) o->model = "text_cnn";
     if (!is_file && application_check(o->model)) return command_fail_library(EXIT_USAGE, NULL);
     t->network = is_file ? o->model : !given && network_file_is(o->load) ? o->load : NULL;
     t->is_application = !is_file && !t->network && application_is(o->model);
@@ -89,7 +89,7 @@ static bool has_ended(const training *t) {
 /* Takes the vocabulary noted in the file: tokens must have the numbers with which the network was trained. */
 static mst_status take_vocabulary(training *t) {
     model_note note;
-    if (!train_data_has_texts(t)) return MST_OK;
+    if (!training_has_texts(t)) return MST_OK;
     mst_status status = model_note_read(mst_model_store(t->model), &note);
     if (!status && note.schema && !(t->schema = strdup(note.schema))) status = MST_NO_MEMORY("for a vocabulary");
     model_note_free(&note);
@@ -196,7 +196,7 @@ int train_network_objectives(training *t) {
 
 static mst_status check_only_output(const training *t) {
     const int64_t outputs = t->objective->outputs,
-                  classes = mst_dataset_num_classes(t->train, train_data_num_inputs(t));
+                  classes = mst_dataset_num_classes(t->train, training_num_inputs(t));
     if (option_given(t->list, "classes") && t->o->classes != outputs)
         return MST_FAIL(MST_INVALID, "'%s': has %" PRId64 " outputs, not the %" PRId64 " of --classes", t->network,
                         outputs, t->o->classes);

@@ -83,4 +83,9 @@ typedef struct training {
     char sha256[65];
 } training;
 
+/** Whether the data are texts. */
+bool training_has_texts(const training *t);
+/** The number of components of the data that are inputs. The components after them are labels. */
+int training_num_inputs(const training *t);
+
 #endif

@@ -121,8 +121,8 @@ static mst_status want_picture(left_out *left, const char *dir, const char *name
     return MST_OK;
 }
 
-/* Lists the names in DIR: of folders if LEFT is NULL, else of pictures. The names are sorted; free them. Adds files that
- * are not taken to LEFT. */
+/* Lists the names in DIR: of folders if LEFT is NULL, else of pictures. The names are sorted; free them. Adds files
+ * that are not taken to LEFT. */
 static mst_status list(const char *dir, char ***names, int64_t *n, left_out *left) {
     mst_status status = MST_OK;
     DIR *open = opendir(dir);

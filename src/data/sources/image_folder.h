@@ -20,8 +20,9 @@ typedef struct mst_image_folder {
 
 /** Lists the pictures of DIR, whose folders are the classes. Pictures in subfolders of a class belong to it too; they
  *  come after those of the class folder itself. Hidden folders and files are left out and counted, and so are empty
- *  files, broken links, and files without the suffix of a picture. Fails if there are no classes (MST_NOT_FOUND), if a picture would be left out, such as a TIFF
- *  file or one in DIR itself (MST_INVALID), or if DIR cannot be read (MST_IO). Free it also after a failure. */
+ *  files, broken links, and files without the suffix of a picture. Fails if there are no classes (MST_NOT_FOUND), if
+ *  DIR cannot be read (MST_IO), or if a picture would be left out, such as a TIFF file or one in DIR itself
+ *  (MST_INVALID). Free it also after a failure. */
 MST_CHECKED mst_status mst_image_folder_list(const char *dir, mst_image_folder *out);
 /** MST_INVALID if a class of FOLDER, which lists DIR, has no pictures. */
 MST_CHECKED mst_status mst_image_folder_check_classes(const char *dir, const mst_image_folder *folder);

@@ -100,7 +100,7 @@ static void pass_rows(const categories *c, float *inputs, int64_t count, bool se
 }
 
 /* Reads all rows of PART to TENSOR. */
-static mst_status read_rows(mst_dataset *part, mst_tensor **tensor) {
+static mst_status read_part(mst_dataset *part, mst_tensor **tensor) {
     mst_dataset *batches;
     mst_iterator *iterator = NULL;
     const mst_batch *batch = NULL;
@@ -131,7 +131,8 @@ static mst_status make_tensors(const mst_dataset *part, mst_tensor **tensor) {
 }
 
 /* Makes a part of TENSOR, with the names of classes of FROM and a schema of the categories that are left. */
-static mst_status describe(const categories *c, const mst_dataset *from, mst_tensor **tensor, mst_dataset **out) {
+static mst_status describe_categories(const categories *c, const mst_dataset *from, mst_tensor **tensor,
+                                      mst_dataset **out) {
     mst_dataset *next;
     char *text;
     MST_TRY(mst_dataset_from_tensors(tensor, from->num_components, out));
@@ -155,9 +156,9 @@ static mst_status pass_part(categories *c, mst_dataset *part, mst_dataset **out)
     mst_tensor **tensor = calloc((size_t)part->num_components, sizeof *tensor);
     if (!tensor) return MST_NO_MEMORY("for the rows of a table");
     mst_status status = make_tensors(part, tensor);
-    if (!status) status = read_rows(part, tensor);
+    if (!status) status = read_part(part, tensor);
     if (!status) pass_rows(c, mst_tensor_data(tensor[0]), part->cardinality, !out);
-    if (!status && out) status = describe(c, part, tensor, out);
+    if (!status && out) status = describe_categories(c, part, tensor, out);
     for (int i = 0; i < part->num_components; i++) mst_tensor_release(tensor[i]);
     free(tensor);
     return status;

@@ -1,0 +1,11 @@
+#include "cli/train/training.h"
+
+#include "muster/dataset.h"
+
+bool training_has_texts(const training *t) {
+    return t->o->text || mst_dataset_spec_has_texts(t->data);
+}
+
+int training_num_inputs(const training *t) {
+    return t->network ? t->ends.num_inputs : 1;
+}
