@@ -195,8 +195,7 @@ int train_network_objectives(training *t) {
 }
 
 static mst_status check_only_output(const training *t) {
-    const int64_t outputs = t->objective->outputs,
-                  classes = mst_dataset_num_classes(t->train, training_num_inputs(t));
+    const int64_t outputs = t->objective->outputs, classes = mst_dataset_num_classes(t->train, training_num_inputs(t));
     if (option_given(t->list, "classes") && t->o->classes != outputs)
         return MST_FAIL(MST_INVALID, "'%s': has %" PRId64 " outputs, not the %" PRId64 " of --classes", t->network,
                         outputs, t->o->classes);
