@@ -87,7 +87,8 @@ static mst_status read_vocab_file(mst_tokenizer_files *files, const char *path) 
     MST_TRY(read_as(files, path, mst_tokenizer_vocab_name));
     char *merges = join_name(path, strlen(path), mst_tokenizer_merges_name);
     if (!merges) return MST_NO_MEMORY("for a path");
-    strcpy(merges + strlen(path) - strlen(mst_tokenizer_vocab_name), mst_tokenizer_merges_name);
+    memcpy(merges + strlen(path) - strlen(mst_tokenizer_vocab_name), mst_tokenizer_merges_name,
+           strlen(mst_tokenizer_merges_name) + 1);
     const mst_status status = read_as(files, merges, mst_tokenizer_merges_name);
     free(merges);
     return status;

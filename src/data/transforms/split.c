@@ -282,8 +282,8 @@ static void note_missing(division *d, const mst_dataset *dataset, const split_cl
 
 static mst_status find_classes(division *d) {
     qsort(d->labeled, (size_t)d->num_rows, sizeof *d->labeled, compare_labeled_rows);
-    for (int64_t i = 0; i < d->num_rows; i++)
-        d->num_classes += i == 0 || d->labeled[i].class != d->labeled[i - 1].class;
+    d->num_classes = 1;
+    for (int64_t i = 1; i < d->num_rows; i++) d->num_classes += d->labeled[i].class != d->labeled[i - 1].class;
     d->class = calloc((size_t)d->num_classes, sizeof *d->class);
     if (!d->class) return MST_NO_MEMORY("for %lld classes", (long long)d->num_classes);
     for (int64_t i = 0, k = -1; i < d->num_rows; i++) {

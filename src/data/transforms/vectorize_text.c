@@ -280,7 +280,7 @@ mst_status mst_dataset_vectorize_text(mst_dataset *dataset, const mst_text_optio
     *out = NULL;
     if (options) v.o = *options;
     mst_status status = vectorize_make(&v, dataset, out);
-    if (!status && v.o.keep_texts && (status = add_texts(dataset, options, out))) replace(out, NULL);
+    if (!status && options && options->keep_texts && (status = add_texts(dataset, options, out))) replace(out, NULL);
     for (int i = 0; v.component && i < v.num_components; i++) mst_tensor_release(v.component[i]);
     for (int i = 0; v.text && i < v.num_components; i++) free(v.text[i]);
     free(v.component);

@@ -37,7 +37,7 @@ mst_value mst_rotary_embedding_with(mst_rotary_embedding_options o) {
                               "a positive base");
     const mst_value place =
         mst_value_is_none(o.positions) ? mst_range(graph, src.dtype, 0, (double)steps, 1) : o.positions;
-    const mst_value pair = mst_range(graph, src.dtype, 0, (double)(depth / 2), 1);
+    const mst_value pair = mst_range(graph, src.dtype, 0, (double)depth / 2, 1);
     const mst_value speed = mst_exp(mst_scale(pair, -2 * log(base) / (double)depth));
     const mst_value angle = mst_mul(mst_expand_dims(place, -1), speed);
     const mst_value cosine = mst_cos(angle), sine = mst_sin(angle);
