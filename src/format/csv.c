@@ -11,6 +11,7 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/no_memory.h"
+#include "base/path_list.h"
 #include "base/standard_input.h"
 #include "format/encoding.h"
 #include "format/stream.h"
@@ -19,6 +20,8 @@ enum { MOST_COLUMNS = 100000, LIST_TEXT = 512, READ_AHEAD = 1 << 20 };
 
 /* Cells are unquoted in place, which only makes them shorter, and end with a NUL where their delimiter was. */
 struct mst_csv {
+    mst_csv *next;  /* the file whose rows follow, in a list; this file has its cells too */
+    size_t num_own; /* lines of this file, of the first with its header, if others follow; else 0 */
     char *name, *text;
     size_t size;
     char **cell; /* row after row, the header first if there is one */
@@ -318,13 +321,77 @@ static mst_status csv_read_bytes(const char *path, const char *name, growing_tex
     return status;
 }
 
-mst_status mst_csv_read(const char *path, const mst_csv_format *format, mst_csv **out) {
+static mst_status read_one(const char *path, const mst_csv_format *format, mst_csv **out) {
     const char *name = mst_standard_input_name(path);
     growing_text text = {0};
     *out = NULL;
     const mst_status status = csv_read_bytes(path, name, &text);
     if (!status) return csv_parse(name, text.data, text.size, format, out);
     free(text.data);
+    return status;
+}
+
+/* ---- several files ---- */
+
+static mst_status fail_columns(const mst_csv *csv, int column, const mst_csv *other) {
+    char shown[MST_CSV_SHOWN];
+    return MST_FAIL(MST_INVALID, "'%s': has no column %s, which '%s' has: the tables of a list need the same columns",
+                    other->name, mst_csv_show(csv->header[column], shown), csv->name);
+}
+
+/* Finds the columns of CSV in NEXT, which may have them in another order. */
+static mst_status match_columns(const mst_csv *csv, const mst_csv *next, int *place) {
+    int ignored;
+    for (int i = 0; i < csv->num_columns; i++)
+        if (mst_csv_find(next, csv->header[i], &place[i])) return fail_columns(csv, i, next);
+    for (int i = 0; i < next->num_columns && next->num_columns > csv->num_columns; i++)
+        if (mst_csv_find(csv, next->header[i], &ignored)) return fail_columns(next, i, csv);
+    return MST_OK;
+}
+
+static mst_status append_rows(mst_csv *csv, const mst_csv *next, const int *place) {
+    static char nothing[1];
+    for (size_t row = next->header_rows; row < next->num_lines; row++) {
+        MST_TRY(csv_grow(&csv->line, csv->num_lines, &csv->line_capacity, sizeof *csv->line));
+        csv->line[csv->num_lines++] = next->line[row];
+        for (int i = 0; i < csv->width; i++) {
+            char *cell = i < csv->num_columns ? next->cell[row * (size_t)next->width + (size_t)place[i]] : nothing;
+            MST_TRY(add_cell(csv, cell));
+        }
+    }
+    return MST_OK;
+}
+
+/* Adds the rows of NEXT, which CSV then owns; LAST is the file that was added before, or CSV. */
+static mst_status append_file(mst_csv *csv, mst_csv *last, mst_csv *next) {
+    last->next = next;
+    last->num_own = last == csv ? csv->num_lines : last->num_lines - last->header_rows;
+    int *place = malloc((size_t)csv->num_columns * sizeof *place);
+    if (!place) return MST_NO_MEMORY("for %d columns", csv->num_columns);
+    mst_status status = match_columns(csv, next, place);
+    if (!status) status = append_rows(csv, next, place);
+    if (!status && csv->header_rows) csv->header = csv->cell; /* it may have been moved */
+    free(place);
+    return status;
+}
+
+mst_status mst_csv_read(const char *path, const mst_csv_format *format, mst_csv **out) {
+    mst_csv *csv = NULL, *last = NULL, *next = NULL;
+    char *one = NULL;
+    *out = NULL;
+    if (!mst_path_list_is(path)) return read_one(path, format, out);
+    mst_status status = MST_OK;
+    for (const char *rest = path; rest && !status; last = status ? last : next) {
+        status = mst_path_list_next(&rest, &one);
+        if (!status) status = read_one(one, format, &next);
+        if (!status && csv) status = append_file(csv, last, next);
+        if (!status && !csv) csv = next;
+    }
+    free(one);
+    if (status)
+        mst_csv_close(csv);
+    else
+        *out = csv;
     return status;
 }
 
@@ -335,6 +402,7 @@ void mst_csv_close(mst_csv *csv) {
     free(csv->cell);
     free(csv->line);
     if (!csv->header_rows) free(csv->header);
+    mst_csv_close(csv->next);
     free(csv);
 }
 
@@ -401,7 +469,10 @@ const char *mst_csv_cell(const mst_csv *csv, int64_t row, int column) {
 
 const char *mst_csv_place(const mst_csv *csv, int64_t row, int column, char *text) {
     char shown[MST_CSV_SHOWN];
-    snprintf(text, MST_CSV_PLACE, "'%.500s', line %lld, column %s", csv->name,
+    const mst_csv *file = csv; /* that has the row */
+    size_t left = (size_t)row + csv->header_rows;
+    for (; file->next && left >= file->num_own; file = file->next) left -= file->num_own;
+    snprintf(text, MST_CSV_PLACE, "'%.500s', line %lld, column %s", file->name,
              (long long)csv->line[(size_t)row + csv->header_rows], mst_csv_show(csv->header[column], shown));
     return text;
 }

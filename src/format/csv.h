@@ -33,9 +33,11 @@ typedef struct mst_csv_format {
 
 typedef struct mst_csv mst_csv;
 
-/** Reads the file at PATH, which may be gzip; "-" is standard input. *OUT is NULL on failure: MST_NOT_FOUND, MST_IO or
- *  MST_INVALID if PATH is not a file that can be read, or FORMAT has a character that cannot be there; MST_CORRUPT,
- *  naming the line, if it is no such table, or is damaged or incomplete gzip. */
+/** Reads the file at PATH, which may be gzip; "-" is standard input. PATH may be several of these, with a line end
+ *  between them (base/path_list.h): the rows of the others follow, with the same names of columns in any order. *OUT is
+ *  NULL on failure: MST_NOT_FOUND, MST_IO or MST_INVALID if PATH is not a file that can be read, or FORMAT has a
+ *  character that cannot be there; MST_CORRUPT, naming the line, if it is no such table, or is damaged or incomplete
+ *  gzip. */
 MST_CHECKED mst_status mst_csv_read(const char *path, const mst_csv_format *format, mst_csv **out);
 /** The same from SIZE bytes at DATA; NAME stands for the path in messages. */
 MST_CHECKED mst_status mst_csv_parse(const char *name, const void *data, size_t size, const mst_csv_format *format,

@@ -68,7 +68,8 @@ static const option model_options[] = {
 
 static const option data_options[] = {
     {"data", OPTION_FORM, AT(data), "SPEC", "fashion-mnist", .choice = mst_dataset_form,
-     .choice_help = mst_dataset_form_help, .help = "what to train on"},
+     .choice_help = mst_dataset_form_help,
+     .help = "what to train on; several files, csv:a.csv,b.csv, or a pattern in quotes, 'csv:data/*.csv'"},
     {"skip-corrupt", OPTION_INTEGER, AT(skip_corrupt), "N", NULL, 0, 1e15,
      .help = "tfrecord: damaged records that are left out; one more is an error"},
     {"label", OPTION_TEXT, AT(table.label), "COLUMN,COLUMN,...", .noted = true,

@@ -5,6 +5,7 @@
  *  - a folder of files, each of which is a class, PATH/science: its texts are separated by lines with only a %, as in
  *    the files of `fortune`;
  *  - a file of such texts, or of one text; then there is no component 1;
+ *  - several of these folders or files, with a line end between them; their classes are those of all;
  *  - "-", such texts on standard input, which can be read only once.
  *
  *  With a schema that names none of the files in a folder, each of these files is one text, and there is no component 1
@@ -34,6 +35,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_texts(const char *path, const ms
 #include "base/ending.h"
 #include "base/file.h"
 #include "base/no_memory.h"
+#include "base/path_list.h"
 #include "base/standard_input.h"
 #include "data/dataset.h"
 #include "data/nested.h"
@@ -117,6 +119,8 @@ static mst_status find_class(texts *t, const char *name, int64_t *out) {
     *out = known_class(t, name);
     if (*out >= 0) return MST_OK;
     if (known_classes(t)) return MST_FAIL(MST_INVALID, "class '%s' was not there in training", name);
+    for (int64_t i = 0; i < t->num_classes; i++) /* of another folder of a list */
+        if (strcmp(t->class_name[i], name) == 0) return *out = i, MST_OK;
     MST_TRY(mst_grow(&t->class_name, sizeof *t->class_name, t->num_classes + 1, &t->name_capacity));
     *out = t->num_classes;
     t->class_name[t->num_classes++] = name;
@@ -264,10 +268,54 @@ static mst_status make_dataset(const texts *t, mst_dataset **out) {
     return status;
 }
 
-static mst_status texts_source_make(texts *t, const char *path, const mst_texts_options *o, mst_dataset **out) {
-    const bool has_classes = !mst_standard_input_is(path) && mst_is_folder(path);
-    if (o && o->schema && has_classes) MST_TRY(mst_schema_read(o->schema, &t->schema));
+/* Reads a folder or a file of a list. Either all of a list have classes, or none has. */
+static mst_status read_path(texts *t, const char *path, const mst_texts_options *o) {
+    const bool has_classes = !mst_standard_input_is(path) && mst_is_folder(path), had = t->has_labels;
+    const bool is_first = !t->num_texts;
+    if (o && o->schema && has_classes && !t->schema.num_columns) MST_TRY(mst_schema_read(o->schema, &t->schema));
     MST_TRY(has_classes ? read_folder(t, path) : read_file(t, path, false, 0));
+    if (is_first || t->has_labels == had) return MST_OK;
+    return MST_FAIL(MST_INVALID, "'%s': has %sclasses, and what is before it in the list has %s", path,
+                    t->has_labels ? "" : "no ", t->has_labels ? "none" : "them");
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(**(const char *const *const *)a, **(const char *const *const *)b);
+}
+
+/* Numbers the classes of several folders in the order of their names' bytes. */
+static mst_status sort_classes(texts *t) {
+    const int64_t n = t->num_classes;
+    const char ***order = n ? malloc((size_t)n * sizeof *order) : NULL, **name = NULL;
+    int64_t *new = n ? malloc((size_t)n * sizeof *new) : NULL;
+    if (n) name = malloc((size_t)n * sizeof *name);
+    const bool good = !n || (order && new &&name);
+    for (int64_t i = 0; i < n && good; i++) order[i] = &t->class_name[i];
+    if (n && good) qsort(order, (size_t)n, sizeof *order, compare_names);
+    for (int64_t i = 0; i < n && good; i++) {
+        name[i] = *order[i];
+        new[order[i] - t->class_name] = i;
+    }
+    for (int64_t i = 0; i < n && good; i++) t->class_name[i] = name[i];
+    for (int64_t i = 0; i < t->num_texts && n && good; i++) t->label[i] = new[t->label[i]];
+    free(order);
+    free(new);
+    free(name);
+    return good ? MST_OK : MST_NO_MEMORY("for the names of classes");
+}
+
+static mst_status texts_source_make(texts *t, const char *path, const mst_texts_options *o, mst_dataset **out) {
+    char *one = NULL;
+    mst_status status = MST_OK;
+    if (!mst_path_list_is(path)) status = read_path(t, path, o);
+    for (const char *rest = mst_path_list_is(path) ? path : NULL; rest && !status;) {
+        status = mst_path_list_next(&rest, &one);
+        const char *kept = status ? NULL : mst_arena_string(&t->arena, one); /* names of classes point into it */
+        if (!status) status = kept ? read_path(t, kept, o) : MST_NO_MEMORY("for the name of a file");
+    }
+    free(one);
+    MST_TRY(status);
+    MST_TRY(sort_classes(t));
     if (t->num_texts) return make_dataset(t, out);
     return MST_FAIL(MST_NOT_FOUND,
                     "'%s': has no texts: a folder of text files for each class is due, or files of texts "

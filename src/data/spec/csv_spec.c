@@ -3,10 +3,12 @@
  * csv:DIR for DIR/train.csv and so on. For
  * models with several inputs or outputs, columns are found by their names (csv_names.h). */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path_list.h"
 #include "data/spec/csv_names.h"
 #include "data/spec/data_spec.h"
 #include "data/spec/validation_part.h"
@@ -25,7 +27,7 @@ static bool is_in_folder(const char *prefix, const char *part, char path[PATH_SI
     return access(path, F_OK) == 0;
 }
 
-static mst_status part_path(const char *prefix, const char *part, char path[PATH_SIZE]) {
+static mst_status one_part_path(const char *prefix, const char *part, char path[PATH_SIZE]) {
     if (is_in_folder(prefix, part, path)) return MST_OK;
     const int size = snprintf(path, PATH_SIZE, "%s-%s.csv.gz", prefix, part);
     if (size < 0 || size >= PATH_SIZE) return MST_FAIL(MST_INVALID, "data: the prefix '%.80s...' is too long", prefix);
@@ -38,15 +40,47 @@ static mst_status part_path(const char *prefix, const char *part, char path[PATH
     return MST_FAIL(MST_NOT_FOUND, "data: there is no file '%s', and no '%s': check the path", prefix, path);
 }
 
+/* The paths of the parts of all prefixes in the list PREFIX. */
+static mst_status part_path(const char *prefix, const char *part, char path[PATH_SIZE]) {
+    char *one = NULL, next[PATH_SIZE];
+    size_t used = 0;
+    mst_status status = MST_OK;
+    if (!mst_path_list_is(prefix)) return one_part_path(prefix, part, path);
+    for (const char *rest = prefix; rest && !status;) {
+        status = mst_path_list_next(&rest, &one);
+        if (!status) status = one_part_path(one, part, next);
+        if (status) break;
+        used += (size_t)snprintf(path + used, PATH_SIZE - used, "%s%s", used ? "\n" : "", next);
+        if (used >= PATH_SIZE) status = MST_FAIL(MST_INVALID, "data: the list of prefixes '%.80s...' is too long", one);
+    }
+    free(one);
+    return status;
+}
+
 /* Whether ARGUMENT is a whole table, and not the prefix of two. A folder may have the same name as a prefix. */
-static bool is_file(const char *argument) {
+static bool is_one_file(const char *argument) {
     struct stat info;
     char path[PATH_SIZE];
     if (strcmp(argument, "-") == 0) return true;
     if (stat(argument, &info)) return false;
     if (!S_ISDIR(info.st_mode)) return true;
-    const bool has_parts = !part_path(argument, "train", path) || !part_path(argument, "test", path);
+    const bool has_parts = !one_part_path(argument, "train", path) || !one_part_path(argument, "test", path);
     return !has_parts; /* a folder without parts is opened as a file, which gives the error */
+}
+
+/* The same of a list: whether its first name is. */
+static bool is_file(const char *argument) {
+    char *first = NULL;
+    if (!mst_path_list_is(argument)) return is_one_file(argument);
+    const bool is = !mst_path_list_next(&argument, &first) && is_one_file(first);
+    free(first);
+    return is;
+}
+
+static bool csv_spec_has(const char *argument) {
+    char path[PATH_SIZE];
+    return access(argument, F_OK) == 0 || !one_part_path(argument, "train", path) ||
+           !one_part_path(argument, "test", path);
 }
 
 static mst_csv_options csv_options(const mst_data_options *o) {
@@ -101,10 +135,11 @@ static mst_status open_test_of_texts(const char *train_path, const char *test_pa
 }
 
 static mst_status fail_train_part(const char *path) {
+    const bool is_list = mst_path_list_is(path);
     return MST_FAIL(MST_NOT_FOUND,
-                    "data: '%s' is the train part: for a test part name the prefix of files PREFIX-train.csv and "
+                    "data: '%.*s'%s is the train part: for a test part name the prefix of files PREFIX-train.csv and "
                     "PREFIX-test.csv",
-                    path);
+                    is_list ? (int)strcspn(path, "\n") : (int)strlen(path), path, is_list ? " and so on" : "");
 }
 
 /* Opens a table whose columns are found by the names of a model's inputs and outputs. */
@@ -188,6 +223,8 @@ const mst_data_spec mst_data_spec_csv = {
         "network with several inputs or outputs, columns by their names: left, or left_0, left_1",
     .suffix = ".csv",
     .takes = MST_SPEC_TABLE | MST_SPEC_TEXTS | MST_SPEC_NAMES | MST_SPEC_ENCODING,
+    .has = csv_spec_has,
+    .reads_lists = true,
     .validation = csv_spec_validation,
     .open_with = csv_spec_open_part,
 };

@@ -1,5 +1,6 @@
 /* Data specs: one line of text that names a dataset. Each kind is a file of src/data/spec/. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/argument.h"
@@ -8,8 +9,12 @@
 #include "base/failure.h"
 #include "base/folder.h"
 #include "base/no_memory.h"
+#include "base/path_list.h"
+#include "data/dataset.h"
 #include "data/nested.h"
+#include "data/schema.h"
 #include "data/spec/data_spec.h"
+#include "data/spec/spec_list.h"
 #include "data/spec/validation_part.h"
 
 enum { WORD_SIZE = 64, LIST_SIZE = 512, MOST_KINDS = 63, PATH_SIZE = 4096 };
@@ -176,6 +181,92 @@ mst_dataset *mst_data_open(const char *spec, const char *part) {
     MST_DATASET_OPEN(mst_dataset_open(spec, part, &out));
 }
 
+/* ---- opening ---- */
+
+static mst_status open_one(const mst_data_spec *kind, const char *argument, bool test, const mst_data_options *options,
+                           mst_dataset **out) {
+    return kind->open_with ? kind->open_with(argument, test, options, out) : kind->open(argument, test, out);
+}
+
+typedef struct pieces {
+    mst_dataset **dataset;
+    int64_t count, capacity;
+} pieces;
+
+/* Opens each name of LIST, with the classes of the first. */
+static mst_status open_pieces(const mst_data_spec *kind, const char *list, bool test, const mst_data_options *options,
+                              pieces *p) {
+    mst_data_options o = options ? *options : (mst_data_options){0};
+    char *path = NULL;
+    mst_status status = MST_OK;
+    for (const char *rest = list; rest && !status;) {
+        mst_dataset *next = NULL;
+        status = mst_path_list_next(&rest, &path);
+        if (!status) status = mst_grow(&p->dataset, sizeof *p->dataset, p->count + 1, &p->capacity);
+        if (!status) status = open_one(kind, path, test, &o, &next);
+        if (status) break;
+        p->dataset[p->count++] = next;
+        if (!o.schema) o.schema = mst_dataset_schema(next);
+        if (p->count > 1 && next->num_components == p->dataset[0]->num_components) continue;
+        if (p->count > 1)
+            status = MST_FAIL(MST_INVALID, "data: '%s': has %d arrays, '%.*s' before it has %d", path,
+                              next->num_components, (int)strcspn(list, "\n"), list, p->dataset[0]->num_components);
+    }
+    free(path);
+    return status;
+}
+
+/* Gives *DATASET the names of classes and the schema of FROM. */
+static mst_status describe_pieces(const mst_dataset *from, mst_dataset **dataset) {
+    const char *schema = mst_dataset_schema(from);
+    mst_dataset *next;
+    for (int i = 0; i < from->num_components; i++) {
+        int64_t n = 0;
+        const char *const *names = mst_dataset_classes(from, i, &n);
+        if (!names) continue;
+        MST_TRY(mst_dataset_name_classes(*dataset, i, names, n, &next));
+        mst_dataset_release(*dataset);
+        *dataset = next;
+    }
+    if (!schema) return MST_OK;
+    char *text = strdup(schema);
+    if (!text) return MST_NO_MEMORY("for a schema");
+    MST_TRY(mst_dataset_add_schema(*dataset, text, &next));
+    mst_dataset_release(*dataset);
+    *dataset = next;
+    return MST_OK;
+}
+
+/* The rows of all names of LIST, one after the other. */
+static mst_status open_each(const mst_data_spec *kind, const char *list, bool test, const mst_data_options *options,
+                            mst_dataset **out) {
+    const mst_interleave_options in_turn = {.cycle_length = 1, .block_length = INT64_MAX};
+    pieces p = {.count = 0};
+    mst_status status = open_pieces(kind, list, test, options, &p);
+    if (!status) status = mst_dataset_interleave(p.dataset, (int)p.count, &in_turn, out);
+    if (!status && describe_pieces(p.dataset[0], out)) {
+        status = mst_error()->code;
+        mst_dataset_release(*out);
+        *out = NULL;
+    }
+    for (int64_t i = 0; i < p.count; i++) mst_dataset_release(p.dataset[i]);
+    free(p.dataset);
+    return status;
+}
+
+/* Opens ARGUMENT, which may be a list. */
+static mst_status open_argument(const mst_data_spec *kind, const char *argument, bool test,
+                                const mst_data_options *options, mst_dataset **out) {
+    char *list;
+    MST_TRY(mst_spec_list_read(kind, argument, &list));
+    if (!list) return open_one(kind, argument, test, options, out);
+    const bool is_one = !strchr(list, MST_PATH_LIST_END);
+    const mst_status status = is_one || kind->reads_lists ? open_one(kind, list, test, options, out)
+                                                          : open_each(kind, list, test, options, out);
+    free(list);
+    return status;
+}
+
 mst_status mst_dataset_open_with(const char *spec, const char *part, const mst_data_options *options,
                                  mst_dataset **out) {
     if (MST_IS_NULL(spec) || MST_IS_NULL(part) || MST_IS_NULL(out)) return MST_INVALID;
@@ -195,9 +286,8 @@ mst_status mst_dataset_open_with(const char *spec, const char *part, const mst_d
         if (takes_argument && !spec[size])
             return MST_FAIL(MST_INVALID, "data: '%s' names nothing after the colon: write %s", spec, form);
         if (options) MST_TRY(check_options(spec, *kind, options));
-        const mst_status status = (*kind)->open_with ? (*kind)->open_with(spec + size, test, options, out)
-                                                     : (*kind)->open(spec + size, test, out);
-        return takes_argument ? explain(*kind, spec + size, status) : status;
+        if (!takes_argument) return open_one(*kind, spec + size, test, options, out);
+        return explain(*kind, spec + size, open_argument(*kind, spec + size, test, options, out));
     }
     return data_spec_unknown(spec);
 }

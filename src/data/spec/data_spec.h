@@ -26,6 +26,12 @@ typedef struct mst_data_spec {
     const char *suffix;
     /** Whether this kind can read PATH, for kinds without a suffix of their own. May be NULL. */
     bool (*holds)(const char *path);
+    /** Whether ARGUMENT as a whole names data of this kind, even with commas or stars. NULL: it does if there is such a
+     *  file. */
+    bool (*has)(const char *argument);
+    /** Whether `open_with` takes a list of names as ARGUMENT (data/spec/spec_list.h), and makes one dataset of them.
+     *  Otherwise each is opened, and their rows follow one another. */
+    bool reads_lists;
     /** Writes the argument of the validation part of ARGUMENT to PATH, of SIZE bytes. False: there is none. NULL:
      *  this kind has none. */
     bool (*validation)(const char *argument, char *path, size_t size);

@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/folder.h"
 #include "base/no_memory.h"
+#include "base/path_list.h"
 #include "data/example_bytes.h"
 #include "data/example_form.h"
 #include "data/labels_file.h"
@@ -74,15 +76,49 @@ static mst_status open_shards(const char *prefix, bool test, const mst_tfrecord_
     return status;
 }
 
+/* Opens the files of LIST, one after the other. */
+static mst_status open_list(const char *list, const mst_tfrecord_options *options, mst_dataset **out) {
+    char **path = NULL, *one = NULL, *pattern = NULL;
+    int64_t count = 0, capacity = 0;
+    mst_status status = MST_OK;
+    for (const char *rest = list; rest && !status;) {
+        status = mst_path_list_next(&rest, &one);
+        if (!status) status = mst_grow(&path, sizeof *path, count + 1, &capacity);
+        if (!status)
+            status = (pattern = malloc(2 * strlen(one) + 3)) ? MST_OK : MST_NO_MEMORY("for the names of files");
+        if (status) break;
+        (void)escape(one, pattern, 2 * strlen(one) + 3);
+        path[count++] = pattern;
+    }
+    if (!status) status = mst_dataset_from_tfrecord((const char *const *)path, (int)count, options, out);
+    for (int64_t i = 0; i < count; i++) free(path[i]);
+    free(path);
+    free(one);
+    return status;
+}
+
+/* Whether ARGUMENT is a file or a list of them, and not a prefix. */
+static bool is_file(const char *argument) {
+    return mst_path_list_is(argument) || (access(argument, F_OK) == 0 && !mst_is_folder(argument));
+}
+
+static bool tfrecord_spec_has(const char *argument) {
+    mst_dataset *records = NULL;
+    static const mst_tfrecord_options forward = {.forward = true};
+    const bool has = is_file(argument) || !open_shards(argument, false, &forward, &records) ||
+                     !open_shards(argument, true, &forward, &records);
+    mst_dataset_release(records);
+    return has;
+}
+
 static mst_status open_records(const char *argument, bool test, const mst_data_options *options, mst_dataset **out) {
     const mst_tfrecord_options o = {.skip_corrupt = options ? options->skip_corrupt : 0};
-    const bool is_file = (access(argument, F_OK) == 0 && !mst_is_folder(argument)) || strpbrk(argument, "*?[");
-    if (is_file && test)
+    if (is_file(argument) && test)
         return MST_FAIL(MST_NOT_FOUND,
                         "data: '%s' is the train part: for a test part name the prefix of files PREFIX-train-... and "
                         "PREFIX-test-...",
                         argument);
-    return is_file ? mst_dataset_from_tfrecord(&argument, 1, &o, out) : open_shards(argument, test, &o, out);
+    return is_file(argument) ? open_list(argument, &o, out) : open_shards(argument, test, &o, out);
 }
 
 /* Finds the features with the names of a model's inputs and outputs. */
@@ -239,6 +275,8 @@ const mst_data_spec mst_data_spec_tfrecord = {
         "Examples in PREFIX-train-00000-of-00010 ..., PREFIX-test-...; picture files in them are decoded; of a "
         "network with several inputs or outputs, features by their names",
     .suffix = ".tfrecord",
+    .has = tfrecord_spec_has,
+    .reads_lists = true,
     .takes = MST_SPEC_SKIP_CORRUPT | MST_SPEC_NAMES | MST_SPEC_IMAGE_SIZE,
     .open_with = tfrecord_spec_open_part,
 };
