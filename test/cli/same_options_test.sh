@@ -79,6 +79,11 @@ raw-pixels|$idx|--raw-pixels
 flip|$idx|--flip
 crop-padding|$idx|--crop-padding 2
 brightness|$idx|--brightness 0.5
+rotation|$idx|--rotation 0.1
+zoom|$idx|--zoom 0.1
+translation|$idx|--translation 0.1
+fill-mode|$idx --rotation 0.1|--fill-mode wrap
+interpolation|$idx --rotation 0.1|--interpolation nearest
 contrast|$idx|--contrast 0.5
 shuffle|$idx|--no-shuffle
 epochs|$idx|--epochs 2

@@ -250,7 +250,7 @@ fails no_gradients_make_no_update 2 "gradient-accumulation-steps 0: must be a wh
 # ---- random changes of pictures ---------------------------------------------------------------------
 
 augmented="train --data idx:data --hidden-units 16 --batch-size 40 --shards 4 --epochs 3 --json
-    --flip --crop-padding 1 --brightness 0.2 --contrast 0.3"
+    --flip --crop-padding 1 --rotation 0.1 --zoom 0.2 --translation 0.2 --fill-mode wrap --brightness 0.2 --contrast 0.3"
 run $augmented --devices cpu:1
 one=$(value weights_sha256)
 for devices in 2 4; do
@@ -262,7 +262,7 @@ run $augmented --devices cpu:2 --checkpoint-dir augmented
 check random_changes_go_on_in_the_middle_of_an_epoch [ "$(value weights_sha256)" = "$one" ]
 run $augmented --devices cpu:1 --seed 1
 check random_changes_depend_on_the_seed [ "$(value weights_sha256)" != "$one" ]
-for change in "--flip" "--crop-padding 1" "--brightness 0.2" "--contrast 0.3"; do
+for change in "--flip" "--crop-padding 1" "--rotation 0.1" "--zoom 0.2" "--translation 0.2" "--brightness 0.2" "--contrast 0.3"; do
     run train $small --steps 5 --json
     plain=$(value weights_sha256)
     run train $small --steps 5 --json $change

@@ -1,5 +1,6 @@
 """Changes of pictures, with given numbers in place of drawn ones: tf.image.flip_left_right, flip_up_down,
-crop_to_bounding_box, pad_to_bounding_box, adjust_brightness and adjust_contrast. To the bit, but for adjust_contrast,
+crop_to_bounding_box, pad_to_bounding_box, adjust_brightness and adjust_contrast, and Keras' RandomRotation, RandomZoom
+and RandomTranslation, for which f32 may differ by 1e-4. To the bit, but for these and adjust_contrast,
 whose means TensorFlow sums in f32: there f32 may differ by 1e-6 of the largest, and few u8 by one step. In the command,
 labels that are pictures move with the pictures."""
 
@@ -59,6 +60,46 @@ def check_values(report, picture):
               tf.image.adjust_contrast(picture, factor), most * max(1, factor), share)
 
 
+FILLS = ["reflect", "constant", "nearest", "wrap"]
+INTERPOLATIONS = ["bilinear", "nearest"]
+
+
+def check_affine(report, random, picture):
+    """Against the layers of Keras, whose drawn numbers are replaced by ours."""
+    import keras
+    height, width, _ = picture.shape
+
+    def compare(change, layer, transformation, *numbers):
+        more = {"width_factor": 0.5} if change == "translation" else {}
+        for fill, fill_mode in enumerate(FILLS):
+            for kind, interpolation in enumerate(INTERPOLATIONS):
+                made = layer(0.5, **more, fill_mode=fill_mode, interpolation=interpolation, fill_value=0.25)
+                expected = made.transform_images(tf.constant(picture[None].astype(np.float32)), transformation).numpy()[0]
+                got = run(picture, change, fill, kind, 0.25, *numbers).astype(np.float64)
+                if picture.dtype == np.uint8:
+                    expected = np.floor(expected + 0.5)
+                # a coordinate that lies between two pixels may be rounded either way
+                wrong = np.abs(got - expected) > (1 if picture.dtype == np.uint8 else 1e-4)
+                report.check(f"{change} {numbers} {picture.dtype} {picture.shape} {fill_mode} {interpolation}",
+                             wrong.mean() <= (0.02 if kind else 0.001), wrong.mean(), 0)
+
+    layers = keras.layers
+    for degrees in -170, -90, -31.5, 7, 359:
+        layer = layers.RandomRotation(0.5)
+        matrix = layer._compute_affine_matrix(center_x=0.5, center_y=0.5, angle=np.float32([degrees]),
+                                              translate_x=np.zeros(1, np.float32), translate_y=np.zeros(1, np.float32),
+                                              scale=np.ones(1, np.float32), shear_x=np.zeros(1, np.float32),
+                                              shear_y=np.zeros(1, np.float32), height=height, width=width)
+        compare("rotation", layers.RandomRotation, {"rotation_matrix": matrix}, degrees)
+    for zoom in (0.6, 0.6), (1, 1), (1.3, 0.8), (2, 2):
+        compare("zoom", layers.RandomZoom, {"height_zoom": np.float32([[zoom[0]]]), "width_zoom": np.float32([[zoom[1]]]),
+                                            "input_shape": (1, *picture.shape)}, *zoom)
+    for move in (0, 0), (1.5, -2.25), (-0.4 * height, 0.3 * width), (height, -width):
+        move = [float(np.float32(m)) for m in move]
+        compare("translation", layers.RandomTranslation,
+                {"translations": np.float32([[move[1], move[0]]]), "input_shape": (1, *picture.shape)}, *move)
+
+
 def check_labels(report, random):
     """A network that can only copy each pixel learns to, but only where labels move as pictures do; else 0.08 are left."""
     layers = [("InputLayer", {"batch_shape": [None, 8, 8]}), ("Reshape", {"target_shape": [8, 8, 1]}),
@@ -95,5 +136,8 @@ if __name__ == "__main__":
         for picture in random.integers(0, 256, size).astype(np.uint8), random.random(size, np.float32):
             check_moves(report, random, picture)
             check_values(report, picture)
+    for size in SIZES[1:3]:
+        for picture in random.integers(0, 256, size).astype(np.uint8), random.random(size, np.float32):
+            check_affine(report, random, picture)
     check_labels(report, random)
     raise SystemExit(report.finish())

@@ -30,14 +30,39 @@ static int kind_of_labels(const mst_dataset *data, mst_shape shape) {
     return label.ndim < 4 && label.dim[0] == shape.dim[0] && label.dim[1] == shape.dim[1] ? PICTURES : UNKNOWN;
 }
 
+/* The option that moves pixels; NULL: none was given. */
+static const char *moving_option(const train_options *o) {
+    return o->flip              ? "flip"
+           : o->crop_padding    ? "crop-padding"
+           : o->rotation > 0    ? "rotation"
+           : o->zoom > 0        ? "zoom"
+           : o->translation > 0 ? "translation"
+                                : NULL;
+}
+
 static int refuse_labels(const training *t, mst_shape shape) {
     char picture[MST_SHAPE_TEXT], label[MST_SHAPE_TEXT];
     return command_fail(
         EXIT_FAILED,
         "--%s moves pictures, which are %s, and labels of the shape %s cannot be moved along: they must "
         "have the height and width of the pictures, or be classes",
-        t->o->flip ? "flip" : "crop-padding", mst_shape_print(shape, picture, sizeof picture),
+        moving_option(t->o), mst_shape_print(shape, picture, sizeof picture),
         mst_shape_print(mst_dataset_spec(t->train, 1).shape, label, sizeof label));
+}
+
+/* Labels that are whole numbers, such as classes of pixels, are not mixed. */
+static int add_affine(training *t, int component) {
+    const train_options *o = t->o;
+    const bool nearest = o->interpolation == INTERPOLATION_NEAREST ||
+                         (component > 0 && !mst_dtype_is_float(mst_dataset_spec(t->train, component).dtype));
+    const mst_affine_options affine = {.fill_mode = (mst_fill_mode)o->fill_mode,
+                                       .interpolation = nearest ? MST_RESIZE_NEAREST : MST_RESIZE_BILINEAR};
+    ADD("rotation", o->rotation > 0,
+        mst_dataset_random_rotation(t->train, component, -o->rotation, o->rotation, o->seed, &affine, &made));
+    ADD("zoom", o->zoom > 0, mst_dataset_random_zoom(t->train, component, -o->zoom, o->zoom, o->seed, &affine, &made));
+    ADD("translation", o->translation > 0,
+        mst_dataset_random_translation(t->train, component, -o->translation, o->translation, o->seed, &affine, &made));
+    return EXIT_DONE;
 }
 
 /* Labels that are pictures move together with the inputs, since transforms of one type draw the same random numbers for
@@ -50,11 +75,12 @@ int train_augment(training *t) {
     const mst_dtype stored = t->stored_inputs[0];
     const double most = stored == MST_U8 && !scale_inputs_divides(o->raw_pixels, stored, input) ? LEVELS : 1;
     const int labels = kind_of_labels(t->train, shape);
-    if ((o->flip || o->crop_padding) && labels == UNKNOWN) return refuse_labels(t, shape);
+    if (moving_option(o) && labels == UNKNOWN) return refuse_labels(t, shape);
     for (int i = 0; i <= (labels == PICTURES); i++) {
         ADD("flip", o->flip, mst_dataset_random_flip(t->train, i, MST_FLIP_LEFT_RIGHT, o->seed, &made));
         ADD("crop-padding", o->crop_padding,
             mst_dataset_random_crop(t->train, i, shape.dim[0], shape.dim[1], o->crop_padding, o->seed, &made));
+        if (add_affine(t, i)) return EXIT_FAILED;
     }
     ADD("brightness", o->brightness > 0,
         mst_dataset_random_brightness(t->train, 0, o->brightness * most, o->seed, &made));

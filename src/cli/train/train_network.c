@@ -140,8 +140,9 @@ void train_network_take_optimizer(training *t) {
 
 /* Refuses options for pictures and texts if the network has several inputs. */
 static int check_single_options(const training *t) {
-    static const char *const single[] = {"flip",       "crop-padding",    "brightness", "contrast",
-                                         "max-tokens", "sequence-length", "classes",    NULL};
+    static const char *const single[] = {
+        "flip",     "crop-padding", "rotation",        "zoom",    "translation", "brightness",
+        "contrast", "max-tokens",   "sequence-length", "classes", NULL};
     if (t->ends.num_inputs == 1 && t->ends.num_outputs == 1) return EXIT_DONE;
     return check_others(t, single, "networks with several inputs or outputs");
 }

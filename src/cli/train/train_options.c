@@ -22,8 +22,10 @@ static const double default_rate = 0.003;
 
 static const char *const progress_kinds[] = {"auto", "bar", "lines", "none", NULL}; /* in the order of mst_progress */
 static const char *const validation_rows[] = {"random", "last", NULL};              /* 1 is VALIDATION_ROWS_LAST */
-static const char *const pad_sides[] = {"back", "front", NULL};                     /* 1 is PAD_FRONT */
-static const char *const ps_placements[] = {"round-robin", "greedy", NULL};         /* 1 is PS_PLACEMENT_GREEDY */
+static const char *const fill_modes[] = {"reflect", "constant", "nearest", "wrap", NULL}; /* of mst_fill_mode */
+static const char *const interpolations[] = {"bilinear", "nearest", NULL};  /* 1 is INTERPOLATION_NEAREST */
+static const char *const pad_sides[] = {"back", "front", NULL};             /* 1 is PAD_FRONT */
+static const char *const ps_placements[] = {"round-robin", "greedy", NULL}; /* 1 is PS_PLACEMENT_GREEDY */
 #define PASS(name) #name,
 static const char *const plan_passes[] = {"all", MST_PASSES(PASS) "stablehlo", NULL};
 #undef PASS
@@ -154,6 +156,23 @@ static const option data_options[] = {
     {"crop-padding", OPTION_INTEGER, AT(crop_padding), "N", NULL, 0, 16384, .noted = true,
      .help = "pictures, and labels that are pictures: N zeros are added on each side, then a random part of the "
              "original size is cut out"},
+    {"rotation", OPTION_NUMBER, AT(rotation), "X", NULL, 0, 1, .noted = true,
+     .help =
+         "pictures, and labels that are pictures: they are rotated by a random angle from -X to X turns, as by Keras' "
+         "RandomRotation"},
+    {"zoom", OPTION_NUMBER, AT(zoom), "X", NULL, 0, 0.999, .noted = true,
+     .help =
+         "the same: their height and width are zoomed by one random number from 1 - X (larger) to 1 + X (smaller), as "
+         "by RandomZoom"},
+    {"translation", OPTION_NUMBER, AT(translation), "X", NULL, 0, 1, .noted = true,
+     .help =
+         "the same: they are moved by random parts of their height and width from -X to X, as by RandomTranslation"},
+    {"fill-mode", OPTION_CHOICE, AT(fill_mode), .initial = "reflect", .choices = fill_modes, .noted = true,
+     .help =
+         "what --rotation, --zoom and --translation show beside a picture: its reflection, zeros, the nearest pixel, "
+         "or the picture again"},
+    {"interpolation", OPTION_CHOICE, AT(interpolation), .initial = "bilinear", .choices = interpolations, .noted = true,
+     .help = "how they make values between pixels; labels that are whole numbers always get the nearest"},
     {"brightness", OPTION_NUMBER, AT(brightness), "X", NULL, 0, 1, .noted = true,
      .help = "pictures: a random number from -X to X is added to their pixels, which are 0 to 1"},
     {"contrast", OPTION_NUMBER, AT(contrast), "X", NULL, 0, 1, .noted = true,

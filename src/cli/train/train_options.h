@@ -6,9 +6,10 @@
 #include "cli/table_options.h"
 #include "muster/train.h"
 
-enum { PS_PLACEMENT_GREEDY = 1 };  /* 0: round-robin */
-enum { VALIDATION_ROWS_LAST = 1 }; /* 0: random */
-enum { PAD_FRONT = 1 };            /* 0: back */
+enum { PS_PLACEMENT_GREEDY = 1 };   /* 0: round-robin */
+enum { VALIDATION_ROWS_LAST = 1 };  /* 0: random */
+enum { INTERPOLATION_NEAREST = 1 }; /* 0: bilinear */
+enum { PAD_FRONT = 1 };             /* 0: back */
 
 /** The values of the options. A member that was not given has the default of the tables, else 0. */
 typedef struct train_options {
@@ -33,8 +34,10 @@ typedef struct train_options {
     int64_t skip_corrupt, image_size;
     bool raw_pixels, shuffle, flip;
     int64_t crop_padding;
-    double brightness, contrast;
-    int strategy; /**< mst_strategy_kind */
+    double brightness, contrast, rotation, zoom, translation;
+    int fill_mode;     /**< mst_fill_mode */
+    int interpolation; /**< INTERPOLATION_NEAREST or 0 */
+    int strategy;      /**< mst_strategy_kind */
     const char *ps_hosts, *worker_hosts, *job_name, *bind, *cluster_key, *update_log, *replay_updates, *transport;
     bool insecure, sharded_state;
     int task_index, is_sync, replicas_to_aggregate, max_staleness;

@@ -47,9 +47,13 @@ static mst_dataset *pictures(int64_t n) {
     return dataset;
 }
 
-/* All four random changes. */
+/* All random changes. */
 static mst_dataset *augment(mst_dataset *d, uint64_t seed) {
     THEN(d, mst_dataset_random_flip(d, 0, MST_FLIP_BOTH, seed, &made));
+    THEN(d, mst_dataset_random_rotation(d, 0, -0.1, 0.2, seed, NULL, &made));
+    THEN(d, mst_dataset_random_zoom(d, 0, -0.3, 0.3, seed, &(mst_affine_options){.width_upper = 0.5}, &made));
+    THEN(d, mst_dataset_random_translation(d, 0, -0.2, 0.2, seed, &(mst_affine_options){.fill_mode = MST_FILL_WRAP},
+                                           &made));
     THEN(d, mst_dataset_random_crop(d, 0, CROP, CROP, 1, seed, &made));
     THEN(d, mst_dataset_random_brightness(d, 0, 0.2, seed, &made));
     THEN(d, mst_dataset_random_contrast(d, 0, 0.5, 1.5, seed, &made));
