@@ -24,7 +24,7 @@ typedef struct mst_application_options {
     mst_shape input_shape;   /**< [height, width, channels]; default [224, 224, 3], LeNet: [28, 28, 1]. Of [height,
                               *   width], a first layer adds the dimension of channels. Text CNN: [tokens in a text],
                               *   default [300] */
-    double alpha;            /**< MobileNetV2 only: factor of the numbers of channels; up to 100, default 1 */
+    double alpha;            /**< MobileNetV2, U-Net: factor of the numbers of channels; up to 100, default 1 */
     int64_t vocabulary_size; /**< text CNN only: tokens are less than this; default 30982 */
     bool no_top;             /**< the output is the last features, [n, rows, columns, channels] */
     int64_t classes;         /**< default 1000 (LeNet: 10, text CNN: 46) */
@@ -45,6 +45,13 @@ MST_API mst_output mst_resnet50_with(mst_model *model, const mst_application_opt
  *  dense layers. It has 61,706 parameters for pictures of 28x28. */
 MST_API mst_output mst_lenet_with(mst_model *model, const mst_application_options *options);
 #define mst_lenet(...) MST_APPLICATION_(lenet, __VA_ARGS__, .end_ = 0)
+
+/** U-Net (Ronneberger et al., 2015), which gives classes for each pixel: [n, height, width, classes]. Height and width
+ *  must be multiples of 16. As usual today, convolutions are padded, so that the output has the size of the input. With
+ *  two classes and three channels it has 31,031,810 parameters; .alpha = 0.25 has 1,941,122. `no_top` leaves out the
+ *  last convolution of 1x1. */
+MST_API mst_output mst_unet_with(mst_model *model, const mst_application_options *options);
+#define mst_unet(...) MST_APPLICATION_(unet, __VA_ARGS__, .end_ = 0)
 
 /** A convolutional network for texts, whose tokens are numbers (mst_dataset_vectorize_text). It has an embedding of 7
  *  numbers for each token. Then come convolutions of 64 channels over 5 positions and of 32 over 3, and a dense layer.

@@ -46,6 +46,7 @@ MST_API mst_dataset *mst_data_from_idx(const char *images_path, const char *labe
 MST_API mst_dataset *mst_data_from_npz(const char *path, const char *const *names, int n);
 MST_API mst_dataset *mst_data_from_csv(const char *path, const mst_csv_options *options);
 MST_API mst_dataset *mst_data_from_images(const char *folder, const mst_images_options *options);
+MST_API mst_dataset *mst_data_from_masks(const char *images, const char *masks, const mst_images_options *options);
 MST_API mst_dataset *mst_data_from_image_files(const char *const *paths, int n, const mst_images_options *options);
 MST_API mst_dataset *mst_data_from_tfrecord(const char *const *paths, int n, const mst_tfrecord_options *options);
 MST_API mst_dataset *mst_data_from_lines(const char *const *paths, int n, const mst_lines_options *options);

@@ -36,6 +36,8 @@ typedef struct mst_image_want {
     int channels;                      /**< 1 or 3 */
     int64_t least_height, least_width; /**< a JPEG is decoded at 1/2, 1/4 or 1/8 of its size if it then is at least this
                                             large; 0: at its full size. Sizes are rounded up, as by libjpeg */
+    bool class_numbers; /**< with 1 channel, of a PNG: numbers of the palette, or gray values as they are stored; colors
+                         *   are MST_INVALID */
     bool planes; /**< with 3 channels: a JPEG that consists of planes of brightness and color may be left as planes */
 } mst_image_want;
 

@@ -63,6 +63,64 @@ static mst_status png_damaged(const char *name, int failed) {
     return MST_FAIL(MST_CORRUPT, "'%s': is no intact PNG: %s", name, spng_strerror(failed));
 }
 
+/* Spreads ROWS of WIDTH numbers of DEPTH bits, each row beginning with a byte, to a byte each. */
+static void unpack(const uint8_t *packed, int64_t rows, int64_t width, int depth, uint8_t *dst) {
+    const int64_t stride = (width * depth + 7) / 8;
+    for (int64_t y = 0; y < rows; y++, packed += stride)
+        for (int64_t x = 0; x < width; x++) {
+            const int64_t bit = x * depth;
+            *dst++ = (uint8_t)((packed[bit / 8] >> (8 - depth - bit % 8)) & ((1 << depth) - 1));
+        }
+}
+
+/* The numbers of a palette, or gray values, of at most 8 bits, as they are stored. */
+static mst_status decode_stored(spng_ctx *context, const char *name, size_t size, const struct spng_ihdr *header,
+                                mst_image *out) {
+    size_t bytes;
+    int failed = spng_decoded_image_size(context, SPNG_FMT_PNG, &bytes);
+    if (failed) return png_damaged(name, failed);
+    MST_TRY(mst_image_alloc(name, size, header->height, header->width, out));
+    uint8_t *packed = malloc(bytes);
+    if (!packed) return MST_NO_MEMORY("for the pixels of '%s'", name);
+    failed = spng_decode_image(context, packed, bytes, SPNG_FMT_PNG, 0);
+    if (!failed) failed = spng_decode_chunks(context);
+    if (!failed) unpack(packed, header->height, header->width, header->bit_depth, out->pixels);
+    free(packed);
+    return failed ? png_damaged(name, failed) : MST_OK;
+}
+
+/* Class numbers of a PNG of any kind: see mst_image_want. */
+static mst_status decode_classes(spng_ctx *context, const char *name, const void *data, size_t size, mst_image *out) {
+    struct spng_ihdr header;
+    int failed = spng_set_png_buffer(context, data, size);
+    if (!failed) failed = spng_set_chunk_limits(context, (size_t)1 << 24, (size_t)1 << 26);
+    if (!failed) failed = spng_get_ihdr(context, &header);
+    if (failed) return png_damaged(name, failed);
+    const bool stored = header.color_type == SPNG_COLOR_TYPE_INDEXED || header.color_type == SPNG_COLOR_TYPE_GRAYSCALE;
+    if (header.bit_depth == 16)
+        return MST_FAIL(MST_INVALID, "'%s': has 16 bits for a number, class numbers need at most 8: save it so", name);
+    if (stored) return decode_stored(context, name, size, &header, out);
+    mst_image color = {.channels = 3};
+    MST_TRY(mst_image_alloc(name, size, header.height, header.width, &color));
+    const int64_t count = (int64_t)header.height * header.width;
+    failed = spng_decode_image(context, color.pixels, (size_t)(3 * count), SPNG_FMT_RGB8, 0);
+    if (!failed) failed = spng_decode_chunks(context);
+    mst_status status = failed ? png_damaged(name, failed) : MST_OK;
+    if (!status) status = mst_image_alloc(name, size, header.height, header.width, out);
+    for (int64_t i = 0; i < count && !status; i++) {
+        const uint8_t *p = color.pixels + 3 * i;
+        if (p[0] != p[1] || p[1] != p[2])
+            status = MST_FAIL(MST_INVALID,
+                              "'%s': has colors, such as (%d, %d, %d), where class numbers are due: save it with a "
+                              "palette, or in gray with class numbers as values",
+                              name, p[0], p[1], p[2]);
+        else
+            out->pixels[i] = p[0];
+    }
+    free(color.pixels);
+    return status;
+}
+
 static mst_status decode(spng_ctx *context, const char *name, const void *data, size_t size, mst_image *out) {
     enum { RGB = 3, WIDE = 8 }; /* bytes of a pixel; WIDE: 16 bits of red, green, blue and transparency */
     struct spng_ihdr header;
@@ -95,10 +153,10 @@ static mst_status decode(spng_ctx *context, const char *name, const void *data, 
 
 static mst_status decode_png(const char *name, const void *data, size_t size, const mst_image_want *want,
                              mst_image *out) {
-    (void)want; /* OUT has its channels already, and PNG cannot be decoded at a smaller size */
+    /* OUT has its channels already, and PNG cannot be decoded at a smaller size */
     spng_ctx *context = spng_ctx_new(0);
     if (!context) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to read '%s'", name);
-    const mst_status status = decode(context, name, data, size, out);
+    const mst_status status = (want->class_numbers ? decode_classes : decode)(context, name, data, size, out);
     spng_ctx_free(context);
     return status;
 }

@@ -220,10 +220,10 @@ sed -i 's/^    shape = .*/&\n    shape = f"({rows}, 3)" if base == "mask" else s
 npz all.npz left_train pixels_train mask_train
 pick mask.npz left_train=left_train pixels_train=mask_train
 pick shaped.npz x_train=left_train y_train=pixels_train
-fails class_numbers_of_positions_are_told 1 "labels of an example are \[3\], the model gives \[3, 2\]: .* needs the same: write class numbers as one-hot rows" \
+fails class_numbers_of_positions_are_told 1 "labels of an example are \[3\], the model gives \[3, 2\]: .* needs the same: for class numbers there is --loss sparse" \
     train --load rows.keras --data npz:mask.npz --loss mse
 fails labels_of_a_shape_name_the_losses_that_take_them 1 \
-    "sparse_categorical_crossentropy: a label is \[3, 2\], and must be one class number: .* take binary_crossentropy or mean_squared_error, with a network" \
+    "sparse_categorical_crossentropy: a label is \[3, 2\], this model gives a row of numbers: take --model unet for masks" \
     train --data npz:shaped.npz
 fails and_the_network_that_gives_them 1 "a label is \[3, 2\], this model gives a row of numbers: .* --load FILE.keras" \
     train --data npz:shaped.npz --loss mse

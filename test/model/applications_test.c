@@ -48,6 +48,17 @@ static void resnet50_and_lenet_have_theirs(void **state) {
     assert_int_equal(parameters(model), 61706);
 }
 
+/* The sum over the convolutions of the paper's figure 1, for three channels and two classes. */
+static void unet_has_those_of_its_convolutions(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_unet(model, .input_shape = MST_SHAPE(32, 48, 3));
+    assert_int_equal(parameters(model), 31031810);
+    model = new_model();
+    mst_unet(model, .input_shape = MST_SHAPE(16, 16, 3), .alpha = 0.25);
+    assert_int_equal(parameters(model), 1941122);
+}
+
 static void text_cnn_has_the_published_number_of_parameters(void **state) {
     (void)state;
     mst_model *model = new_model();
@@ -77,6 +88,9 @@ static void what_cannot_be_built_is_refused(void **state) {
     mst_mobilenet_v2(model, .alpha = -1);
     check_refused(model, "alpha is -1");
     model = new_model();
+    mst_unet(model, .input_shape = MST_SHAPE(24, 16, 3));
+    check_refused(model, "mst_unet: height and width must be multiples of 16, not 24 and 16");
+    model = new_model();
     mst_lenet(model, .alpha = 0.5);
     check_refused(model, "mst_lenet: has no alpha");
     model = new_model();
@@ -105,6 +119,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mobilenet_v2_has_the_published_numbers_of_parameters),
         cmocka_unit_test(resnet50_and_lenet_have_theirs),
+        cmocka_unit_test(unet_has_those_of_its_convolutions),
         cmocka_unit_test(text_cnn_has_the_published_number_of_parameters),
         cmocka_unit_test(what_cannot_be_built_is_refused),
     };

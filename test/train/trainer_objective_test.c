@@ -247,7 +247,8 @@ static void a_loss_of_the_user_trains_as_the_same_loss_of_the_library(void **sta
             EXPECT_OK(mst_compile(model[i], .loss = MST_LOSS_MEAN_SQUARED_ERROR, .seed = 1));
         else
             EXPECT_OK(mst_compile(model[i], .loss_function = squared, .loss_context = &calls,
-                                  .custom_metric = {{"squared", squared, &calls}}, .seed = 1));
+                                  .custom_metric = {{.name = "squared", .function = squared, .context = &calls}},
+                                  .seed = 1));
         EXPECT_OK(mst_fit(model[i], .data = data, .batch_size = BATCH, .epochs = 2));
     }
     check_same_weights(model[0], model[1]);

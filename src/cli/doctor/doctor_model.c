@@ -117,7 +117,7 @@ static mst_status open_data(const doctor_options *o, const trial *t, mst_dataset
 
 static mst_status try_model(const doctor_options *o, mst_dataset **data, trial *t) {
     mst_dataset *some;
-    objective list[MAX_ENDS];
+    objective list[MAX_ENDS] = {{.component = 0}};
     for (int i = 0; i < (t->network ? t->ends.num_inputs : 1); i++)
         MST_TRY(scale_inputs(false, i, t->network ? &t->ends.input[i] : NULL, data));
     MST_TRY(choose(o, t, *data, list));

@@ -11,16 +11,18 @@
 static const struct {
     const char *form, *help;
     mst_output (*make)(mst_model *model, const mst_application_options *options); /* NULL: made elsewhere */
-    bool takes_texts;
-} models[] = {{"mlp", "dense layers, and linear outputs", NULL, false},
-              {"lenet", "LeNet-5, for pictures", mst_lenet_with, false},
-              {"mobilenet_v2", "that of keras.applications, for pictures", mst_mobilenet_v2_with, false},
-              {"mobilenet_v2:ALPHA", "with ALPHA times as many channels", mst_mobilenet_v2_with, false},
-              {"resnet50", "that of keras.applications, for pictures", mst_resnet50_with, false},
-              {"text_cnn", "an embedding and convolutions, for texts", mst_text_cnn_with, true},
-              {"FILE.keras", "its network and loss, with new initial values", NULL, false},
-              {"FILE.h5", "likewise", NULL, false},
-              {"FILE.json", "likewise", NULL, false}};
+    enum { CLASSES, OF_TEXTS, OF_POSITIONS } kind;
+} models[] = {{"mlp", "dense layers, and linear outputs", NULL, CLASSES},
+              {"lenet", "LeNet-5, for pictures", mst_lenet_with, CLASSES},
+              {"mobilenet_v2", "that of keras.applications, for pictures", mst_mobilenet_v2_with, CLASSES},
+              {"mobilenet_v2:ALPHA", "with ALPHA times as many channels", mst_mobilenet_v2_with, CLASSES},
+              {"resnet50", "that of keras.applications, for pictures", mst_resnet50_with, CLASSES},
+              {"text_cnn", "an embedding and convolutions, for texts", mst_text_cnn_with, OF_TEXTS},
+              {"unet", "U-Net, for pictures with masks: a class for each pixel", mst_unet_with, OF_POSITIONS},
+              {"unet:ALPHA", "with ALPHA times as many channels, such as 0.25", mst_unet_with, OF_POSITIONS},
+              {"FILE.keras", "its network and loss, with new initial values", NULL, CLASSES},
+              {"FILE.h5", "likewise", NULL, CLASSES},
+              {"FILE.json", "likewise", NULL, CLASSES}};
 enum { NUM_MODELS = sizeof models / sizeof *models };
 
 /* The index of the row for NAME up to its colon. WITH_ALPHA: the row with ALPHA. NUM_MODELS: there is none. */
@@ -74,7 +76,11 @@ mst_status application_check(const char *name) {
 }
 
 bool application_takes_texts(const char *name) {
-    return application_is(name) && models[find(name, false)].takes_texts;
+    return application_is(name) && models[find(name, false)].kind == OF_TEXTS;
+}
+
+bool application_has_positions(const char *name) {
+    return application_is(name) && models[find(name, false)].kind == OF_POSITIONS;
 }
 
 mst_status application_layers(const char *name, mst_model *model, const mst_dataset *data, int64_t outputs) {
@@ -83,14 +89,15 @@ mst_status application_layers(const char *name, mst_model *model, const mst_data
     const mst_shape shape = mst_dataset_spec(data, 0).shape;
     mst_application_options options = {.input_shape = shape, .classes = outputs};
     char text[MST_SHAPE_TEXT];
-    if (models[number].takes_texts)
+    const bool takes_texts = models[number].kind == OF_TEXTS;
+    if (takes_texts)
         options.vocabulary_size = mst_dataset_num_classes(data, 0);
     else if (shape.ndim != 2 && shape.ndim != 3)
         return MST_FAIL(
             MST_INVALID,
             "--model %s: takes pictures: height and width, or these and channels; the data has inputs of shape %s",
             name, mst_shape_print(shape, text, sizeof text));
-    if (models[number].takes_texts && shape.dim[0] < MST_TEXT_CNN_TOKENS)
+    if (takes_texts && shape.dim[0] < MST_TEXT_CNN_TOKENS)
         return MST_FAIL(MST_INVALID, "--sequence-length %lld: --model %s takes texts of at least %d tokens",
                         (long long)shape.dim[0], name, MST_TEXT_CNN_TOKENS);
     if (colon) MST_TRY(read_alpha(name, colon + 1, &options.alpha));

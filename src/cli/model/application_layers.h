@@ -18,6 +18,8 @@ bool application_is(const char *name);
 MST_CHECKED mst_status application_check(const char *name);
 /** Whether the network NAME takes texts, as numbers of tokens, instead of pictures. */
 bool application_takes_texts(const char *name);
+/** Whether it gives a row of classes for each position of its input, such as each pixel. */
+bool application_has_positions(const char *name);
 /** Adds the layers of NAME, which has been checked, to MODEL, for the inputs of DATA and with OUTPUTS linear outputs.
  *  If NAME takes texts, DATA must have texts. Else MST_INVALID if the inputs are not pictures, whose shape is height,
  *  width and optionally channels. */

@@ -120,6 +120,7 @@ mst_status network_objectives_choose(const network_objectives *from, const mst_d
         if (out[i].weight == 0) MST_TRY(choose_default(from, i, data, &out[i])); /* --loss did not name it */
         if (noted > 0 || (noted == 0 && signbit(noted))) out[i].weight = noted;  /* MST_ZERO is -0.0 */
     }
+    MST_TRY(objective_set_ignored(from->ignore_class, out, n));
     if (!from->loss_weights) return MST_OK;
     if (n == 1)
         return MST_FAIL(MST_INVALID, "--loss-weights is for models with several outputs, '%s' has one", from->path);
@@ -127,13 +128,13 @@ mst_status network_objectives_choose(const network_objectives *from, const mst_d
 }
 
 mst_status network_objectives_check(const objective *list, int n, mst_dataset *data, bool with_classes) {
-    objective made;
     for (int i = 0; i < n; i++) {
         const objective *o = &list[i];
+        objective made = {.ignore_class = o->ignore_class};
         mst_status status = objective_is_of_shape(o)
                                 ? objective_check_shape(o, data)
                                 : objective_choose(o->loss, data, o->component, o->outputs, false, &made);
-        if (!status && with_classes) status = objective_check_classes(o->loss, o->outputs, data, o->component);
+        if (!status && with_classes) status = objective_check_classes(o, data);
         if (status && n > 1) return mst_error_prefix("output '%s'", o->output);
         MST_TRY(status);
     }

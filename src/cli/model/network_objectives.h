@@ -18,6 +18,7 @@ typedef enum unknown_loss {
 typedef struct network_objectives {
     const char *path;                /**< of the network */
     const char *loss, *loss_weights; /**< the values of --loss and --loss-weights; NULL: not given */
+    double ignore_class;             /**< labels that do not count, as in mst_compile */
     const network_ends *ends;
     const mst_model_compiled *compiled;
     unknown_loss unknown;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "base/number.h"
 #include "cli/command.h"
 #include "cli/model/class_names.h"
 #include "cli/option_list.h"
@@ -76,38 +77,56 @@ static mst_status label_fail(mst_loss loss, int64_t row, double value, const cha
                     sparse ? "; for numbers to be predicted there is --loss mean_squared_error" : "");
 }
 
-/* Checks row ROW of LABELS, whose first row is row FIRST of the data. Class numbers must be below CLASSES, the number
- * of outputs; 0: no limit. */
-static mst_status check_row(mst_loss loss, int64_t classes, const mst_tensor *labels, int64_t row, int64_t count,
+/* What labels must be. */
+typedef struct label_rule {
+    mst_loss loss;
+    int64_t classes;     /* class numbers must be below it; 0: no limit */
+    int64_t width;       /* so many numbers are a distribution; 0: all of a label */
+    double ignore_class; /* as in mst_compile */
+} label_rule;
+
+static bool is_ignored(double label, double ignore_class) {
+    if (ignore_class == 0 && !signbit(ignore_class)) return false; /* none; MST_ZERO is -0.0 */
+    return label == ignore_class;
+}
+
+/* Checks row ROW of LABELS, whose first row is row FIRST of the data. A row has COUNT numbers. */
+static mst_status check_row(const label_rule *rule, const mst_tensor *labels, int64_t row, int64_t count,
                             int64_t first) {
+    const mst_loss loss = rule->loss;
+    const int64_t classes = rule->classes, width = rule->width ? rule->width : count;
     const loss_kind *kind = &kinds[loss];
     double sum = 0;
     for (int64_t i = 0; i < count; i++) {
         const double value = mst_tensor_get(labels, row * count + i);
+        if (is_ignored(value, rule->ignore_class)) continue;
         const bool right = isfinite(value) && value >= kind->low && value <= kind->high;
         if (!right || (kind->whole && value != floor(value))) return label_fail(loss, first + row, value, "");
         if (classes && value >= (double)classes)
             return MST_FAIL(MST_INVALID, "label %.6g of row %" PRId64 ": the model has %" PRId64 " outputs", value,
                             first + row, classes);
         sum += value;
+        if ((i + 1) % width) continue;
+        if (kind->distribution && fabs(sum - 1) > 1e-3)
+            return label_fail(loss, first + row, sum, ", the sum of its numbers");
+        sum = 0;
     }
-    return kind->distribution && fabs(sum - 1) > 1e-3 ? label_fail(loss, first + row, sum, ", the sum of its numbers")
-                                                      : MST_OK;
+    return MST_OK;
 }
 
-static mst_status check_batch(mst_loss loss, int64_t classes, const mst_batch *batch, int component, int64_t first) {
+static mst_status check_batch(const label_rule *rule, const mst_batch *batch, int component, int64_t first) {
     mst_tensor *labels;
     MST_TRY(mst_batch_tensor(batch, component, &labels));
     const int64_t rows = mst_batch_size(batch);
     mst_status status = MST_OK;
     for (int64_t i = 0; i < rows && !status; i++)
-        status = check_row(loss, classes, labels, i, mst_tensor_count(labels) / rows, first);
+        status = check_row(rule, labels, i, mst_tensor_count(labels) / rows, first);
     mst_tensor_release(labels);
     return status;
 }
 
 /* Checks the labels of all rows, or those of the first rows. */
-static mst_status check_labels(mst_loss loss, int64_t classes, mst_dataset *data, int component, bool all) {
+static mst_status check_labels(const label_rule *rule, mst_dataset *data, int component, bool all) {
     mst_dataset *batches;
     mst_iterator *iterator = NULL;
     const mst_batch *batch = NULL;
@@ -115,7 +134,7 @@ static mst_status check_labels(mst_loss loss, int64_t classes, mst_dataset *data
     mst_status status = mst_iterator_create(batches, 0, &iterator);
     if (!status) status = mst_iterator_next(iterator, &batch);
     for (int64_t first = 0; !status && batch;) {
-        status = check_batch(loss, classes, batch, component, first);
+        status = check_batch(rule, batch, component, first);
         first += mst_batch_size(batch);
         if (!all) break;
         if (!status) status = mst_iterator_next(iterator, &batch);
@@ -125,18 +144,27 @@ static mst_status check_labels(mst_loss loss, int64_t classes, mst_dataset *data
     return status;
 }
 
-/* Checks the first rows, which show the kind of the labels. Reading all rows may take long. */
-static mst_status check_first_rows(mst_loss loss, int64_t classes, mst_dataset *data, int component) {
-    return check_labels(loss, classes, data, component, false);
+/* The number of classes of one position of O. */
+static int64_t num_classes(const objective *o) {
+    return o->row.ndim > 1 ? o->row.dim[o->row.ndim - 1] : o->outputs;
 }
 
-mst_status objective_check_classes(mst_loss loss, int64_t classes, mst_dataset *data, int component) {
-    return loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY ? check_first_rows(loss, classes, data, component) : MST_OK;
+static label_rule rule_of(const objective *o, bool with_classes) {
+    return (label_rule){.loss = o->loss,
+                        .classes = with_classes ? num_classes(o) : 0,
+                        .width = o->row.ndim > 1 ? num_classes(o) : 0,
+                        .ignore_class = o->ignore_class};
+}
+
+mst_status objective_check_classes(const objective *o, mst_dataset *data) {
+    const label_rule rule = rule_of(o, true);
+    return o->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY ? check_labels(&rule, data, o->component, false)
+                                                               : MST_OK;
 }
 
 mst_status objective_check_every_class(const objective *o, mst_dataset *data) {
-    if (o->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY) return MST_OK;
-    return check_labels(o->loss, o->outputs, data, o->component, true);
+    const label_rule rule = rule_of(o, true);
+    return o->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY ? check_labels(&rule, data, o->component, true) : MST_OK;
 }
 
 mst_status objective_label_column(const mst_dataset *data, char *name) {
@@ -167,23 +195,15 @@ static mst_status check_names(mst_loss loss, const mst_dataset *data, int compon
 
 /* ---- the objective ---- */
 
-/* The losses of labels of any shape, whose numbers are compared one by one. */
-static bool takes_any_shape(mst_loss loss) {
-    return loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY && !kinds[loss].distribution;
-}
-
 /* Refuses labels such as masks, [8, 8], and tells with what they can be trained. */
 static mst_status fail_of_rank(mst_loss loss, const char *shape) {
-    const char *name = mst_loss_name(loss);
-    if (takes_any_shape(loss))
-        return MST_FAIL(MST_INVALID,
-                        "--loss %s: a label is %s, this model gives a row of numbers: take a network whose output has "
-                        "the shape of a label, --load FILE.keras",
-                        name, shape);
+    const bool sparse = loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
     return MST_FAIL(MST_INVALID,
-                    "--loss %s: a label is %s, and must be %s: for labels of other shapes take binary_crossentropy or "
-                    "mean_squared_error, with a network whose output has the shape of a label, --load FILE.keras",
-                    name, shape, kinds[loss].distribution ? "a row of numbers" : "one class number");
+                    "--loss %s: a label is %s, this model gives a row of numbers: take %s, --load FILE.keras",
+                    mst_loss_name(loss), shape,
+                    sparse ? "--model unet for masks of pictures, or a network with a row of classes for each number "
+                             "of a label"
+                           : "a network whose output has the shape of a label");
 }
 
 static mst_status check_shape(mst_loss loss, mst_shape label, int64_t count) {
@@ -221,32 +241,64 @@ mst_status objective_choose(mst_loss loss, mst_dataset *data, int component, int
                         " outputs: --loss %s "
                         "needs as many of both",
                         count, classes, mst_loss_name(loss));
-    MST_TRY(check_first_rows(loss, 0, data, component));
+    const double ignore_class = out->ignore_class;
+    const label_rule rule = {.loss = loss, .ignore_class = ignore_class};
+    MST_TRY(check_labels(&rule, data, component, false));
     *out = objective_of(loss, sparse || !free ? classes : count);
     out->component = component;
+    out->ignore_class = ignore_class;
     return MST_OK;
 }
 
 bool objective_is_of_shape(const objective *o) {
-    return o->row.ndim > 1 && takes_any_shape(o->loss);
+    return o->row.ndim > 1;
 }
 
-/* Whether labels may be class numbers where ROW has one-hot rows: [8, 8] or [8, 8, 1], and [8, 8, 3]. */
-static bool lacks_one_hot(mst_shape label, mst_shape row) {
-    if (label.ndim == row.ndim && label.dim[label.ndim - 1] == 1) label.ndim--;
-    return row.dim[row.ndim - 1] > 1 && mst_shape_equal(label, mst_shape_make(row.ndim - 1, row.dim));
+/* LABEL without a last dimension of 1 that ROW does not have. */
+static mst_shape label_like(mst_shape label, mst_shape row) {
+    if (label.ndim > row.ndim && label.dim[label.ndim - 1] == 1) label.ndim--;
+    return label;
 }
 
 mst_status objective_check_shape(const objective *o, mst_dataset *data) {
     char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+    const bool sparse = o->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
     const mst_spec spec = mst_dataset_spec(data, o->component);
+    const mst_shape classes = mst_shape_make(o->row.ndim - 1, o->row.dim); /* a class for each row of numbers */
+    const bool are_classes = mst_shape_equal(label_like(spec.shape, classes), classes);
+    const label_rule rule = rule_of(o, false);
     if (spec.dtype == MST_STRING) return MST_FAIL(MST_INVALID, "the labels of the data are strings, not numbers");
-    if (!mst_shape_equal(spec.shape, o->row))
-        return MST_FAIL(MST_INVALID, "the labels of an example are %s, the model gives %s: --loss %s needs the same%s",
-                        mst_shape_print(spec.shape, have, sizeof have), mst_shape_print(o->row, want, sizeof want),
-                        mst_loss_name(o->loss),
-                        lacks_one_hot(spec.shape, o->row) ? ": write class numbers as one-hot rows" : "");
-    return check_first_rows(o->loss, 0, data, o->component);
+    if (sparse ? !are_classes : !mst_shape_equal(spec.shape, o->row) && !(num_classes(o) == 1 && are_classes))
+        return MST_FAIL(
+            MST_INVALID, "the labels of an example are %s, the model gives %s: --loss %s needs %s%s%s",
+            mst_shape_print(spec.shape, have, sizeof have), mst_shape_print(o->row, want, sizeof want),
+            mst_loss_name(o->loss), sparse ? "class numbers, " : "the same", sparse ? "one for each row of these" : "",
+            !sparse && are_classes ? ": for class numbers there is --loss sparse_categorical_crossentropy" : "");
+    return check_labels(&rule, data, o->component, false);
+}
+
+mst_status objective_read_ignored(const char *text, double *out) {
+    double number;
+    *out = 0;
+    if (!text) return MST_OK;
+    if (!mst_number_parse_f64(text, &number) || number != floor(number) || fabs(number) > 1e9)
+        return MST_FAIL(MST_INVALID, "--ignore-class '%.64s' is no class number: write a whole one, such as 255", text);
+    *out = number == 0 ? MST_ZERO : number;
+    return MST_OK;
+}
+
+mst_status objective_set_ignored(double ignore_class, objective *list, int n) {
+    bool some = ignore_class == 0 && !signbit(ignore_class); /* none; MST_ZERO is -0.0 */
+    for (int i = 0; i < n; i++) {
+        if (list[i].loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY) continue;
+        list[i].ignore_class = ignore_class;
+        some = true;
+    }
+    return some ? MST_OK
+                : MST_FAIL(MST_INVALID,
+                           "--ignore-class is for labels that are class numbers, with --loss "
+                           "sparse_categorical_crossentropy, not for --loss %s: leave it out",
+                           mst_loss_name(list->loss));
 }
 
 bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data, int component) {
@@ -293,6 +345,7 @@ void objective_compile(const objective *list, int n, mst_compile_options *out) {
     if (n == 1) {
         out->loss = list->loss;
         out->from_probabilities = list->from_probabilities;
+        out->ignore_class = list->ignore_class;
         out->positive = list->positive;
         memcpy(out->metric, list->metric, sizeof out->metric);
         return;
@@ -300,6 +353,7 @@ void objective_compile(const objective *list, int n, mst_compile_options *out) {
     for (int i = 0; i < n; i++) {
         out->target[i] = (mst_target){.loss = list[i].loss,
                                       .from_probabilities = list[i].from_probabilities,
+                                      .ignore_class = list[i].ignore_class,
                                       .weight = list[i].weight,
                                       .positive = list[i].positive};
         memcpy(out->target[i].metric, list[i].metric, sizeof out->target[i].metric);
@@ -427,9 +481,16 @@ int64_t objective_class(const objective *o, const mst_tensor *outputs, int64_t r
     return best;
 }
 
+/* Whether each position of an example has one class. */
+static bool positions_have_classes(const objective *o) {
+    if (o->row.ndim < 2) return false;
+    return o->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || kinds[o->loss].distribution ||
+           (o->loss == MST_LOSS_BINARY_CROSSENTROPY && num_classes(o) == 1);
+}
+
 int objective_check_confusion(const char *command, const objective *o, int n) {
     for (int i = 0; i < n; i++)
-        if (objective_has_classes(&o[i])) return EXIT_DONE;
+        if (objective_has_classes(&o[i]) || positions_have_classes(&o[i])) return EXIT_DONE;
     if (o->loss == MST_LOSS_BINARY_CROSSENTROPY)
         return command_fail(EXIT_USAGE,
                             "%s: --confusion counts examples by their class, and here each has %" PRId64

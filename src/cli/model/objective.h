@@ -18,6 +18,7 @@ typedef struct objective {
     bool has_scores;                    /**< the outputs are not turned into probabilities */
     mst_activation gives;               /**< MST_SIGMOID or MST_SOFTMAX: the network of the file ends in it */
     bool wants_logits;                  /**< the file says from_logits=True, though the model ends in the activation */
+    double ignore_class;                /**< as in mst_compile: labels that do not count; 0: none, MST_ZERO: class 0 */
     double weight;                      /**< of this loss in the sum of all losses; MST_ZERO for 0 */
     const char *const *names;           /**< of the classes, ended by NULL; NULL: not known */
     const char *const *columns; /**< of a table's several labels, ended by NULL, one for each output; else NULL */
@@ -35,18 +36,23 @@ MST_CHECKED mst_status objective_loss_named(const char *word, mst_loss *out);
 
 /** The objective of LOSS for the labels of DATA, component COMPONENT. The first rows are checked. CLASSES is the number
  *  of outputs. If FREE (the user did not give it), a loss that compares the elements of a label gets one output for
- *  each element instead. MST_INVALID if loss, labels and outputs do not fit. */
+ *  each element instead. OUT->ignore_class is used, and kept. MST_INVALID if loss, labels and outputs do not fit. */
 MST_CHECKED mst_status objective_choose(mst_loss loss, mst_dataset *data, int component, int64_t classes, bool free,
                                         objective *out);
-/** Whether the output has two or more dimensions per example, as a picture has. Then it is compared element by element
- *  with labels of the same shape. */
+/** Whether the output has two or more dimensions per example, as a picture has. Then labels have the same shape, or if
+ *  they are class numbers, that shape without the last dimension. */
 bool objective_is_of_shape(const objective *objective);
 /** For such an objective: MST_INVALID if the labels in DATA have another shape, or the loss does not take them. */
 MST_CHECKED mst_status objective_check_shape(const objective *objective, mst_dataset *data);
-/** MST_INVALID if LOSS takes class numbers and one of the first labels of DATA is not below CLASSES. */
-MST_CHECKED mst_status objective_check_classes(mst_loss loss, int64_t classes, mst_dataset *data, int component);
+/** MST_INVALID if the loss takes class numbers and one of the first labels of DATA is no class of the model. */
+MST_CHECKED mst_status objective_check_classes(const objective *objective, mst_dataset *data);
 /** The same for all labels of DATA, in one pass over it. */
 MST_CHECKED mst_status objective_check_every_class(const objective *objective, mst_dataset *data);
+/** Reads the value of --ignore-class, a whole number such as 255; NULL: not given. OUT becomes as .ignore_class. */
+MST_CHECKED mst_status objective_read_ignored(const char *text, double *out);
+/** Sets the labels that do not count, as in mst_compile, for those of the N objectives of LIST that have class numbers.
+ *  MST_INVALID if IGNORE_CLASS is given and none has. */
+MST_CHECKED mst_status objective_set_ignored(double ignore_class, objective *list, int n);
 /** The same as objective_choose without data, for OUTPUTS outputs. */
 objective objective_of(mst_loss loss, int64_t outputs);
 /** Whether, with LOSS, the labels of DATA are classes: as numbers, or as one-hot rows. */

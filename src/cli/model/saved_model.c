@@ -61,6 +61,8 @@ const option saved_model_options[] = {
      .help = "the class, by name or number, for precision, recall, f1, auc and pr_auc (default: as in training, else "
              "the second of two classes, in the order of names; with more classes all together); OUTPUT=CLASS for one "
              "of several outputs"},
+    {"ignore-class", OPTION_TEXT, AT(ignore_class), "N",
+     .help = "labels that do not count, as of muster train (default: as in training)"},
     {"data", OPTION_TEXT, AT(data), "SPEC",
      .help = "as of muster train; the test part is taken, and csv:FILE, images:DIR, or x and y of npz:FILE, as it is; "
              "categories are numbered "
@@ -173,6 +175,10 @@ static mst_status add_columns(saved_model *out) {
 static mst_status build_model(const saved_options *o, const option_list *list, const int64_t *units, int count,
                               mst_loss loss, saved_model *out) {
     const int64_t outputs = units[count - 1];
+    const char *ignored = o->ignore_class ? o->ignore_class : model_note_option(&out->note, "ignore-class");
+    double ignore_class;
+    MST_TRY(objective_read_ignored(ignored, &ignore_class));
+    *out->objective = (objective){.ignore_class = ignore_class};
     if (mst_dataset_num_components(out->data) < 2)
         *out->objective = objective_of(loss, outputs);
     else
@@ -583,7 +589,7 @@ static mst_status check_order(const objective *o, const mst_dataset *data) {
 static mst_status check_classes(const saved_model *saved) {
     for (int i = 0; i < saved->num_objectives; i++) {
         const objective *o = &saved->objective[i];
-        const mst_status status = objective_check_classes(o->loss, o->outputs, saved->data, o->component);
+        const mst_status status = objective_check_classes(o, saved->data);
         if (status && saved->num_objectives > 1) return mst_error_prefix("output '%s'", o->output);
         MST_TRY(status);
     }

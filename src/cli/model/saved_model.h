@@ -17,9 +17,10 @@ typedef struct saved_options {
     bool use_ema;
     /** If loss, data, image_size or raw_pixels is not given, the value noted in the file is used. */
     const char *loss, *loss_weights;
-    int activation;       /**< mst_activation; if not given, as noted in the file */
-    const char *metrics;  /**< NULL: not given, as noted in the file */
-    const char *positive; /**< NULL: not given, as in training */
+    int activation;           /**< mst_activation; if not given, as noted in the file */
+    const char *metrics;      /**< NULL: not given, as noted in the file */
+    const char *ignore_class; /**< as `positive` */
+    const char *positive;     /**< NULL: not given, as in training */
     const char *data, *data_dir, *class_names, *name_map;
     const char *text;    /**< the column of texts of a table, if it has another name than in training */
     table_options table; /**< without `drop`: the schema tells the columns */

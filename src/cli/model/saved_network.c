@@ -50,13 +50,15 @@ mst_status saved_network_objectives(const saved_options *o, const option_list *l
                                     const mst_model_compiled *compiled, saved_model *out) {
     const bool predicts = strcmp(command, "predict") == 0;
     const char *noted = json_string_value(json_object_get(out->note.options, "metrics"));
+    const char *ignored = o->ignore_class ? o->ignore_class : model_note_option(&out->note, "ignore-class");
     network_ends ends;
-    const network_objectives from = {.path = o->load ? o->load : o->checkpoint_dir,
-                                     .loss = option_given(list, "loss") ? o->loss : NULL,
-                                     .loss_weights = o->loss_weights,
-                                     .ends = &ends,
-                                     .compiled = compiled,
-                                     .unknown = predicts ? UNKNOWN_LOSS_SHOWS : UNKNOWN_LOSS_FAILS};
+    network_objectives from = {.path = o->load ? o->load : o->checkpoint_dir,
+                               .loss = option_given(list, "loss") ? o->loss : NULL,
+                               .loss_weights = o->loss_weights,
+                               .ends = &ends,
+                               .compiled = compiled,
+                               .unknown = predicts ? UNKNOWN_LOSS_SHOWS : UNKNOWN_LOSS_FAILS};
+    if (!predicts) MST_TRY(objective_read_ignored(ignored, &from.ignore_class));
     MST_TRY((predicts ? network_ends_of_any : network_ends_of)(from.path, out->model, &ends));
     MST_TRY(network_objectives_choose(&from, out->data, out->objective));
     out->num_objectives = ends.num_outputs;

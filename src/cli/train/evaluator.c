@@ -193,6 +193,7 @@ static saved_options options_of(const training *t) {
                            .activation = o->activation,
                            .metrics = o->metrics,
                            .positive = o->positive,
+                           .ignore_class = o->ignore_class,
                            .data = o->test_data ? o->test_data : t->data,
                            .table = o->table,
                            .class_names = o->class_names,

@@ -8,7 +8,9 @@
 #include "cli/array_notes.h"
 #include "cli/column_notes.h"
 #include "cli/command.h"
+#include "cli/model/application_layers.h"
 #include "cli/model/network_objectives.h"
+#include "cli/model/positions.h"
 #include "cli/model/scale_inputs.h"
 #include "cli/spec_kind.h"
 #include "cli/train/missing_classes.h"
@@ -195,8 +197,12 @@ static int count_classes(training *t) {
     int64_t *count = NULL;
     char label[MST_COLUMN_SHOWN] = "";
     if (t->network || option_given(t->list, "classes") || o->class_names ||
-        t->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || !objective_labels_are_classes(t->loss, t->train, 1) ||
-        mst_dataset_num_classes(t->train, 1) > 1)
+        t->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY)
+        return EXIT_DONE;
+    if (t->is_application && application_has_positions(o->model))
+        return positions_count(o->ignore_class, t->train, &t->label_classes) ? command_fail_library(EXIT_FAILED, NULL)
+                                                                             : EXIT_DONE;
+    if (!objective_labels_are_classes(t->loss, t->train, 1) || mst_dataset_num_classes(t->train, 1) > 1)
         return EXIT_DONE;
     if (mst_dataset_num_classes(t->train, 1) == 1) return warn_of_only_class(t);
     if (objective_count(t->loss, t->train, 1, MOST_FOUND_CLASSES, &count, &t->label_classes))

@@ -10,6 +10,7 @@
 #include "cli/model/mlp_layers.h"
 #include "cli/model/objective_metrics.h"
 #include "cli/model/output_names.h"
+#include "cli/model/positions.h"
 #include "cli/model/positive_class.h"
 #include "cli/model/unknown_categories.h"
 #include "cli/predict/predict.h"
@@ -27,6 +28,9 @@ static mst_status choose_outputs(training *t, int64_t named) {
     const int64_t found = names < 2 ? t->label_classes : names;
     t->num_objectives = 1;
     MST_TRY(train_data_check_labels(t));
+    MST_TRY(objective_read_ignored(t->o->ignore_class, &t->objective->ignore_class));
+    if (t->is_application && application_has_positions(t->o->model))
+        return positions_choose(t->loss, given ? t->o->classes : found, !t->cluster, t->train, t->objective);
     return objective_choose(t->loss, t->train, 1, given ? t->o->classes : found, !given, t->objective);
 }
 
@@ -76,7 +80,9 @@ static mst_status make_layers(training *t) {
     MST_TRY(mst_model_create(&t->model));
     MST_TRY(add_columns(t));
     if (t->is_application) {
-        MST_TRY(application_layers(o->model, t->model, t->train, t->objective->outputs));
+        const mst_shape row = t->objective->row;
+        const int64_t classes = row.ndim > 1 ? row.dim[row.ndim - 1] : t->objective->outputs;
+        MST_TRY(application_layers(o->model, t->model, t->train, classes));
         objective_add_layers(t->objective->loss, t->model);
         return mst_model_check(t->model);
     }

@@ -183,12 +183,13 @@ static void warn_of_logits(const training *t) {
 
 int train_network_objectives(training *t) {
     if (!t->network) return EXIT_DONE;
-    const network_objectives from = {.path = t->network,
-                                     .loss = option_given(t->list, "loss") ? t->o->loss : NULL,
-                                     .loss_weights = t->o->loss_weights,
-                                     .ends = &t->ends,
-                                     .compiled = &t->compiled,
-                                     .unknown = UNKNOWN_LOSS_TRAINS};
+    network_objectives from = {.path = t->network,
+                               .loss = option_given(t->list, "loss") ? t->o->loss : NULL,
+                               .loss_weights = t->o->loss_weights,
+                               .ends = &t->ends,
+                               .compiled = &t->compiled,
+                               .unknown = UNKNOWN_LOSS_TRAINS};
+    if (objective_read_ignored(t->o->ignore_class, &from.ignore_class)) return command_fail_library(EXIT_USAGE, NULL);
     t->num_objectives = t->ends.num_outputs;
     if (network_objectives_choose(&from, t->train, t->objective)) return command_fail_library(EXIT_USAGE, NULL);
     warn_of_logits(t);

@@ -60,6 +60,9 @@ static const option model_options[] = {
          "weights of examples in training by their class: 1,5 of all classes in their order; cat=5,dog=2 by name or "
          "number, others 1; balanced: examples / (classes * examples of the class); of a network with several outputs "
          "OUTPUT=balanced, OUTPUT=CLASS=5, or balanced for all that have classes"},
+    {"ignore-class", OPTION_TEXT, AT(ignore_class), "N", .noted = true,
+     .help = "labels N, such as 255 or -1, do not count in the loss and the metrics, where labels are class numbers "
+             "(default: all count)"},
     {"l2", OPTION_NUMBER, AT(l2), "X", NULL, 0, 1e6, .noted = true,
      .help = "adds X / 2 * sum(w^2) of the kernels to the loss"},
     {"l1", OPTION_NUMBER, AT(l1), "X", NULL, 0, 1e6, .noted = true,

@@ -18,7 +18,7 @@ typedef struct train_options {
     int activation; /**< mst_activation */
     int64_t classes;
     double batch_norm_momentum;
-    const char *loss, *loss_weights, *metrics, *positive, *class_weight;
+    const char *loss, *loss_weights, *metrics, *positive, *class_weight, *ignore_class;
     double l1, l2, dropout;
     const char *data, *data_dir, *class_names;
     table_options table;

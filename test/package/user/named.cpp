@@ -251,13 +251,14 @@ static bool sequences() {
 }
 
 static bool networks() {
-    mst_model *model[4] = {nullptr, nullptr, nullptr, nullptr};
+    mst_model *model[5] = {nullptr, nullptr, nullptr, nullptr, nullptr};
     bool good = true;
     for (mst_model *&each : model) good = good && !mst_model_create(&each);
     if (!good) return false;
     mst_mobilenet_v2(model[0], .input_shape = MST_SHAPE(33, 40, 3), .alpha = 0.35, .classes = 4);
     mst_resnet50(model[1], .no_top = true);
     mst_lenet(model[2]);
+    mst_unet(model[4], .input_shape = MST_SHAPE(16, 32, 1), .alpha = 0.05);
     mst_text_cnn(model[3], .input_shape = MST_SHAPE(40), .vocabulary_size = 50, .classes = 4);
     for (mst_model *each : model) {
         good = !mst_model_check(each) && good;

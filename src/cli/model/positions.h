@@ -1,0 +1,17 @@
+/** Models that the command makes and that give a row of numbers for each position of an example, such as a U-Net. */
+#ifndef MUSTER_CLI_MODEL_POSITIONS_H
+#define MUSTER_CLI_MODEL_POSITIONS_H
+
+#include "cli/model/objective.h"
+
+/** Counts the classes in the labels of DATA, component 1, in one pass: OUT becomes the largest class + 1, at least 2.
+ *  IGNORE_CLASS is the value of --ignore-class, whose labels are left out; NULL: not given. MST_INVALID if a label is
+ *  no class number; the message tells its row, and its file if there is one. */
+MST_CHECKED mst_status positions_count(const char *ignore_class, mst_dataset *data, int64_t *out);
+/** The objective of LOSS for labels of pictures: class numbers [height, width], of CLASSES classes, or if LOSS takes no
+ *  class numbers what the labels of DATA have for each pixel. OUT->ignore_class is used, and kept. The first labels are
+ *  checked, with WITH_CLASSES also whether they are below CLASSES. */
+MST_CHECKED mst_status positions_choose(mst_loss loss, int64_t classes, bool with_classes, mst_dataset *data,
+                                        objective *out);
+
+#endif
