@@ -52,6 +52,7 @@ MST_API mst_dataset *mst_data_from_tfrecord(const char *const *paths, int n, con
 MST_API mst_dataset *mst_data_from_lines(const char *const *paths, int n, const mst_lines_options *options);
 MST_API mst_dataset *mst_data_from_word_ids(const char *path, const mst_word_ids_options *options);
 MST_API mst_dataset *mst_data_from_texts(const char *path, const mst_texts_options *options);
+MST_API mst_dataset *mst_data_from_tokens(const char *path, const mst_tokens_options *options);
 
 /* ---- transforms of rows ---- */
 

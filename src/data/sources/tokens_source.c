@@ -1,0 +1,264 @@
+/** Tokens of a long text, for models that predict the next one. The text is cut into examples of POSITIONS tokens, one
+ *  after the other: component 0, i32 [positions], has the tokens of an example, component 1, i32 [positions], for each
+ *  of them the token after it. So the last token of component 1 is the first of component 0 in the next example. Tokens
+ *  after the last whole example are left out.
+ *
+ *  The name of the file at PATH says how tokens are stored:
+ *
+ *  - FILE.u16, FILE.u32: as unsigned integers, little-endian, without a header, as numpy's tofile writes them;
+ *  - FILE.npy: a NumPy array of one dimension, of u1, u2, u4, i4 or i8, little-endian;
+ *  - any other file: each byte is a token, so that the text itself is a text of tokens below 256.
+ *
+ *  The file is mapped, not read into memory: it must not become shorter while the dataset is there. OPTIONS may be
+ *  NULL. Fails with MST_NOT_FOUND or MST_IO if the file cannot be read, with MST_INVALID if it has too few tokens, or
+ *  one that is negative or not below the vocabulary, and with MST_CORRUPT or MST_UNIMPLEMENTED if it is not such an
+ *  array. With a vocabulary that is given, a token that is too large is an error of the batch that has it.
+ */
+#ifdef MST_DATASET_HEADER
+typedef struct mst_tokens_options {
+    int zero_;
+    int64_t positions;  /**< tokens of an example; default 128 */
+    int64_t vocabulary; /**< tokens are less than this; 0: one more than the largest, for which the file is read once */
+} mst_tokens_options;
+MST_API MST_CHECKED mst_status mst_dataset_from_tokens(const char *path, const mst_tokens_options *options,
+                                                       mst_dataset **out);
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/argument.h"
+#include "base/ending.h"
+#include "base/no_memory.h"
+#include "data/cursors/counting_cursor.h"
+#include "data/dataset.h"
+#include "data/nested.h"
+#include "data/row_hash.h"
+#include "format/npy.h"
+
+enum { DEFAULT_POSITIONS = 128, DIGITS = 12 };
+
+typedef struct tokens {
+    mst_dataset base;
+    char *path;
+    void *map;
+    size_t map_size;
+    const unsigned char *first; /* token 0 */
+    int64_t count;
+    int size;       /* bytes of a token */
+    bool is_signed; /* tokens may be negative by mistake */
+    int64_t positions, vocabulary;
+    char (*digits)[DIGITS]; /* the names of the tokens: their numbers */
+    const char **name;
+} tokens;
+
+static void tokens_source_destroy(mst_dataset *dataset) {
+    tokens *d = (tokens *)dataset;
+    if (d->map) munmap(d->map, d->map_size);
+    free(d->path);
+    free(d->digits);
+    free(d->name);
+}
+
+static uint64_t token_bits(const tokens *d, int64_t i) {
+    const unsigned char *at = d->first + i * d->size;
+    uint64_t bits = 0;
+    for (int k = 0; k < d->size; k++) bits |= (uint64_t)at[k] << 8 * k;
+    return bits;
+}
+
+/* Token I; -1 if it is negative, or more than i32 holds. */
+static int32_t token_at(const tokens *d, int64_t i) {
+    const uint64_t bits = token_bits(d, i);
+    return bits <= INT32_MAX ? (int32_t)bits : -1;
+}
+
+static mst_status fail_of_token(const tokens *d, int64_t i) {
+    const uint64_t bits = token_bits(d, i);
+    const int64_t value = d->is_signed && d->size == 4 ? (int32_t)(uint32_t)bits : (int64_t)bits;
+    return MST_FAIL(MST_INVALID, "'%s': token %lld is %lld, must be 0 to %lld", d->path, (long long)i, (long long)value,
+                    (long long)(d->vocabulary ? d->vocabulary : INT32_MAX) - 1);
+}
+
+static mst_status tokens_source_values(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst,
+                                       mst_array *out) {
+    const tokens *d = (const tokens *)source;
+    (void)base, (void)out;
+    if (row < 0 || row >= source->cardinality)
+        return MST_FAIL(MST_INTERNAL, "tokens: there is no example %lld", (long long)row);
+    for (int component = 0; component < 2; component++) {
+        int32_t *to = dst[component];
+        for (int64_t i = 0; to && i < d->positions; i++) {
+            const int64_t at = row * d->positions + component + i;
+            to[i] = token_at(d, at);
+            if (to[i] < 0 || to[i] >= d->vocabulary) return fail_of_token(d, at);
+        }
+    }
+    return MST_OK;
+}
+
+static const char *const *tokens_source_classes(const mst_dataset *dataset, int component, int64_t *n) {
+    const tokens *d = (const tokens *)dataset;
+    (void)component; /* both are tokens */
+    *n = d->vocabulary;
+    return d->name;
+}
+
+static void tokens_source_settings(const mst_dataset *dataset, char *text, size_t size) {
+    const tokens *d = (const tokens *)dataset;
+    snprintf(text, size, "%lld positions, vocabulary %lld", (long long)d->positions, (long long)d->vocabulary);
+}
+
+static uint64_t tokens_source_contents(const mst_dataset *dataset) {
+    const char *path = ((const tokens *)dataset)->path;
+    return mst_hash_files(&path, 1);
+}
+
+static const mst_dataset_type type = {.name = "from_tokens",
+                                      .destroy = tokens_source_destroy,
+                                      .open = mst_counting_cursor_open,
+                                      .values = tokens_source_values,
+                                      .classes = tokens_source_classes,
+                                      .settings = tokens_source_settings,
+                                      .contents = tokens_source_contents};
+
+/* ---- opening ---- */
+
+static mst_status map_open(tokens *d, int file) {
+    struct stat s;
+    if (fstat(file, &s)) return MST_FAIL(MST_IO, "'%s': %s", d->path, strerror(errno));
+    if (!S_ISREG(s.st_mode)) return MST_FAIL(MST_INVALID, "'%s': is not a file of tokens", d->path);
+    if (s.st_size == 0) return MST_FAIL(MST_INVALID, "'%s': is empty", d->path);
+    d->map_size = (size_t)s.st_size;
+    void *map = mmap(NULL, d->map_size, PROT_READ, MAP_SHARED, file, 0);
+    if (map == MAP_FAILED) return MST_FAIL(MST_IO, "'%s': cannot be mapped: %s", d->path, strerror(errno));
+    d->map = map;
+    return MST_OK;
+}
+
+static mst_status map_file(tokens *d) {
+    const int file = open(d->path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return MST_FAIL(errno == ENOENT ? MST_NOT_FOUND : MST_IO, "'%s': %s", d->path, strerror(errno));
+    const mst_status status = map_open(d, file);
+    close(file);
+    return status;
+}
+
+/* Types of tokens as NumPy writes them. mst_npy_parse gets another of this length in place of those it does not know. */
+static const struct {
+    const char *descr, *instead;
+    int size;
+    bool is_signed;
+} kinds[] = {{"'|u1'", "'|u1'", 1, false},
+             {"'<u2'", "'<i4'", 2, false},
+             {"'<u4'", "'<i4'", 4, false},
+             {"'<i4'", "'<i4'", 4, true},
+             {"'<i8'", "'<i8'", 8, true}};
+
+static mst_status parse_npy_text(tokens *d, char *text, size_t size, size_t header) {
+    mst_npy npy;
+    char *descr = NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !descr; i++) {
+        if (!(descr = strstr(text, kinds[i].descr))) continue;
+        memcpy(descr, kinds[i].instead, strlen(kinds[i].instead));
+        d->size = kinds[i].size;
+        d->is_signed = kinds[i].is_signed;
+    }
+    MST_TRY(mst_npy_parse(d->path, text, size, &npy));
+    if (!descr || npy.shape.ndim != 1)
+        return MST_FAIL(MST_INVALID,
+                        "'%s': tokens are an array of one dimension of u1, u2, u4, i4 or i8, little-endian", d->path);
+    d->count = npy.shape.dim[0];
+    if ((d->map_size - header) / (size_t)d->size != (size_t)d->count || (d->map_size - header) % (size_t)d->size)
+        return MST_FAIL(MST_CORRUPT, "'%s': has %zu bytes of elements, its header says %lld elements of %d", d->path,
+                        d->map_size - header, (long long)d->count, d->size);
+    d->first = (const unsigned char *)d->map + header;
+    return MST_OK;
+}
+
+static mst_status open_npy(tokens *d) {
+    const unsigned char *bytes = d->map;
+    int length_size;
+    size_t length = 0;
+    if (d->map_size < MST_NPY_PREFIX + 4) return MST_FAIL(MST_CORRUPT, "'%s': is cut off", d->path);
+    MST_TRY(mst_npy_prefix(d->path, bytes, &length_size));
+    for (int k = 0; k < length_size; k++) length |= (size_t)bytes[MST_NPY_PREFIX + k] << 8 * k;
+    const size_t header = MST_NPY_PREFIX + (size_t)length_size + length;
+    if (length > d->map_size || header > d->map_size) return MST_FAIL(MST_CORRUPT, "'%s': is cut off", d->path);
+    char *text = malloc(length + 1);
+    if (!text) return MST_NO_MEMORY("for the header of an array");
+    memcpy(text, bytes + MST_NPY_PREFIX + length_size, length);
+    text[length] = '\0';
+    const mst_status status = parse_npy_text(d, text, length, header);
+    free(text);
+    return status;
+}
+
+static mst_status find_tokens(tokens *d) {
+    MST_TRY(map_file(d));
+    if (mst_ends_in(d->path, ".npy")) return open_npy(d);
+    d->size = mst_ends_in(d->path, ".u16") ? 2 : mst_ends_in(d->path, ".u32") ? 4 : 1;
+    if (d->map_size % (size_t)d->size)
+        return MST_FAIL(MST_CORRUPT, "'%s': has %zu bytes, which are no whole number of tokens of %d bytes", d->path,
+                        d->map_size, d->size);
+    d->first = d->map;
+    d->count = (int64_t)(d->map_size / (size_t)d->size);
+    return MST_OK;
+}
+
+static mst_status find_vocabulary(tokens *d) {
+    for (int64_t i = 0; !d->vocabulary && i < d->count; i++)
+        if (token_at(d, i) < 0 || token_at(d, i) == INT32_MAX) return fail_of_token(d, i);
+    int32_t largest = 0;
+    for (int64_t i = 0; !d->vocabulary && i < d->count; i++)
+        largest = token_at(d, i) > largest ? token_at(d, i) : largest;
+    if (!d->vocabulary) d->vocabulary = (int64_t)largest + 1;
+    d->digits = malloc((size_t)d->vocabulary * sizeof *d->digits);
+    d->name = malloc((size_t)d->vocabulary * sizeof *d->name);
+    if (!d->digits || !d->name) return MST_NO_MEMORY("for the names of tokens");
+    for (int64_t i = 0; i < d->vocabulary; i++) {
+        snprintf(d->digits[i], DIGITS, "%d", (int32_t)i);
+        d->name[i] = d->digits[i];
+    }
+    return MST_OK;
+}
+
+static mst_status tokens_source_open(tokens *d, const char *path, const mst_tokens_options *o) {
+    d->positions = o->positions ? o->positions : DEFAULT_POSITIONS;
+    d->vocabulary = o->vocabulary;
+    if (d->positions < 1 || d->positions > INT32_MAX || d->vocabulary < 0 || d->vocabulary > INT32_MAX)
+        return MST_FAIL(MST_INVALID, "from_tokens: positions %lld and vocabulary %lld must be 0 to 2147483647",
+                        (long long)o->positions, (long long)o->vocabulary);
+    if (!(d->path = strdup(path))) return MST_NO_MEMORY("for a path");
+    MST_TRY(find_tokens(d));
+    if (d->count <= d->positions)
+        return MST_FAIL(MST_INVALID, "'%s': has %lld tokens: examples of %lld need at least %lld", path,
+                        (long long)d->count, (long long)d->positions, (long long)d->positions + 1);
+    MST_TRY(find_vocabulary(d));
+    d->base.cardinality = (d->count - 1) / d->positions;
+    for (int i = 0; i < 2; i++) d->base.row[i] = (mst_spec){MST_I32, MST_SHAPE(d->positions)};
+    return MST_OK;
+}
+
+mst_status mst_dataset_from_tokens(const char *path, const mst_tokens_options *options, mst_dataset **out) {
+    if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
+    tokens *d;
+    *out = NULL;
+    MST_TRY(mst_dataset_alloc(&type, sizeof *d, 2, &d));
+    const mst_status status = tokens_source_open(d, path, options ? options : &(mst_tokens_options){.zero_ = 0});
+    if (status) {
+        mst_dataset_release(&d->base);
+        return status;
+    }
+    *out = &d->base;
+    return MST_OK;
+}
+
+mst_dataset *mst_data_from_tokens(const char *path, const mst_tokens_options *options) {
+    MST_DATASET_OPEN(mst_dataset_from_tokens(path, options, &out));
+}
