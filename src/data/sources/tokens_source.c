@@ -149,7 +149,7 @@ static mst_status map_file(tokens *d) {
     return status;
 }
 
-/* Types of tokens as NumPy writes them. mst_npy_parse gets another of this length in place of those it does not know. */
+/* Types of tokens as NumPy writes them. mst_npy_parse gets another one of this length for those it does not know. */
 static const struct {
     const char *descr, *instead;
     int size;
