@@ -53,6 +53,9 @@ typedef struct mst_optimizer {
     double learning_rate_power; /**< ftrl: default -0.5 */
     double l1_strength, l2_strength, l2_shrinkage, beta; /**< ftrl: default 0 */
     double weight_decay; /**< decoupled: w -= learning_rate * weight_decay * w before the update; adamw: 0.004 */
+    /** weight_decay leaves out variables of fewer than two dimensions, such as biases and the weights of
+     *  normalizations, and those whose own name is "embeddings". */
+    bool decay_kernels_only;
     /* at most one of these three, as in Keras */
     double clip_value;       /**< gradients limited to [-clip_value, clip_value] */
     double clip_norm;        /**< the gradient of each variable scaled to at most this norm */

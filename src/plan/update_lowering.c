@@ -210,12 +210,20 @@ static mst_status push_gradient(mst_lowering *l, mst_update_local *x, const mst_
     return MST_OK;
 }
 
+/* Whether the optimizer's weight_decay leaves V out: see decay_kernels_only. */
+static bool is_undecayed(const mst_lowering *l, const mst_variable_update *v) {
+    const char *name = l->plan->node[mst_lowering_maker(l, l->src[v->source])].name, *own = strrchr(name, '/');
+    if (!l->options->optimizer.decay_kernels_only) return false;
+    return mst_lowering_shape(l, v)->ndim < 2 || strcmp(own ? own + 1 : name, "embeddings") == 0;
+}
+
 static mst_status push_variable(mst_lowering *l, mst_update_local *x, const mst_variable_update *v) {
     const mst_apply_options *o = l->options;
     mst_update_variable *out = &x->variable[x->options.num_variables++];
     const mst_variable_options *variable = mst_lowering_variable(l, v);
     *out = (mst_update_variable){
         .number = (int32_t)(v - l->variables), .average = -1, .master = -1, .l1 = variable->l1, .l2 = variable->l2};
+    out->undecayed = is_undecayed(l, v);
     if (l->parts) out->own_count = mst_apply_own(o, l->parts, out->number, &out->own_first);
     out->weight = (int32_t)x->num_src;
     MST_TRY(push_weights(l, x, v));

@@ -30,6 +30,8 @@ extern const char *const mst_sparse_kinds[];  /**< by mst_sparse, ended by NULL 
     ROW(l2_shrinkage, F64, 0, 0, 1e9, NULL, "L2 penalty of the gradient only: ftrl"),                       \
     ROW(beta, F64, 0, 0, 1e9, NULL, "first value of the inverse rate: ftrl"),                               \
     ROW(weight_decay, F64, 0, 0, 1e9, NULL, "w -= learning_rate * weight_decay * w before the update"),     \
+    ROW(decay_kernels_only, BOOL, 0, 0, 0, NULL,                                                            \
+        "weight_decay leaves out biases, the weights of normalizations, and embeddings"),                   \
     ROW(clip_value, F64, 0, 0, 1e30, NULL, "largest magnitude of a gradient's element"),                    \
     ROW(clip_norm, F64, 0, 0, 1e30, NULL, "largest norm of a variable's gradient"),                         \
     ROW(clip_global_norm, F64, 0, 0, 1e30, NULL, "largest norm of all gradients together"),                 \

@@ -114,6 +114,7 @@ l2-strength|$idx --optimizer ftrl|--l2-strength 0.1
 l2-shrinkage|$idx --optimizer ftrl|--l2-shrinkage 0.1
 beta|$idx --optimizer ftrl|--beta 0.1
 weight-decay|$idx --optimizer adamw|--weight-decay 0.1
+decay-kernels-only|$idx --optimizer adamw|--decay-kernels-only
 clip-value|$idx|--clip-value 0.1
 clip-norm|$idx|--clip-norm 0.1
 clip-global-norm|$idx|--clip-global-norm 0.1

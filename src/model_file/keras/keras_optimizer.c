@@ -197,9 +197,10 @@ void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out, char not
     if (class_name && read_optimizer(class_name, object, &read, note)) *out = read;
 }
 
-/* Whether O has settings that Keras does not have: averages whose decay begins smaller, or another kind of epsilon. */
+/* Whether O has settings that Keras' files do not have: averages whose decay begins smaller, another kind of epsilon,
+ * or a weight decay that leaves variables out. */
 static bool is_more(const mst_optimizer *o) {
-    return (o->ema_decay > 0 && o->ema_num_updates) || o->epsilon_kind != MST_EPSILON_HAT;
+    return (o->ema_decay > 0 && o->ema_num_updates) || o->epsilon_kind != MST_EPSILON_HAT || o->decay_kernels_only;
 }
 
 /* Settings that are not given are omitted, since Keras has the same defaults. A setting that was given as 0 is -0

@@ -80,6 +80,7 @@ typedef struct mst_update_variable {
     int32_t num_pieces;
     const mst_gradient_piece *piece; /**< at least one */
     float l1, l2;                    /**< penalty */
+    bool undecayed;                  /**< weight_decay leaves it out */
 } mst_update_variable;
 
 /** What an update node does. Only MST_UPDATE_STEP changes variables. */

@@ -116,7 +116,7 @@ static mst_hlo penalty_of(mst_lower *l, const mst_update_hlo *u, mst_hlo w) {
 }
 
 static mst_hlo decayed(mst_lower *l, const mst_update_hlo *u, mst_hlo w) {
-    if (u->optimizer->weight_decay == 0) return w;
+    if (u->optimizer->weight_decay == 0 || u->undecayed) return w;
     const mst_hlo decay = mst_hlo_number(l, dtype_of(l, u), u->optimizer->weight_decay);
     const mst_hlo rate = mst_hlo_binary(l, "multiply", u->scalar[MST_SCALAR_LEARNING_RATE], decay);
     return mst_hlo_binary(l, "subtract", w, mst_hlo_binary(l, "multiply", w, rate));

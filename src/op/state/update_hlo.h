@@ -32,7 +32,7 @@ typedef struct mst_update_hlo {
     mst_hlo gradient; /**< summed over the shards, of the shape of the variable, T or bf16 */
     mst_hlo rows;     /**< T [n, columns], or [n, 2 columns] with SQUARES: see sum_rows in op/state/update.h */
     mst_hlo numbers;  /**< i64 [1 + n]: the number of rows that are used, then their numbers, ascending */
-    bool squares, clipped;
+    bool squares, clipped, undecayed;
     mst_hlo factor;        /**< optional: a scalar of T by which the gradient is multiplied (clipping by norm) */
     const mst_hlo *scalar; /**< [MST_NUM_SCALARS]: scalars of T, as update_scalars computes them */
     mst_hlo penalty;       /**< result: a scalar of T, l1 * sum |w| + l2 / 2 * sum w^2 of the weight before */
