@@ -115,6 +115,8 @@ static void add_word(onnx_message *m, char *word) {
         Muster__OnnxAttribute *a = onnx_add_attribute(m, word, MST_ONNX_INTS);
         a->ints = list;
         for (char *c = rest; *c && a->n_ints < ONNX_INTS; c += *c == ',') list[a->n_ints++] = strtol(c, &c, 10);
+    } else if (strchr(rest, '.')) {
+        onnx_add_attribute(m, word, MST_ONNX_FLOAT)->f = strtof(rest, NULL);
     } else {
         onnx_add_attribute(m, word, MST_ONNX_INT)->i = atoi(rest);
     }

@@ -38,8 +38,8 @@ void onnx_add_output(onnx_message *m, const char *name, mst_shape shape);
 Muster__OnnxNode *onnx_add_node(onnx_message *m, const char *words);
 /** Of the last node. */
 Muster__OnnxAttribute *onnx_add_attribute(onnx_message *m, const char *name, int type);
-/** NODES: separated by ';', each of words: operator, output, inputs, _ for none, and attributes: name=1, name=1,2 (a
- *  list) or name:text. The attribute value is a tensor of i64, one number for all nodes. */
+/** NODES: separated by ';', each of words: operator, output, inputs, _ for none, and attributes: name=1, name=1.5,
+ *  name=1,2 (a list) or name:text. The attribute value is a tensor of i64, one number for all nodes. */
 void onnx_add_nodes(onnx_message *m, const char *nodes);
 /** Whether NODES have NAME as an input. */
 bool onnx_nodes_name(const char *nodes, const char *name);

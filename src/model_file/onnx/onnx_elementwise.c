@@ -182,6 +182,35 @@ static mst_status read_gelu(mst_onnx_call *c) {
     return mst_onnx_put_as(c, mst_gelu(x, .approximate = tanh), last);
 }
 
+/* x sigmoid(alpha x) */
+static mst_status read_swish(mst_onnx_call *c) {
+    mst_value x;
+    bool last;
+    const double alpha = (double)mst_onnx_float(c, "alpha", 1);
+    MST_TRY(mst_onnx_operands(c, 1, &x, &last));
+    return mst_onnx_put_as(c, alpha == 1 ? mst_swish(x) : mst_mul(x, mst_sigmoid(mst_scale(x, alpha))), last);
+}
+
+/* ---- inverses of hyperbolic functions ---- */
+
+/* log(x + sqrt(x^2 - 1)) */
+static mst_value inverse_cosh(mst_value x) {
+    const mst_value one = mst_scalar(mst_value_graph(x), mst_value_spec(x).dtype, 1);
+    return mst_log(mst_add(x, mst_sqrt(mst_sub(mst_square(x), one))));
+}
+
+/* sign(x) log(1 + a + a^2 / (1 + sqrt(a^2 + 1))), where a = |x|: exact near 0 */
+static mst_value inverse_sinh(mst_value x) {
+    const mst_value one = mst_scalar(mst_value_graph(x), mst_value_spec(x).dtype, 1), a = mst_abs(x);
+    const mst_value square = mst_square(x), root = mst_sqrt(mst_add(square, one));
+    return mst_mul(mst_sign(x), mst_log1p(mst_add(a, mst_div(square, mst_add(one, root)))));
+}
+
+/* (log(1 + x) - log(1 - x)) / 2 */
+static mst_value inverse_tanh(mst_value x) {
+    return mst_scale(mst_sub(mst_log1p(x), mst_log1p(mst_neg(x))), 0.5);
+}
+
 /* ---- others ---- */
 
 /* The number in input I; OTHERWISE if there is no such input. */
@@ -236,6 +265,15 @@ static mst_status read_cast(mst_onnx_call *c) {
     return mst_onnx_put_as(c, mst_cast(x, dtype), last);
 }
 
+static mst_status read_cast_like(mst_onnx_call *c) {
+    mst_value x;
+    bool last;
+    (void)mst_onnx_int(c, "saturate", 1);
+    if (!mst_onnx_has(c, 1)) return MST_FAIL(MST_CORRUPT, "its input 1 is missing: export the model again");
+    MST_TRY(mst_onnx_operands(c, 1, &x, &last));
+    return mst_onnx_put_as(c, mst_cast(x, mst_onnx_dtype_of(c, 1)), last);
+}
+
 static mst_status read_identity(mst_onnx_call *c) {
     mst_value x;
     bool last;
@@ -266,11 +304,15 @@ static mst_status read_dropout(mst_onnx_call *c) {
 const mst_onnx_op mst_onnx_elementwise_ops[] = {
     {"Abs", read_unary, .unary = mst_abs},
     {"Acos", read_unary, .unary = mst_acos},
+    {"Acosh", read_unary, .unary = inverse_cosh},
     {"Add", read_binary, .binary = mst_add},
     {"And", read_binary, .binary = mst_logical_and},
     {"Asin", read_unary, .unary = mst_asin},
+    {"Asinh", read_unary, .unary = inverse_sinh},
     {"Atan", read_unary, .unary = mst_atan},
+    {"Atanh", read_unary, .unary = inverse_tanh},
     {"Cast", .read = read_cast},
+    {"CastLike", .read = read_cast_like},
     {"Ceil", read_unary, .unary = mst_ceil},
     {"Celu", .read = read_celu},
     {"Clip", .read = read_clip},
@@ -320,6 +362,7 @@ const mst_onnx_op mst_onnx_elementwise_ops[] = {
     {"Sqrt", read_unary, .unary = mst_sqrt},
     {"Sub", read_binary, .binary = mst_sub},
     {"Sum", read_variadic, .binary = mst_add},
+    {"Swish", .read = read_swish},
     {"Tan", read_unary, .unary = mst_tan},
     {"Tanh", read_unary, .unary = mst_tanh},
     {"ThresholdedRelu", .read = read_thresholded_relu},

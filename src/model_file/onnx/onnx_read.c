@@ -449,8 +449,10 @@ bool mst_onnx_is_zero(const mst_onnx_call *c, size_t i) {
 /* ---- nodes ---- */
 
 const mst_onnx_op *mst_onnx_find(const char *name) {
-    const mst_onnx_op *const tables[] = {mst_onnx_elementwise_ops, mst_onnx_window_ops, mst_onnx_shape_ops,
-                                         mst_onnx_matrix_ops,      mst_onnx_index_ops,  mst_onnx_cell_ops};
+    const mst_onnx_op *const tables[] = {mst_onnx_elementwise_ops, mst_onnx_window_ops,   mst_onnx_shape_ops,
+                                         mst_onnx_matrix_ops,      mst_onnx_index_ops,    mst_onnx_cell_ops,
+                                         mst_onnx_norm_ops,        mst_onnx_scatter_ops,  mst_onnx_loss_ops,
+                                         mst_onnx_resize_ops,      mst_onnx_attention_ops};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         for (const mst_onnx_op *op = tables[i]; op->name; op++)
             if (strcmp(op->name, name) == 0) return op;

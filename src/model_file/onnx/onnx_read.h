@@ -98,7 +98,8 @@ typedef struct mst_onnx_op {
 } mst_onnx_op;
 /** The tables of operators, each ended by a NULL name. */
 extern const mst_onnx_op mst_onnx_elementwise_ops[], mst_onnx_window_ops[], mst_onnx_shape_ops[], mst_onnx_matrix_ops[],
-    mst_onnx_index_ops[], mst_onnx_cell_ops[];
+    mst_onnx_index_ops[], mst_onnx_cell_ops[], mst_onnx_norm_ops[], mst_onnx_scatter_ops[], mst_onnx_loss_ops[],
+    mst_onnx_resize_ops[], mst_onnx_attention_ops[];
 /** The operator with this name; NULL if it is not known. */
 const mst_onnx_op *mst_onnx_find(const char *name);
 
@@ -188,6 +189,8 @@ MST_CHECKED mst_status mst_onnx_input_rate(mst_onnx_reader *r, size_t i, const m
 /** The rate of an output, with the sizes SHAPE, of the node that was read. */
 MST_CHECKED mst_status mst_onnx_output_rate(mst_onnx_call *c, const mst_shape *shape, mst_onnx_rate *out);
 
+/** 0, 1, 2, ... of i64, as many as X has elements along AXIS, one of its last two: [rows, 1] or [1, columns]. */
+mst_value mst_onnx_numbers_along(mst_value x, int axis);
 /** The axes in input I, or in the attribute "axes" of older opsets; *COUNT is 0 if there are none. */
 MST_CHECKED mst_status mst_onnx_read_axes(mst_onnx_call *c, size_t i, int ndim, int64_t *list, int *count);
 /** The cuts of a Slice, one for each sliced axis. */

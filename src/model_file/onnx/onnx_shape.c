@@ -588,11 +588,23 @@ typedef struct reduction {
     mst_value (*after)(mst_value);
 } reduction;
 
+/* log(sum of exp(x)), whose exponentials do not overflow. If the largest is infinite, it is not taken off. */
+static mst_value reduce_log_sum_exp(mst_reduce_options o) {
+    mst_reduce_options keeping = o;
+    keeping.keep_dims = true;
+    const mst_value most = mst_reduce_max_with(keeping);
+    const mst_value off = mst_stop_gradient(mst_select(mst_is_finite(most), most, mst_zeros_like(most)));
+    o.src = mst_exp(mst_sub(o.src, off));
+    const mst_value sum = mst_log(mst_reduce_sum_with(o));
+    return mst_add(sum, o.keep_dims ? off : mst_reshape_like(off, sum));
+}
+
 static mst_status read_reduction(mst_onnx_call *c) {
     static const reduction reductions[] = {
         {"ReduceL1", mst_reduce_sum_with, mst_abs, NULL},
         {"ReduceL2", mst_reduce_sum_with, mst_square, mst_sqrt},
         {"ReduceLogSum", mst_reduce_sum_with, NULL, mst_log},
+        {"ReduceLogSumExp", reduce_log_sum_exp, NULL, NULL},
         {"ReduceMax", mst_reduce_max_with, NULL, NULL},
         {"ReduceMean", mst_reduce_mean_with, NULL, NULL},
         {"ReduceMin", mst_reduce_min_with, NULL, NULL},
@@ -631,6 +643,7 @@ const mst_onnx_op mst_onnx_shape_ops[] = {
     {"ReduceL1", .read = read_reduction},
     {"ReduceL2", .read = read_reduction},
     {"ReduceLogSum", .read = read_reduction},
+    {"ReduceLogSumExp", .read = read_reduction},
     {"ReduceMax", .read = read_reduction},
     {"ReduceMean", .read = read_reduction},
     {"ReduceMin", .read = read_reduction},

@@ -2,7 +2,7 @@
 #include "model_file/onnx/onnx_read.h"
 #include "muster/ops.h"
 
-enum { TWO = 2 /* rows and columns */, MOST = 3 /* spatial dimensions */, MOST_GROUPS = 64 };
+enum { MOST = 3 /* spatial dimensions */, MOST_GROUPS = 64 };
 
 /* ---- windows ---- */
 
@@ -432,90 +432,6 @@ static mst_status read_instance_norm(mst_onnx_call *c) {
     return mst_onnx_put_last(c, 0, mst_add(mst_mul(y.value, weight[0]), weight[1]));
 }
 
-/* ---- pictures of another size ---- */
-
-/* Reads SIZE, the rows and columns of the output, from sizes, or from scales that give whole numbers. */
-static mst_status read_size_of(mst_onnx_call *c, int64_t size[TWO]) {
-    const mst_shape shape = mst_onnx_shape(c, 0);
-    int64_t list[MST_ONNX_MOST_LIST];
-    int count = 0, num_axes;
-    const bool scales = !mst_onnx_has(c, 3);
-    const mst_tensor *tensor = mst_onnx_has(c, scales ? 2 : 3) ? mst_onnx_value_of(c, scales ? 2 : 3)->tensor : NULL;
-    MST_TRY(mst_onnx_ints(c, "axes", list, &num_axes));
-    if (!tensor || shape.ndim != 2 + TWO || num_axes || mst_tensor_count(tensor) != 2 + TWO)
-        return MST_FAIL(MST_UNIMPLEMENTED,
-                        "its input must have four dimensions, and its scales or sizes must be constant, four, without "
-                        "the attribute axes");
-    if (!scales) MST_TRY(mst_onnx_sizes(c, 3, true, list, &count));
-    for (int i = 0; i < 2 + TWO; i++) {
-        const double given = scales ? mst_tensor_get(tensor, i) : (double)list[i];
-        const mst_onnx_open *open = scales ? NULL : mst_onnx_open_of(c->reader, list[i]);
-        const bool as_many = open && open->times == 1 && shape.dim[i] < 0; /* the number of examples */
-        if (i < 2 && !as_many && given != (scales ? 1 : (double)shape.dim[i]))
-            return MST_FAIL(MST_UNIMPLEMENTED,
-                            "it resizes the examples or channels: only the last two dimensions are supported");
-        if (i < 2) continue;
-        const double out = scales ? (double)shape.dim[i] * given : given;
-        if (shape.dim[i] < 1 || !(out >= 1 && out <= INT32_MAX))
-            return MST_FAIL(MST_UNIMPLEMENTED,
-                            "it resizes a dynamic dimension, or to a size below 1 or above 32 bits: export the model "
-                            "with a fixed size");
-        size[i - 2] = (int64_t)(out + 1e-3);
-        if ((double)size[i - 2] - out > 1e-3 || out - (double)size[i - 2] > 1e-3)
-            return MST_FAIL(
-                MST_UNIMPLEMENTED,
-                "its scales give no whole number of rows or columns: give it the attribute sizes, or other scales");
-    }
-    return MST_OK;
-}
-
-/* Whether the coordinates are those of half_pixel. pytorch_half_pixel differs only for an output of one row or column,
- * and half_pixel_symmetric only for sizes that are not whole numbers. */
-static bool is_half_pixel(mst_onnx_call *c, const int64_t size[TWO]) {
-    static const char name[] = "coordinate_transformation_mode";
-    return mst_onnx_is(c, name, "half_pixel", "half_pixel") || mst_onnx_is(c, name, "half_pixel_symmetric", "") ||
-           (mst_onnx_is(c, name, "pytorch_half_pixel", "") && size[0] > 1 && size[1] > 1);
-}
-
-/* Whether Resize computes the same as the op for nearest pixels. If all sizes are multiples of the old ones, all
- * rounding modes agree, since no point is halfway between two pixels. */
-static bool is_nearest(mst_onnx_call *c, const mst_shape *shape, const int64_t size[TWO]) {
-    const bool whole = size[0] % shape->dim[2] == 0 && size[1] % shape->dim[3] == 0;
-    const bool half = is_half_pixel(c, size);
-    const bool corner = mst_onnx_is(c, "coordinate_transformation_mode", "asymmetric", "half_pixel");
-    const bool ceil = mst_onnx_is(c, "nearest_mode", "round_prefer_ceil", "round_prefer_floor");
-    const bool floor = mst_onnx_is(c, "nearest_mode", "round_prefer_floor", "round_prefer_floor");
-    if (mst_onnx_is(c, "coordinate_transformation_mode", "align_corners", "half_pixel")) return ceil;
-    return (half && (ceil || (floor && whole))) || (corner && whole && mst_onnx_is(c, "nearest_mode", "floor", ""));
-}
-
-static mst_status read_resize(mst_onnx_call *c) {
-    mst_value x;
-    int64_t size[TWO];
-    (void)mst_onnx_float(c, "cubic_coeff_a", 0);
-    (void)mst_onnx_float(c, "extrapolation_value", 0);
-    const bool corners = mst_onnx_is(c, "coordinate_transformation_mode", "align_corners", "half_pixel");
-    const bool nearest = mst_onnx_is(c, "mode", "nearest", "nearest"),
-               linear = mst_onnx_is(c, "mode", "linear", "nearest");
-    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "its input 0 is missing: export the model again");
-    MST_TRY(read_size_of(c, size));
-    const mst_shape shape = mst_onnx_shape(c, 0);
-    if (mst_onnx_int(c, "antialias", 0) || mst_onnx_int(c, "exclude_outside", 0) ||
-        !mst_onnx_is(c, "keep_aspect_ratio_policy", "stretch", "stretch") ||
-        !(nearest ? is_nearest(c, &shape, size) : linear && (is_half_pixel(c, size) || corners)))
-        return MST_FAIL(MST_UNIMPLEMENTED,
-                        "its mode, or the way in which it finds pixels (coordinate_transformation_mode, nearest_mode, "
-                        "antialias, ...), is not "
-                        "supported: nearest and linear with half_pixel or align_corners are");
-    (void)mst_onnx_is(c, "nearest_mode", "", "");
-    MST_TRY(mst_onnx_last(c, 0, &x));
-    return mst_onnx_put_last(
-        c, 0,
-        mst_resize2d(x, MST_AXES((int)size[0], (int)size[1]),
-                     .interpolation = nearest ? MST_INTERPOLATION_NEAREST : MST_INTERPOLATION_BILINEAR,
-                     .align_corners = corners));
-}
-
 /* ---- softmax ---- */
 
 static mst_status read_rows(mst_onnx_call *c, mst_value (*function)(mst_value)) {
@@ -539,6 +455,20 @@ static mst_status read_softmax(mst_onnx_call *c) {
     return read_rows(c, mst_softmax);
 }
 
+/* 1 at the first largest element along the axis, else 0 */
+static mst_value hardmax(mst_value x) {
+    const mst_spec spec = mst_value_spec(x);
+    const int64_t size = spec.shape.dim[spec.shape.ndim - 1];
+    if (size < 1)
+        return mst_value_fail(mst_value_graph(x), MST_UNIMPLEMENTED,
+                              "its axis must have a fixed number of elements, at least 1");
+    return mst_one_hot(mst_argmax(x, .axis = -1), .depth = size, .dtype = spec.dtype);
+}
+
+static mst_status read_hardmax(mst_onnx_call *c) {
+    return read_rows(c, hardmax);
+}
+
 static mst_status read_log_softmax(mst_onnx_call *c) {
     return read_rows(c, mst_log_softmax);
 }
@@ -550,11 +480,11 @@ const mst_onnx_op mst_onnx_window_ops[] = {
     {"ConvTranspose", .read = read_conv_transpose},
     {"GlobalAveragePool", .read = read_global_average},
     {"GlobalMaxPool", .read = read_global_max},
+    {"Hardmax", .read = read_hardmax},
     {"InstanceNormalization", .read = read_instance_norm},
     {"LayerNormalization", .read = read_layer_norm},
     {"LogSoftmax", .read = read_log_softmax},
     {"MaxPool", .read = read_max_pool},
-    {"Resize", .read = read_resize},
     {"Softmax", .read = read_softmax},
     {0},
 };

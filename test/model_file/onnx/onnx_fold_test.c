@@ -269,7 +269,7 @@ static void rows_of_other_inputs(void **state) {
     }
 }
 
-/* The name that PyTorch's exporters give to half_pixel; it differs for one row or column. */
+/* The name that PyTorch's exporters give to half_pixel. It differs for one row or column (onnx_values_test.c). */
 static void pixels_of_other_names(void **state) {
     (void)state;
     static const char *const names[] = {"half_pixel", "pytorch_half_pixel", "half_pixel_symmetric"};
@@ -293,10 +293,6 @@ static void pixels_of_other_names(void **state) {
         }
         mst_tensor_release(first);
     }
-    refused(
-        "Reshape p x picture;Slice n s l0 l1;Concat t n l1 l1 l4 axis=0;Resize y p _ _ t mode:linear "
-        "coordinate_transformation_mode:pytorch_half_pixel",
-        MST_UNIMPLEMENTED, "the way in which it finds pixels");
 }
 
 int main(void) {
