@@ -52,11 +52,18 @@ static mst_status masks_spec_open_part(const char *argument, bool test, const ms
                     tests.images);
 }
 
+/* The comma stands between the two folders, and makes no list of files. */
+static bool masks_spec_has(const char *argument) {
+    (void)argument;
+    return true;
+}
+
 const mst_data_spec mst_data_spec_masks = {
     .form = "masks:IMAGES,MASKS",
     .help =
         "two folders of pictures and of their masks, PNG files of class numbers; or masks:DIR with DIR/images and "
         "DIR/masks",
+    .has = masks_spec_has,
     .takes = MST_SPEC_IMAGE_SIZE,
     .open_with = masks_spec_open_part,
 };
