@@ -119,9 +119,10 @@ int main(int argc, char **argv) {
     const mst_schedule schedule = {
         .kind = MST_SCHEDULE_COSINE, .rate = 0.005, .decay_steps = steps, .warmup_steps = steps / 10};
     check(mst_compile(model, .optimizer = mst_adamw(.schedule = schedule, .weight_decay = 0.01),
-                      .loss = MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY, .session = {.devices = devices}, .seed = 1));
+                      .loss = MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY, .metric = {MST_METRIC_PERPLEXITY},
+                      .session = {.devices = devices}, .seed = 1));
     check(mst_fit_with(model, &(mst_fit_options){.data = data, .batch_size = BATCH, .steps = steps}, &result));
-    printf("loss %.3f, perplexity %.2f\n", result.loss, exp(result.loss));
+    printf("loss %.3f, perplexity %.2f\n", result.loss, result.metric[0]);
     write_on(model, path);
     mst_model_destroy(model);
     mst_dataset_release(data);

@@ -27,7 +27,7 @@ typedef struct mst_metric_options {
     mst_value labels, predictions;
     int32_t k;        /**< top_k_accuracy, sparse_top_k_categorical_accuracy: default 5 */
     double threshold; /**< binary_accuracy, precision, recall: a probability; default 0.5 */
-    bool from_logits; /**< binary_accuracy, precision, recall: predictions are logits */
+    bool from_logits; /**< binary_accuracy, precision, recall, perplexity: predictions are logits */
     bool exclusive;   /**< precision, recall: classes exclude each other (softmax); false: they do not (sigmoid) */
     /** precision, recall, f1, auc, pr_auc: of this class against all others, as in scikit-learn (MST_CLASS(1): class
      *  1). 0: of all columns together, as in Keras. A single column is class 1 of two. */

@@ -227,6 +227,33 @@ static void macro_means_are_means_over_classes(void **state) {
     expect_close(measure(o, MST_I64, 0, d.label, 1, d.odds), (a.f1 + b.f1) / 2, 1e-12);
 }
 
+/* ---- perplexity ---- */
+
+/* Predictions are logits, or the probabilities that they give; labels of -1 do not count. */
+static void perplexity_is_e_to_the_mean_cross_entropy(void **state) {
+    (void)state;
+    static double label[ROWS], some[ROWS], logit[ROWS * CLASSES], probability[ROWS * CLASSES];
+    uint64_t seed = 3;
+    double all = 0, counted = 0;
+    int num_counted = 0;
+    for (int i = 0; i < ROWS; i++) {
+        double sum = 0;
+        label[i] = floor(draw(&seed) * CLASSES);
+        some[i] = i % 3 ? label[i] : -1;
+        for (int k = 0; k < CLASSES; k++) sum += exp(logit[i * CLASSES + k] = (float)(4 * draw(&seed) - 2));
+        for (int k = 0; k < CLASSES; k++) probability[i * CLASSES + k] = (float)(exp(logit[i * CLASSES + k]) / sum);
+        const double loss = log(sum) - logit[i * CLASSES + (int)label[i]];
+        all += loss;
+        if (i % 3) counted += loss, num_counted++;
+    }
+    mst_metric_options o = {.metric = MST_METRIC_PERPLEXITY, .from_logits = true};
+    expect_close(measure(o, MST_I64, 0, label, CLASSES, logit), exp(all / ROWS), 1e-6);
+    o.ignore_class = -1;
+    expect_close(measure(o, MST_I64, 0, some, CLASSES, logit), exp(counted / num_counted), 1e-6);
+    o = (mst_metric_options){.metric = MST_METRIC_PERPLEXITY};
+    expect_close(measure(o, MST_I64, 0, label, CLASSES, probability), exp(all / ROWS), 1e-6);
+}
+
 /* ---- numbers ---- */
 
 /* Of NumPy: y = 1000 + 3 * sin(arange(700)), p = y + cos(arange(700) * 2), rounded to f32;
@@ -256,6 +283,7 @@ int main(void) {
         cmocka_unit_test(without_a_positive_class_all_columns_count_as_in_keras),
         cmocka_unit_test(a_class_that_is_not_there_is_an_error),
         cmocka_unit_test(macro_means_are_means_over_classes),
+        cmocka_unit_test(perplexity_is_e_to_the_mean_cross_entropy),
         cmocka_unit_test(numbers_are_measured_as_numpy_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

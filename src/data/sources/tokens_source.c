@@ -218,8 +218,8 @@ static mst_status find_vocabulary(tokens *d) {
     for (int64_t i = 0; !d->vocabulary && i < d->count; i++)
         largest = token_at(d, i) > largest ? token_at(d, i) : largest;
     if (!d->vocabulary) d->vocabulary = (int64_t)largest + 1;
-    d->digits = malloc((size_t)d->vocabulary * sizeof *d->digits);
-    d->name = malloc((size_t)d->vocabulary * sizeof *d->name);
+    d->digits = malloc(((size_t)d->vocabulary + 1) * sizeof *d->digits);
+    d->name = malloc(((size_t)d->vocabulary + 1) * sizeof *d->name);
     if (!d->digits || !d->name) return MST_NO_MEMORY("for the names of tokens");
     for (int64_t i = 0; i < d->vocabulary; i++) {
         snprintf(d->digits[i], DIGITS, "%d", (int32_t)i);
