@@ -323,17 +323,23 @@ static mst_status read_average_pool(mst_onnx_call *c) {
     MST_TRY(check_pool(c, &w));
     MST_TRY(mst_onnx_last(c, 0, &x));
     x = as_row(&w, x);
-    if (counts && (w.padding == MST_PADDING_SAME || ceiling))
-        return MST_FAIL(MST_UNIMPLEMENTED, "count_include_pad is not supported together with auto_pad or ceil_mode");
-    if (counts && w.has_pads) { /* pads with zeros, which the mean counts */
-        const mst_axes pads = window_pads(&w);
+    if (counts && w.padding == MST_PADDING_SAME)
+        return MST_FAIL(MST_UNIMPLEMENTED, "count_include_pad is not supported together with auto_pad");
+    const window given = w;
+    if (ceiling) MST_TRY(add_ceiling(c, &w));
+    if (counts && given.has_pads) { /* pads with zeros, which the mean counts; it does not count those of ceil_mode */
+        const mst_axes pads = window_pads(&given);
         mst_shape before = {.ndim = pads.count / 2 + 2}, after = before;
         for (int i = 0; i < pads.count / 2; i++)
             before.dim[1 + i] = pads.axis[2 * i], after.dim[1 + i] = pads.axis[2 * i + 1];
         x = mst_pad(x, .before = before, .after = after);
         w.has_pads = false;
+        for (int i = 0; i < w.ndim; i++) {
+            w.before[i] = 0;
+            w.behind[i] -= given.behind[i];
+            w.has_pads |= w.behind[i] > 0;
+        }
     }
-    if (ceiling) MST_TRY(add_ceiling(c, &w));
     const mst_pool2d_options options = pool_options(&w, x);
     return mst_onnx_put_last(c, 0,
                              of_row(&w, w.ndim == MOST ? mst_avg_pool3d_with(options) : mst_avg_pool2d_with(options)));
