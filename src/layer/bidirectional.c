@@ -40,6 +40,8 @@ typedef struct mst_layer_bidirectional_options {
     mst_initializer bias_initializer;      /**< default zeros; glorot_uniform counts as not given */
     float l1, l2; /**< penalty of the kernels: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
+    float dropout;           /**< of the features of the source in training, for each layer on its own */
+    float recurrent_dropout; /**< of the state in training */
 } mst_layer_bidirectional_options;
 #define mst_bidirectional(source, ...) \
     MST_LAYER(bidirectional, source, MST_NAMED_1(mst_layer_bidirectional_options, units, __VA_ARGS__))
@@ -70,6 +72,8 @@ static const mst_field fields[] = {
     FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernels' magnitudes"),
     FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernels' squares"),
     FIELD(STRING, name, "of the layer"),
+    FIELD(F32, dropout, 0, 0, 0x1.fffffep-1, "part of the features that is dropped, below 1"),
+    FIELD(F32, recurrent_dropout, 0, 0, 0x1.fffffep-1, "part of the state that is dropped, below 1"),
     MST_FIELD_END,
 };
 
@@ -85,7 +89,8 @@ typedef union cell_options {
 #define REST                                                                                        \
     .return_sequences = o->return_sequences, .go_backwards = backwards, .no_bias = o->no_bias,      \
     .kernel_initializer = o->kernel_initializer, .recurrent_initializer = o->recurrent_initializer, \
-    .bias_initializer = o->bias_initializer, .l1 = o->l1, .l2 = o->l2
+    .bias_initializer = o->bias_initializer, .l1 = o->l1, .l2 = o->l2, .dropout = o->dropout,       \
+    .recurrent_dropout = o->recurrent_dropout
 
 static const mst_layer_type *inside(const mst_layer_bidirectional_options *o, bool backwards, cell_options *out) {
     if (o->cell == MST_RECURRENT_GRU) {

@@ -7,13 +7,16 @@
  *  return_sequences      returns the outputs of all steps, [n, steps, units], in the order of processing; else only the
  *                        last, [n, units]
  *  go_backwards          processes the steps from the last to the first
+ *  dropout, recurrent_dropout
+ *                        rates of dropout in training, as in Keras: of the source, and of the state in its product
+ *                        with the recurrent kernel; the same elements in all steps; default 0
  *  name                  default gru, gru_1, ...
  *  dst                   [n, units], or [n, steps, units]
  *
  *  Weights: gru_cell/kernel [features, 3 units], gru_cell/recurrent_kernel [units, 3 units] and gru_cell/bias
  *  [2, 3 units]. The first row of the bias is added to the product with the kernel, the second to the product with the
  *  recurrent kernel. The parts are in Keras' order z, r, h. The op on values is mst_gru_with. Masked steps are skipped,
- *  as in Keras. There is no dropout inside.
+ *  as in Keras.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_gru_options {
@@ -28,6 +31,8 @@ typedef struct mst_layer_gru_options {
     mst_initializer bias_initializer;      /**< default zeros; glorot_uniform counts as not given */
     float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
+    float dropout;           /**< of the features of the source in training, the same in all steps */
+    float recurrent_dropout; /**< of the state in training, the same in all steps */
 } mst_layer_gru_options;
 #undef mst_gru /* the op's macro of this name takes only values; the one below takes models too */
 #define mst_gru(source, ...) MST_LAYER(gru, source, MST_NAMED_1(mst_layer_gru_options, units, __VA_ARGS__))
@@ -71,10 +76,25 @@ static mst_value gru_build(const mst_layer_call *call) {
     const int64_t wide = PARTS * o->units;
     const mst_dtype dtype = mst_value_spec(call->src[0]).dtype;
     const mst_value *bias = o->no_bias ? NULL : &call->weight[2];
-    const mst_value inputs =
-        mst_affine(call->src[0], call->weight[0], bias ? bias_row(bias, 0, wide) : MST_NONE, MST_PRECISION_DEFAULT);
+    const mst_value first = bias ? bias_row(bias, 0, wide) : MST_NONE;
     const mst_value recurrent =
         bias ? bias_row(bias, 1, wide) : mst_initializer_filled(call->graph, dtype, MST_SHAPE(wide), 0);
+    if (call->training && o->recurrent_dropout > 0) {
+        const mst_recurrent_dropping dropping = {.cell = MST_RECURRENT_GRU,
+                                                 .units = o->units,
+                                                 .activation = o->activation,
+                                                 .recurrent_activation = o->recurrent_activation,
+                                                 .dropout = o->dropout,
+                                                 .recurrent_dropout = o->recurrent_dropout,
+                                                 .reverse = o->go_backwards,
+                                                 .kernel = call->weight[0],
+                                                 .recurrent = call->weight[1],
+                                                 .bias = first,
+                                                 .recurrent_bias = recurrent};
+        return mst_recurrent_steps(mst_recurrent_dropped(call, &dropping), o->return_sequences, o->go_backwards);
+    }
+    const mst_value inputs =
+        mst_affine(mst_recurrent_source(call, o->dropout), call->weight[0], first, MST_PRECISION_DEFAULT);
     const mst_value h = mst_gru_with((mst_gru_options){.src = inputs,
                                                        .recurrent = call->weight[1],
                                                        .bias = recurrent,

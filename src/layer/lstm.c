@@ -7,12 +7,15 @@
  *  return_sequences      returns the outputs of all steps, [n, steps, units], in the order of processing; else only the
  *                        last, [n, units]
  *  go_backwards          processes the steps from the last to the first
+ *  dropout, recurrent_dropout
+ *                        rates of dropout in training, as in Keras: of the source, and of the state in its product
+ *                        with the recurrent kernel; the same elements in all steps; default 0
  *  name                  default lstm, lstm_1, ...
  *  dst                   [n, units], or [n, steps, units]
  *
  *  Weights: lstm_cell/kernel [features, 4 units], lstm_cell/recurrent_kernel [units, 4 units] and lstm_cell/bias
  *  [4 units], with the gates in Keras' order i, f, c, o. The op on values is mst_lstm_with. Masked steps are skipped,
- *  as in Keras. There is no dropout inside.
+ *  as in Keras.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_lstm_options {
@@ -28,6 +31,8 @@ typedef struct mst_layer_lstm_options {
     mst_initializer bias_initializer;      /**< default zeros; glorot_uniform counts as not given */
     float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
+    float dropout;           /**< of the features of the source in training, the same in all steps */
+    float recurrent_dropout; /**< of the state in training, the same in all steps */
 } mst_layer_lstm_options;
 #undef mst_lstm /* the op's macro of this name takes only values; the one below takes models too */
 #define mst_lstm(source, ...) MST_LAYER(lstm, source, MST_NAMED_1(mst_layer_lstm_options, units, __VA_ARGS__))
@@ -102,8 +107,22 @@ static mst_status lstm_weights(mst_layer_call *call) {
 
 static mst_value lstm_build(const mst_layer_call *call) {
     const mst_layer_lstm_options *o = call->options;
-    const mst_value gates =
-        mst_affine(call->src[0], call->weight[0], o->no_bias ? MST_NONE : call->weight[2], MST_PRECISION_DEFAULT);
+    if (call->training && o->recurrent_dropout > 0) {
+        const mst_recurrent_dropping dropping = {.cell = MST_RECURRENT_LSTM,
+                                                 .units = o->units,
+                                                 .activation = o->activation,
+                                                 .recurrent_activation = o->recurrent_activation,
+                                                 .dropout = o->dropout,
+                                                 .recurrent_dropout = o->recurrent_dropout,
+                                                 .reverse = o->go_backwards,
+                                                 .kernel = call->weight[0],
+                                                 .recurrent = call->weight[1],
+                                                 .bias = o->no_bias ? MST_NONE : call->weight[2],
+                                                 .recurrent_bias = MST_NONE};
+        return mst_recurrent_steps(mst_recurrent_dropped(call, &dropping), o->return_sequences, o->go_backwards);
+    }
+    const mst_value gates = mst_affine(mst_recurrent_source(call, o->dropout), call->weight[0],
+                                       o->no_bias ? MST_NONE : call->weight[2], MST_PRECISION_DEFAULT);
     const mst_value h = mst_lstm_with((mst_lstm_options){.src = gates,
                                                          .recurrent = call->weight[1],
                                                          .activation = o->activation,

@@ -3,6 +3,7 @@
 #define MUSTER_LAYER_RECURRENT_H
 
 #include "layer/type.h"
+#include "muster/layers.h"
 
 /** The fields after those of the cell. The layer's file defines the macro FIELD(kind, member, ...). */
 #define MST_RECURRENT_FIELDS(FIELD)                                                                                 \
@@ -12,13 +13,32 @@
         FIELD(NESTED, recurrent_initializer, mst_initializer_fields, "of the recurrent kernel"),                    \
         FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the biases"),                                   \
         FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),                                           \
-        FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"), FIELD(STRING, name, "of the layer")
+        FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"), FIELD(STRING, name, "of the layer"),         \
+        FIELD(F32, dropout, 0, 0, 0x1.fffffep-1, "part of the features that is dropped, below 1"),                  \
+        FIELD(F32, recurrent_dropout, 0, 0, 0x1.fffffep-1, "part of the state that is dropped, below 1")
 
 /** Declares the first two weights, whose NAMES are such as "lstm_cell/kernel" and "lstm_cell/recurrent_kernel":
  *  [features, WIDE], with the penalty L1 and L2, and [units, WIDE]. */
 MST_CHECKED mst_status mst_recurrent_weights(mst_layer_call *call, const char *const names[2], int64_t units,
                                              int64_t wide, mst_initializer kernel, mst_initializer recurrent, float l1,
                                              float l2);
+/** The source in a training step whose dropout has this RATE: each feature of an example is dropped in all steps, or in
+ *  none. In other steps, the source. */
+mst_value mst_recurrent_source(const mst_layer_call *call, float rate);
+
+/** A recurrent layer with dropout of its state. BIAS is added to the product with the kernel, and may be MST_NONE.
+ *  RECURRENT_BIAS is added to that with the recurrent kernel; only gru has it. */
+typedef struct mst_recurrent_dropping {
+    mst_recurrent_cell cell;
+    int64_t units;
+    mst_cell_activation activation, recurrent_activation;
+    float dropout, recurrent_dropout;
+    bool reverse;
+    mst_value kernel, recurrent, bias, recurrent_bias;
+} mst_recurrent_dropping;
+/** The outputs of all steps in a training step, [n, steps, units], in the order of the source. As in Keras, each gate
+ *  of lstm and gru has a mask of its own for the source, and one for the state; a mask is the same in all steps. */
+mst_value mst_recurrent_dropped(const mst_layer_call *call, const mst_recurrent_dropping *dropping);
 /** The mask of the source, in the dtype of the source. MST_NONE: it has none. */
 mst_value mst_recurrent_mask(const mst_layer_call *call);
 /** The layer's output, made from H [n, steps, units], whose steps are in the order of the source. It has all steps in

@@ -7,12 +7,15 @@
  *  return_sequences  returns the outputs of all steps, [n, steps, units], in the order of processing; else only the
  *                    last, [n, units]
  *  go_backwards      processes the steps from the last to the first
+ *  dropout, recurrent_dropout
+ *                    rates of dropout in training, as in Keras: of the source, and of the state in its product with
+ *                    the recurrent kernel; the same elements in all steps; default 0
  *  name              default simple_rnn, simple_rnn_1, ...
  *  dst               [n, units], or [n, steps, units]
  *
  *  Weights: simple_rnn_cell/kernel [features, units], simple_rnn_cell/recurrent_kernel [units, units] and
  *  simple_rnn_cell/bias [units]. The op on values is mst_simple_rnn_with. Masked steps are skipped, as in Keras.
- *  There is no dropout inside.
+ * 
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_simple_rnn_options {
@@ -26,6 +29,8 @@ typedef struct mst_layer_simple_rnn_options {
     mst_initializer bias_initializer;      /**< default zeros; glorot_uniform counts as not given */
     float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
+    float dropout;           /**< of the features of the source in training, the same in all steps */
+    float recurrent_dropout; /**< of the state in training, the same in all steps */
 } mst_layer_simple_rnn_options;
 #undef mst_simple_rnn /* the op's macro of this name takes only values; the one below takes models too */
 #define mst_simple_rnn(source, ...) \
@@ -60,8 +65,21 @@ static mst_status simple_rnn_weights(mst_layer_call *call) {
 
 static mst_value simple_rnn_build(const mst_layer_call *call) {
     const mst_layer_simple_rnn_options *o = call->options;
-    const mst_value inputs =
-        mst_affine(call->src[0], call->weight[0], o->no_bias ? MST_NONE : call->weight[2], MST_PRECISION_DEFAULT);
+    if (call->training && o->recurrent_dropout > 0) {
+        const mst_recurrent_dropping dropping = {.cell = MST_RECURRENT_SIMPLE_RNN,
+                                                 .units = o->units,
+                                                 .activation = o->activation,
+                                                 .dropout = o->dropout,
+                                                 .recurrent_dropout = o->recurrent_dropout,
+                                                 .reverse = o->go_backwards,
+                                                 .kernel = call->weight[0],
+                                                 .recurrent = call->weight[1],
+                                                 .bias = o->no_bias ? MST_NONE : call->weight[2],
+                                                 .recurrent_bias = MST_NONE};
+        return mst_recurrent_steps(mst_recurrent_dropped(call, &dropping), o->return_sequences, o->go_backwards);
+    }
+    const mst_value inputs = mst_affine(mst_recurrent_source(call, o->dropout), call->weight[0],
+                                        o->no_bias ? MST_NONE : call->weight[2], MST_PRECISION_DEFAULT);
     const mst_value h = mst_simple_rnn_with((mst_simple_rnn_options){.src = inputs,
                                                                      .recurrent = call->weight[1],
                                                                      .activation = o->activation,

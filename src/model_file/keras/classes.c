@@ -32,6 +32,11 @@ typedef enum form {
     SIDES_OF_2,  /* [[top, bottom], [left, right]]; becomes four numbers */
     SIDES_OF_3,  /* the same for three axes; becomes six numbers */
     SHAPE,       /* a list of numbers; one may be -1 */
+    NOISE,       /* a list of numbers and of null, which becomes -1; null: no dimensions */
+    RANGE, /* a list of two numbers, or x for -x and x; becomes the members lower and upper, prefixed with the name */
+    RANGE_GIVEN, /* the same; null: not given */
+    CONTRAST,    /* a list of two numbers a and b, or x for both; becomes lower = -a and upper = b */
+    BOUNDS,      /* a list of two numbers; becomes the members low and high */
     AXIS,        /* the axis of a normalization */
     AXES,        /* one number, or a list */
     CHOICE,      /* the name of a number */
@@ -101,6 +106,9 @@ static const mst_field *penalty_of(const mst_layer_type *type, const member *m, 
     snprintf(whole, sizeof whole, "%s%s", m->name, name);
     return field_of(type, whole);
 }
+
+/* The members of two numbers. */
+static const char *const range_names[] = {"lower", "upper"}, *const bound_names[] = {"low", "high"};
 
 /* ---- reading ---- */
 
@@ -194,6 +202,39 @@ static mst_status read_shape(const char *key, const json_t *value, mst_shape *sh
     return MST_OK;
 }
 
+static mst_status read_noise_shape(const char *key, const json_t *value, mst_shape *shape) {
+    const size_t count = json_array_size(value);
+    if (!value || json_is_null(value)) return MST_OK;
+    if (!json_is_array(value) || count > MST_MAX_NDIM) return mst_keras_not_taken(key, value);
+    shape->ndim = (int)count;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *number = json_array_get(value, i);
+        if (!json_is_null(number) && !(json_is_integer(number) && json_integer_value(number) >= 1))
+            return mst_keras_not_taken(key, value);
+        shape->dim[i] = json_is_null(number) ? -1 : json_integer_value(number);
+    }
+    return MST_OK;
+}
+
+/* Reads two numbers, or a number that stands for them: a for SIGN * a and a. The first is multiplied by FACTOR. */
+static mst_status read_two(const mst_layer_type *type, const member *m, const json_t *value, const char *const names[2],
+                           double sign, double factor, void *options) {
+    if (!value || json_is_null(value)) return m->form == RANGE ? mst_keras_not_taken(m->key, value) : MST_OK;
+    const bool is_list = json_array_size(value) == 2;
+    const json_t *second = is_list ? json_array_get(value, 1) : value;
+    if (!json_is_number(second) || (is_list && !json_is_number(json_array_get(value, 0))))
+        return mst_keras_not_taken(m->key, value);
+    const double b = json_number_value(second), a = is_list ? json_number_value(json_array_get(value, 0)) : sign * b;
+    const double two[] = {factor * a, b};
+    for (int i = 0; i < 2; i++) {
+        json_t *number = json_real(two[i]);
+        const mst_status status = read_number(m->key, number, penalty_of(type, m, names[i]), options);
+        json_decref(number);
+        MST_TRY(status);
+    }
+    return MST_OK;
+}
+
 static mst_status read_axis(const json_t *value, int64_t *axis) {
     const json_t *number = element(value, 0);
     if (!value) return MST_OK;
@@ -242,8 +283,7 @@ static bool ends_in(const char *key, const char *ending) {
 
 /* Whether KEY is an option that acts only in training. */
 static bool only_trains(const char *key) {
-    return ends_in(key, "_constraint") || ends_in(key, "_regularizer") || ends_in(key, "dropout") ||
-           strcmp(key, "noise_shape") == 0;
+    return ends_in(key, "_constraint") || ends_in(key, "_regularizer");
 }
 
 /* Checks that VALUE is the JSON text of M. Null always means "not given". */
@@ -289,6 +329,11 @@ static mst_status read_member(const mst_layer_type *type, const member *m, const
         case SIDES_OF_2:
         case SIDES_OF_3: return read_sides(m, value, at);
         case SHAPE: return read_shape(m->key, value, at);
+        case RANGE:
+        case RANGE_GIVEN: return read_two(type, m, value, range_names, -1, 1, options);
+        case CONTRAST: return read_two(type, m, value, range_names, 1, -1, options);
+        case BOUNDS: return read_two(type, m, value, bound_names, 0, 1, options);
+        case NOISE: return read_noise_shape(m->key, value, at);
         case AXIS: return read_axis(value, axis);
         case AXES: return read_axes(m->key, value, at);
         case CHOICE: return read_choice(m->key, value, field, options);
@@ -464,6 +509,13 @@ static json_t *shape_json(const mst_shape *shape) {
     return list;
 }
 
+static json_t *noise_shape_json(const mst_shape *shape) {
+    json_t *list = json_array();
+    for (int i = 0; i < shape->ndim; i++)
+        json_array_append_new(list, shape->dim[i] < 0 ? json_null() : json_integer(shape->dim[i]));
+    return list;
+}
+
 static json_t *axes_json(const mst_axes *axes) {
     json_t *list = json_array();
     for (int i = 0; i < axes->count; i++) json_array_append_new(list, json_integer(axes->axis[i]));
@@ -475,6 +527,16 @@ static json_t *three_json(const mst_axes *axes) {
     json_t *list = json_array();
     for (int i = 0; i < NUM_THREE; i++) json_array_append_new(list, json_integer(axes->axis[axes->count == 1 ? 0 : i]));
     return list;
+}
+
+/* Writes two numbers. A pair of which none was given is that of Keras if it may be missing, else it is zeros. */
+static void write_two(const mst_layer_type *type, const member *m, const void *options, json_t *config) {
+    const char *const *names = m->form == BOUNDS ? bound_names : range_names;
+    const double a = number_of(penalty_of(type, m, names[0]), options);
+    const double b = number_of(penalty_of(type, m, names[1]), options);
+    const bool can_be_missing = m->form == RANGE_GIVEN || m->form == BOUNDS;
+    if (can_be_missing && !mst_number_given(a) && !mst_number_given(b)) return;
+    json_object_set_new(config, m->key, json_pack("[f, f]", (m->form == CONTRAST ? -a : a) + 0.0, b + 0.0));
 }
 
 static void write_member(const mst_layer_type *type, const member *m, const void *options, json_t *config) {
@@ -505,6 +567,13 @@ static void write_member(const mst_layer_type *type, const member *m, const void
         case SIDES_OF_2:
         case SIDES_OF_3: write_given(config, m->key, sides_json(type, m, at, options)); break;
         case SHAPE: write_given(config, m->key, shape_json(at)); break;
+        case RANGE:
+        case RANGE_GIVEN:
+        case CONTRAST:
+        case BOUNDS: write_two(type, m, options, config); break;
+        case NOISE:
+            if (((const mst_shape *)at)->ndim) write_given(config, m->key, noise_shape_json(at));
+            break;
         case CHOICE: write_given(config, m->key, json_string(field->names[(int)number_of(field, options)])); break;
         case AXES:
             if (((const mst_axes *)at)->count) write_given(config, m->key, axes_json(at));

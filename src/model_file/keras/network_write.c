@@ -93,7 +93,9 @@ static mst_status layer_config(const network_writer *w, int64_t layer, json_t *c
         return MST_FAIL(MST_UNIMPLEMENTED, "layer '%s': layers '%s' cannot be saved for Keras", l->name, l->type->name);
     if (mst_keras_op_name(l)) return mst_keras_op_write(l, config);
     json_object_set_new(config, "dtype", json_string(policy_of(l)));
-    json_object_set_new(config, "trainable", json_boolean(!l->frozen));
+    /* Keras' SpatialDropout does not take it */
+    if (strncmp(class_of(l), "SpatialDropout", strlen("SpatialDropout")) != 0)
+        json_object_set_new(config, "trainable", json_boolean(!l->frozen));
     const char *inside = mst_keras_class_inside(class, l->options);
     if (inside && !*inside)
         return MST_FAIL(MST_UNIMPLEMENTED, "layer '%s': the layer in it cannot be saved for Keras", l->name);

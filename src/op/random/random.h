@@ -59,6 +59,8 @@ mst_hlo mst_random_hlo_words(mst_lower *l, const mst_random_hlo *sequence, mst_h
 mst_hlo mst_random_hlo_long_words(mst_lower *l, const mst_random_hlo *sequence, mst_hlo attempt);
 /** Uniform in [0, 1), of output 0's dtype, f32 or f64: the same bits as of mst_rng_fill_uniform_f32 and ..._f64. */
 mst_hlo mst_random_hlo_uniform(mst_lower *l, const mst_random_hlo *sequence);
+/** Of the standard normal distribution, of output 0's dtype, f32 or f64. */
+mst_hlo mst_random_hlo_standard_normal(mst_lower *l, const mst_random_hlo *sequence);
 /** Sets dst[0] to mean + stddev * numbers of the standard normal distribution, by mst_random_normal_options. IS_CUT:
  *  those outside [-2, 2] are drawn again. */
 void mst_random_hlo_normal(mst_lower *l, bool is_cut);

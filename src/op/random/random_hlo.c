@@ -149,6 +149,10 @@ static mst_hlo normals(mst_lower *l, const mst_random_hlo *sequence, mst_hlo att
     return l->dst_spec[0].dtype == MST_F32 ? normals_f32(l, sequence, attempt) : normals_f64(l, sequence, attempt);
 }
 
+mst_hlo mst_random_hlo_standard_normal(mst_lower *l, const mst_random_hlo *sequence) {
+    return normals(l, sequence, mst_hlo_number(l, MST_HLO_U32, 0));
+}
+
 static mst_hlo is_outside(mst_lower *l, mst_hlo x) {
     return mst_hlo_compare(l, "GT", mst_hlo_unary(l, "abs", x), mst_hlo_number_like(l, x, 2));
 }
@@ -170,7 +174,7 @@ static void draw_again(mst_lower *l, void *sequence, const mst_hlo *argument, ms
 void mst_random_hlo_normal(mst_lower *l, bool is_cut) {
     const mst_random_normal_options *o = l->options;
     mst_random_hlo sequence = mst_random_hlo_make(l, o->seed);
-    mst_hlo x = normals(l, &sequence, mst_hlo_number(l, MST_HLO_U32, 0));
+    mst_hlo x = mst_random_hlo_standard_normal(l, &sequence);
     if (is_cut) {
         const mst_hlo begin[] = {mst_hlo_number(l, MST_HLO_U32, 1), x};
         mst_hlo end[2];

@@ -93,6 +93,7 @@ static void ops(mst_graph *graph, mst_value x) {
     mst_random_normal(graph, MST_SHAPE(2), .mean = 1);
     mst_random_truncated_normal(graph, MST_SHAPE(2), .stddev = 2);
     mst_random_uniform(graph, MST_SHAPE(2), .low = 1, .high = 2);
+    mst_random_normal_like(mst_random_uniform_like(x, .seed = 1));
     mst_cumsum(x, .axis = 1, .reverse = true);
     mst_squeeze(mst_expand_dims(x, 0), .axes = MST_AXES(0));
     mst_strided_slice(x, .begin = MST_AXES(0, 1), .end = MST_AXES(2, 3));
@@ -267,6 +268,26 @@ static bool networks() {
     return good;
 }
 
+static bool random_layers() {
+    mst_model *model = nullptr;
+    if (mst_model_create(&model)) return false;
+    mst_output x = mst_input(model, MST_SHAPE(6, 8, 3));
+    x = mst_random_flip(x, .mode = MST_PICTURE_FLIP_HORIZONTAL);
+    x = mst_random_rotation(x, .upper = 0.1F, .fill_mode = MST_PICTURE_FILL_WRAP, .seed = 1);
+    x = mst_random_translation(x, .height_upper = 0.2F, .width_lower = -0.1F, .interpolation = MST_PICTURE_NEAREST);
+    x = mst_random_zoom(x, .height_upper = 0.2F, .fill_value = 1);
+    x = mst_random_brightness(mst_random_contrast(x, .upper = 0.5F, .high = 1), .lower = -0.1F, .seed = 2);
+    x = mst_gaussian_noise(mst_spatial_dropout2d(x, .rate = 0.1F), .stddev = 0.1F);
+    x = mst_gaussian_dropout(x, .rate = 0.1F);
+    x = mst_dropout(x, .rate = 0.1F, .noise_shape = MST_SHAPE(-1, 1, 1, 1));
+    x = mst_alpha_dropout(x, .rate = 0.1F);
+    mst_spatial_dropout3d(mst_reshape_to(x, MST_SHAPE(6, 8, 3, 1)), .rate = 0.1F);
+    mst_spatial_dropout1d(mst_reshape_to(x, MST_SHAPE(48, 3)), .rate = 0.1F, .seed = 3);
+    const bool good = !mst_model_check(model) && !mst_model_summary(model, nullptr, stdout);
+    mst_model_destroy(model);
+    return good;
+}
+
 static bool models() {
     mst_model *model = nullptr;
     mst_tensor *parts[2] = {nullptr, nullptr};
@@ -288,7 +309,7 @@ static bool models() {
                              .session = {.devices = "cpu:1"}, .seed = 1) &&
                 !mst_fit(model, .data = data, .batch_size = 4, .epochs = 2) &&
                 !mst_model_weights(model, &weight, &count) && count == 4 && functional() && convolutions() &&
-                sequences() && networks() &&
+                sequences() && networks() && random_layers() &&
                 mst_model_save(model, "model.pickle", .optimizer = &mst_sgd()) == MST_INVALID;
     mst_model_destroy(model);
     mst_dataset_release(data);
