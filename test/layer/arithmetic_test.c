@@ -125,12 +125,55 @@ static void mistakes_are_told(void **state) {
     expect_error(add_three, MST_F32, MST_SHAPE(3), 1, "merge 'm': divides one source by another, has 3");
 }
 
+static mst_value scaled_by_weights(mst_value src) {
+    return mst_layer_scale(src, 3, .init_values = 0.5f, .name = "scale");
+}
+
+static void channels_are_scaled_by_weights(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_session *session;
+    mst_tensor *out = NULL;
+    const mst_value y = scaled_by_weights(mst_values(g, MST_F32, MST_SHAPE(1, 3), ((const double[]){1, 4, -6})));
+    EXPECT_OK(mst_graph_check(g));
+    EXPECT_OK(mst_session_create(g, NULL, &session));
+    EXPECT_OK(mst_session_init_variables(session));
+    EXPECT_OK(mst_session_run(session, NULL, 0, &y, 1, &out));
+    static const double wanted[] = {0.5, 2, -3};
+    for (int64_t i = 0; i < 3; i++) assert_true(fabs(mst_tensor_get(out, i) - wanted[i]) < 1e-6);
+    mst_tensor_release(out);
+    mst_session_destroy(session);
+    mst_graph_destroy(g);
+    g = engine_graph();
+    scaled_by_weights(mst_placeholder(g, MST_F32, MST_SHAPE(-1, 4)));
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "layer_scale 'scale': its source has 4 channels, must have 3");
+    mst_graph_destroy(g);
+}
+
+static void a_scaled_source_is_added(void **state) {
+    (void)state;
+    mst_model *model;
+    mst_graph *g = engine_graph();
+    EXPECT_OK(mst_model_create(&model));
+    const mst_output x = mst_input(model, MST_SHAPE(3));
+    mst_scaled_add(MST_OUTPUTS(x, mst_power(x)), .scale = 0.5f);
+    const mst_value fed = mst_values(g, MST_F32, MST_SHAPE(1, 3), ((const double[]){1, 2, -4}));
+    const mst_value y = mst_model_call(model, fed, true);
+    EXPECT_OK(mst_graph_check(g));
+    mst_session *session = engine_session(g, NULL);
+    mst_tensor *out = engine_fetch(session, NULL, 0, y);
+    static const double wanted[] = {1.5, 4, 4};
+    for (int64_t i = 0; i < 3; i++) assert_true(fabs(mst_tensor_get(out, i) - wanted[i]) < 1e-6);
+    mst_tensor_release(out);
+    engine_end(g, session);
+    mst_model_destroy(model);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(powers_are_those_of_python),
-        cmocka_unit_test(each_element_of_the_last_axis_is_rescaled),
-        cmocka_unit_test(elements_of_an_axis_are_taken),
-        cmocka_unit_test(mistakes_are_told),
+        cmocka_unit_test(powers_are_those_of_python),    cmocka_unit_test(each_element_of_the_last_axis_is_rescaled),
+        cmocka_unit_test(elements_of_an_axis_are_taken), cmocka_unit_test(channels_are_scaled_by_weights),
+        cmocka_unit_test(a_scaled_source_is_added),      cmocka_unit_test(mistakes_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,13 +108,24 @@ static mst_status layer_config(const network_writer *w, int64_t layer, json_t *c
     return mst_keras_preprocessing_write(w->model, &in_it, json_object_get(json_object_get(config, "layer"), "config"));
 }
 
+/* The module of Keras that has the class of a layer. */
+static const char *module_of(const char *class_name) {
+    static const char *const rows[][2] = {{"LayerScale", "keras.src.applications.convnext"},
+                                          {"CustomScaleLayer", "keras.src.applications.inception_resnet_v2"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(class_name, rows[i][0]) == 0) return rows[i][1];
+    return "keras.layers";
+}
+
 static mst_status write_layer(const network_writer *w, int64_t layer, json_t *layers) {
     const mst_model_layer *l = &w->model->layer[layer];
     mst_keras_network *n = w->network;
     const char *op = mst_keras_op_name(l), *written = op ? op : class_of(l);
+    const char *module = module_of(written);
+    const char *registered = strcmp(module, "keras.layers") != 0 ? written : op;
     json_t *config = json_pack("{s:s}", "name", l->name);
-    json_t *object = json_pack("{s:s, s:s, s:o, s:s?, s:s}", "module", op ? "keras.src.ops.numpy" : "keras.layers",
-                               "class_name", written, "config", config, "registered_name", op, "name", l->name);
+    json_t *object = json_pack("{s:s, s:s, s:o, s:s?, s:s}", "module", op ? "keras.src.ops.numpy" : module,
+                               "class_name", written, "config", config, "registered_name", registered, "name", l->name);
     if (!object || json_array_append_new(layers, object)) return MST_NO_MEMORY("for a network");
     MST_TRY(layer_config(w, layer, config));
     if (!n->is_sequential)

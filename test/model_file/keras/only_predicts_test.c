@@ -122,6 +122,8 @@ static void layers_that_muster_has_are_written_as_they_were_read(void **state) {
         {LAYER("GaussianNoise", ", \"stddev\": 0.5"), "\"stddev\":0.5"},
         {LAYER("GaussianDropout", ", \"rate\": 0.25"), "\"rate\":0.25"},
         {LAYER("AlphaDropout", ", \"rate\": 0.25, \"noise_shape\": [null, 1, 1]"), "\"noise_shape\":[null,1,1]"},
+        {LAYER("LayerScale", ", \"projection_dim\": 3, \"init_values\": 0.5"),
+         "\"module\":\"keras.src.applications.convnext\""},
         {LAYER("GRU", ", \"units\": 2, \"dropout\": 0.25, \"recurrent_dropout\": 0.5"), "\"recurrent_dropout\":0.5"},
         {LAYER("Bidirectional", ", \"layer\": " LAYER("LSTM", ", \"units\": 2, \"dropout\": 0.25")),
          "\"dropout\":0.25"},

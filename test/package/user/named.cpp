@@ -278,9 +278,9 @@ static bool random_layers() {
     x = mst_random_zoom(x, .height_upper = 0.2F, .fill_value = 1);
     x = mst_random_brightness(mst_random_contrast(x, .upper = 0.5F, .high = 1), .lower = -0.1F, .seed = 2);
     x = mst_gaussian_noise(mst_spatial_dropout2d(x, .rate = 0.1F), .stddev = 0.1F);
-    x = mst_gaussian_dropout(x, .rate = 0.1F);
+    x = mst_gaussian_dropout(mst_layer_scale(x, 3, .init_values = 1), .rate = 0.1F);
     x = mst_dropout(x, .rate = 0.1F, .noise_shape = MST_SHAPE(-1, 1, 1, 1));
-    x = mst_alpha_dropout(x, .rate = 0.1F);
+    x = mst_scaled_add(MST_OUTPUTS(x, mst_alpha_dropout(x, .rate = 0.1F)), .scale = 0.5F);
     mst_spatial_dropout3d(mst_reshape_to(x, MST_SHAPE(6, 8, 3, 1)), .rate = 0.1F);
     mst_spatial_dropout1d(mst_reshape_to(x, MST_SHAPE(48, 3)), .rate = 0.1F, .seed = 3);
     const bool good = !mst_model_check(model) && !mst_model_summary(model, nullptr, stdout);
