@@ -13,9 +13,10 @@ static char *written(const mst_schema *schema) {
     return text;
 }
 
-static char *written_text(const char *base, const mst_text_options *options, const mst_vocabulary *vocabulary) {
+static char *written_text(const char *base, const mst_text_options *options, const mst_vocabulary *vocabulary,
+                          const mst_tokenizer *tokenizer) {
     char *text;
-    if (mst_text_schema_write(base, options, vocabulary, &text)) __builtin_trap();
+    if (mst_text_schema_write(base, options, vocabulary, tokenizer, &text)) __builtin_trap();
     return text;
 }
 
@@ -23,17 +24,21 @@ static char *written_text(const char *base, const mst_text_options *options, con
 static void read_texts(const char *text) {
     mst_text_options options = {.component = 0}, again = {.component = 0};
     mst_vocabulary vocabulary = {.num_entries = 0}, other = {.num_entries = 0};
-    if (mst_text_schema_read(text, &options, &vocabulary) == MST_OK) {
+    mst_tokenizer *tokenizer = NULL, *same = NULL;
+    if (mst_text_schema_read(text, &options, &vocabulary, &tokenizer) == MST_OK) {
         if (!mst_text_schema_is(text)) __builtin_trap();
-        char *once = written_text(text, &options, &vocabulary);
-        if (vocabulary.num_names > MST_TOKEN_FIRST && mst_text_schema_read(once, &again, &other)) __builtin_trap();
-        char *twice = vocabulary.num_names > MST_TOKEN_FIRST ? written_text(once, &again, &other) : strdup(once);
+        char *once = written_text(text, &options, &vocabulary, tokenizer);
+        const bool whole = tokenizer || vocabulary.num_names > MST_TOKEN_FIRST;
+        if (whole && mst_text_schema_read(once, &again, &other, &same)) __builtin_trap();
+        char *twice = whole ? written_text(once, &again, &other, same) : strdup(once);
         if (strcmp(once, twice) != 0) __builtin_trap();
         free(once);
         free(twice);
     }
     mst_vocabulary_free(&vocabulary);
     mst_vocabulary_free(&other);
+    mst_tokenizer_close(tokenizer);
+    mst_tokenizer_close(same);
 }
 
 static void read_input(const uint8_t *data, size_t size) {
@@ -53,4 +58,4 @@ static void read_input(const uint8_t *data, size_t size) {
     free(text);
 }
 
-FUZZ(read_input, 256, 256 << 10)
+FUZZ(read_input, 256, 512 << 10)

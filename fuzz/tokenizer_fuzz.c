@@ -47,4 +47,4 @@ static void read_input(const uint8_t *data, size_t size) {
     mst_tokenizer_close(t);
 }
 
-FUZZ(read_input, 600, 4 << 20)
+FUZZ(read_input, 400, 1 << 20)

@@ -157,6 +157,7 @@ typedef struct mst_data_options {
     int64_t max_tokens, sequence_length; /**< as in mst_text_options (csv with .text, texts); for word-ids max_tokens
                                           * is num_words */
     bool pad_front;                      /**< as in mst_text_options */
+    const char *tokenizer;               /**< as in mst_text_options (csv with .text, texts) */
     bool unknown_categories; /**< categories of inputs that the schema or the train part does not have become -1;
                                   false: they are an error (csv). Other kinds ignore it */
     /** Names of the model's inputs and outputs. Arrays of npz data have these names instead of x and y; a single input
@@ -165,7 +166,8 @@ typedef struct mst_data_options {
      *  of data, several inputs or outputs are an error. */
     const char *const *inputs, *const *outputs;
     int num_inputs, num_outputs;
-    bool whole_file;       /**< csv:FILE, npz:FILE or images:DIR without parts is also the whole test part */
+    bool whole_file; /**< csv:FILE, npz:FILE, images:DIR, or texts:PATH with a tokenizer, without parts is also the
+                            *   whole test part */
     int64_t input_columns; /**< with whole_file: a table with so many columns has no labels (csv); 0: not known */
     bool parts_only;       /**< even with a schema, a test part must be beside a train part (csv, images, texts) */
     bool keep_texts;       /**< as in mst_text_options (csv with .text, texts) */

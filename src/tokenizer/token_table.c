@@ -7,7 +7,7 @@
 #include "base/no_memory.h"
 
 /* Ids may have gaps, but memory for them is bounded by what a file of so many tokens may ask for. */
-enum { MOST_IDS = 1 << 24, MOST_GAPS = 1 << 16 };
+enum { MOST_IDS = 1 << 24, MOST_GAPS = 1 << 12 };
 
 mst_status mst_token_table_make(mst_token_table *t, int64_t count, int64_t num_ids) {
     if (num_ids > MOST_IDS || num_ids > 2 * count + MOST_GAPS)

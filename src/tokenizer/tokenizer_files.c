@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,8 @@ static mst_status read_vocab_file(mst_tokenizer_files *files, const char *path) 
 mst_status mst_tokenizer_files_read(const char *path, mst_tokenizer_files *out) {
     *out = (mst_tokenizer_files){.path = strdup(path)};
     if (!out->path) return MST_NO_MEMORY("for a path");
+    if (access(path, F_OK) != 0)
+        return MST_FAIL(errno == ENOENT ? MST_NOT_FOUND : MST_IO, "tokenizer '%s': %s", path, strerror(errno));
     if (mst_is_folder(path)) return read_tokenizer_folder(out, path);
     if (path_ends_in(path, mst_tokenizer_vocab_name)) return read_vocab_file(out, path);
     if (mst_ends_in(path, ".json")) return read_as(out, path, mst_tokenizer_json_name);

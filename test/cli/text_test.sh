@@ -125,6 +125,25 @@ mkdir -p folders/test/art
 echo paint > folders/test/art/1
 fails new_class_is_told 1 "/art': class 'art' was not there in training" evaluate --load t.keras
 
+# ids of subwords: the model keeps the tokenizer, whose file is gone then
+if [ -e "$(dirname "$muster")/libmuster-pcre2.so" ]; then
+    cp "$here/cli/tiny_tokenizer.json" tiny.json
+    works subwords_are_learnt "$learnt" $train --data csv:t --text quote --tokenizer tiny.json --sequence-length 48 \
+        --save subwords.keras --evaluate
+    rm tiny.json
+    echo 'atom energy star cell atom' > one.txt
+    works subwords_need_no_file_to_evaluate "$learnt" evaluate --load subwords.keras
+    works subwords_need_no_file_to_predict '  science ' predict --load subwords.keras --data texts:one.txt
+    cp "$here/cli/tiny_tokenizer.json" tiny.json
+    works network_without_vocabulary_is_made 'subwords.onnx from' convert subwords.keras subwords.onnx
+    works subwords_of_a_network_without_vocabulary '^ *0 ' predict --load subwords.onnx --data texts:one.txt --tokenizer tiny.json
+    rm tiny.json
+    fails tokenizer_that_is_absent_is_told 1 "'tiny.json': " $train --data csv:t --text quote --tokenizer tiny.json
+    fails tokenizer_is_of_texts 1 "tokenizer is for texts:PATH" train --data npz:ids.npz --tokenizer tiny.json
+else
+    printf 'skip subwords: this build has no module pcre2\n'
+fi
+
 # numbers of words: 60 texts of NumPy, those of class 1 with numbers from 6 to 10, the others from 1 to 5
 base64 -d > ids.npz << 'end'
 UEsDBC0AAAAIAAAAIQB4sGc0//////////8FABQAeC5ucHkBABAAWwQAAAAAAADgAQAAAAAAAKVTTWvbQBC1tNqVtPScs29ywZicQgiBHAo5dK

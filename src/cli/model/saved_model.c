@@ -77,6 +77,8 @@ const option saved_model_options[] = {
      .help =
          "csv: the column of the examples' weights, by which evaluate multiplies their losses (default: all have the "
          "weight 1)"},
+    {"tokenizer", OPTION_FILE, AT(tokenizer), "PATH",
+     .help = "texts: as of muster train, for a network without a vocabulary of its own"},
     {"text", OPTION_TEXT, AT(text), "COLUMN",
      .help = "csv: the column of texts, where it has another name than in training (default: as there); predict "
              "without --data: -: texts on standard input, as --data texts:- reads them"},
@@ -379,22 +381,29 @@ static int64_t fitting_size(const network_ends *ends) {
     return input.ndim >= 2 && input.dim[0] > 0 && input.dim[0] == input.dim[1] ? input.dim[0] : 0;
 }
 
+/* The length of the texts that the network takes; 0: any. */
+static int64_t text_length(const network_ends *ends) {
+    const mst_shape input = ends->input[0].shape;
+    return input.ndim == 1 && input.dim[0] > 0 ? input.dim[0] : 0;
+}
+
 /* Opens the test part, or the data that the user names. SNAPSHOT is that of a file without a network, else NULL. */
 static mst_status open_spec(const saved_options *o, const option_list *list, const network_ends *ends,
                             const mst_snapshot *snapshot, saved_model *out) {
     const model_note *note = &out->note;
     char *folder = NULL;
     const char *spec = choose_spec(o, note);
-    if (out->model && !note->schema && spec_is_of_kind(spec, "texts:"))
+    if (out->model && !note->schema && !o->tokenizer && spec_is_of_kind(spec, "texts:"))
         return MST_FAIL(MST_INVALID,
                         "'%s': has no vocabulary that numbers the words of '%s', as a model of muster train has: take "
-                        "--data npz:FILE with numbers",
+                        "--data npz:FILE with numbers, or --tokenizer if it takes ids of one",
                         path_of(o), spec);
     if (o->data_dir && asprintf(&folder, "idx:%s", o->data_dir) < 0) return MST_NO_MEMORY("for the name of the data");
     if (folder) spec = folder;
     mst_data_options options = {.image_size = o->image_size,
                                 .schema = note->schema,
                                 .text = o->text,
+                                .tokenizer = o->tokenizer,
                                 .inputs_only = o->predicts,
                                 .unknown_categories = note->encodes_columns};
     const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
@@ -406,6 +415,7 @@ static mst_status open_spec(const saved_options *o, const option_list *list, con
         if (options.input_columns < 0) options.input_columns = 0;
     }
     if (spec != note->data && spec_is_of_kind(spec, "npz:")) options.whole_file = true; /* its arrays need no schema */
+    if (out->model && o->tokenizer && !note->schema) options.sequence_length = text_length(ends);
     const table_options table = choose_table(o, list, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     if (!options.image_size && is_pictures(spec) && out->model) options.image_size = fitting_size(ends);

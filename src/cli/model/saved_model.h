@@ -22,8 +22,9 @@ typedef struct saved_options {
     const char *ignore_class; /**< as `positive` */
     const char *positive;     /**< NULL: not given, as in training */
     const char *data, *data_dir, *class_names, *name_map;
-    const char *text;    /**< the column of texts of a table, if it has another name than in training */
-    table_options table; /**< without `drop`: the schema tells the columns */
+    const char *text;      /**< the column of texts of a table, if it has another name than in training */
+    const char *tokenizer; /**< of texts, for a network without a vocabulary of its own */
+    table_options table;   /**< without `drop`: the schema tells the columns */
     int64_t image_size;
     bool raw_pixels;
     int64_t batch_size;

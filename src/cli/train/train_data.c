@@ -78,7 +78,7 @@ static void fit_texts(const training *t, mst_data_options *options) {
     const mst_shape input = t->ends.input[0].shape;
     const bool is_long = t->network && input.ndim == 1 && input.dim[0] > 0;
     const int64_t most = spec_is_of_kind(t->data, "tokens:") ? 0 : DEFAULT_MAX_TOKENS; /* tokens: all that there are */
-    if (!options->max_tokens) options->max_tokens = t->num_tokens ? t->num_tokens : most;
+    if (!options->max_tokens && !options->tokenizer) options->max_tokens = t->num_tokens ? t->num_tokens : most;
     if (!options->sequence_length) options->sequence_length = is_long ? input.dim[0] : DEFAULT_LENGTH;
 }
 
@@ -97,6 +97,7 @@ int train_data_open_part(training *t, const char *part, mst_dataset **out) {
     options.max_tokens = t->o->max_tokens;
     options.sequence_length = t->o->sequence_length;
     options.pad_front = t->o->pad == PAD_FRONT;
+    options.tokenizer = t->o->tokenizer;
     const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
     if (t->network) network_data_options(&t->ends, inputs, outputs, &options);
     if (training_has_texts(t)) fit_texts(t, &options);

@@ -210,6 +210,11 @@ static mst_status check_only_output(const training *t) {
 mst_status train_network_check_data(const training *t) {
     MST_TRY(network_inputs_check(t->network, &t->ends, t->data, t->train));
     MST_TRY(train_data_check_labels(t));
+    if (t->num_tokens && t->o->tokenizer && mst_dataset_num_classes(t->train, 0) > t->num_tokens)
+        return MST_FAIL(MST_INVALID,
+                        "'%s': has an embedding of %" PRId64 " tokens, and --tokenizer '%s' has %" PRId64
+                        ": take the network's own tokenizer",
+                        t->network, t->num_tokens, t->o->tokenizer, mst_dataset_num_classes(t->train, 0));
     if (t->num_tokens && mst_dataset_num_classes(t->train, 0) > t->num_tokens)
         return MST_FAIL(MST_INVALID,
                         "'%s': has an embedding of %" PRId64 " tokens, the texts have %" PRId64

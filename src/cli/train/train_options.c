@@ -110,6 +110,9 @@ static const option data_options[] = {
     {"text", OPTION_TEXT, AT(text), "COLUMN", .noted = true,
      .help = "csv: the inputs are the texts of this column, whose words become numbers as Keras' TextVectorization "
              "makes them; other columns but the label's are left out"},
+    {"tokenizer", OPTION_FILE, AT(tokenizer), "PATH", .noted = true,
+     .help = "texts: ids of subwords in place of words: tokenizer.json of Hugging Face, vocab.json with merges.txt, a "
+             "SentencePiece FILE.model, or a folder with one of these; the saved model keeps it"},
     {"max-tokens", OPTION_INTEGER, AT(max_tokens), "N", NULL, 3, 2147483647, .noted = true,
      .help =
          "texts: size of the vocabulary, the most frequent words of the train part; others count as one; of word-ids "

@@ -23,7 +23,7 @@ typedef struct train_options {
     const char *data, *data_dir, *class_names;
     table_options table;
     const char *validation_data, *test_data; /**< NULL: parts of `data` */
-    const char *text;
+    const char *text, *tokenizer;
     int64_t max_tokens, sequence_length;
     int pad; /**< PAD_FRONT or 0 */
     bool raw_columns;

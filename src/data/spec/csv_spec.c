@@ -127,6 +127,7 @@ static mst_status open_test_of_texts(const char *train_path, const char *test_pa
     mst_dataset *train;
     MST_TRY(open_table(train_path, table, options, &train));
     o.schema = with_schema.schema = mst_dataset_schema(train);
+    with_schema.tokenizer = NULL; /* it is in the schema */
     o.drop = o.categories = o.dates = NULL;
     o.num_drop = o.num_categories = o.num_dates = 0;
     const mst_status status = open_table(test_path, &o, &with_schema, out);
@@ -222,7 +223,7 @@ const mst_data_spec mst_data_spec_csv = {
         "a "
         "network with several inputs or outputs, columns by their names: left, or left_0, left_1",
     .suffix = ".csv",
-    .takes = MST_SPEC_TABLE | MST_SPEC_TEXTS | MST_SPEC_NAMES | MST_SPEC_ENCODING,
+    .takes = MST_SPEC_TABLE | MST_SPEC_TEXTS | MST_SPEC_NAMES | MST_SPEC_ENCODING | MST_SPEC_TOKENIZER,
     .has = csv_spec_has,
     .reads_lists = true,
     .validation = csv_spec_validation,

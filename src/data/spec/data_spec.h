@@ -7,15 +7,16 @@
 /** The members of mst_data_options that a kind takes; setting any other is an error. MST_SPEC_TABLE: label, weight,
  *  delimiter, comment, no_header, drop, categories, missing, decimal, thousands, dates and text. MST_SPEC_IMAGE_SIZE
  *  includes channels. MST_SPEC_TEXTS: max_tokens, sequence_length and pad_front. MST_SPEC_NAMES: several inputs or
- *  outputs. MST_SPEC_ENCODING: encoding. schema and unknown_categories need no bit: kinds that do not use them ignore
- *  them. */
+ *  outputs. MST_SPEC_ENCODING: encoding. MST_SPEC_TOKENIZER: tokenizer. schema and unknown_categories need no bit:
+ *  kinds that do not use them ignore them. */
 enum {
     MST_SPEC_SKIP_CORRUPT = 1,
     MST_SPEC_TABLE = 2,
     MST_SPEC_IMAGE_SIZE = 4,
     MST_SPEC_TEXTS = 8,
     MST_SPEC_NAMES = 16,
-    MST_SPEC_ENCODING = 32
+    MST_SPEC_ENCODING = 32,
+    MST_SPEC_TOKENIZER = 64
 };
 
 typedef struct mst_data_spec {

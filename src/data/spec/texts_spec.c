@@ -1,6 +1,7 @@
 /* texts:PATH: text files, whose texts become numbers. PATH is a folder with a folder of files for each class, or with a
  * file for each class, in which lines of % separate texts. If there is a test part, these are in PATH/train and
- * PATH/test. With the schema of a training, PATH may also be a file, which has no labels, or -, standard input. */
+ * PATH/test. With the schema of a training, or a tokenizer, PATH may also be a file, which has no labels, or -,
+ * standard input. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,6 +29,7 @@ static mst_status open_test(const char *train_path, const char *test_path, const
     mst_dataset *train;
     MST_TRY(open_folder(train_path, options, &train));
     o.schema = mst_dataset_schema(train);
+    o.tokenizer = NULL; /* it is in the schema */
     const mst_status status = open_folder(test_path, &o, out);
     mst_dataset_release(train);
     return status;
@@ -76,8 +78,8 @@ static mst_status texts_spec_open_part(const char *path, bool test, const mst_da
     const bool has_train = mst_is_folder(train_path), has_test = mst_is_folder(test_path);
     if (!test) return open_folder(has_train ? train_path : path, options, out);
     const bool has_parts = has_train && has_test;
-    if (options && options->schema && (has_parts || !options->parts_only))
-        return open_folder(has_test ? test_path : path, options, out);
+    const bool is_known = options && (options->schema || (options->tokenizer && options->whole_file));
+    if (is_known && (has_parts || !options->parts_only)) return open_folder(has_test ? test_path : path, options, out);
     if (!has_parts)
         return MST_FAIL(MST_NOT_FOUND, "data: '%s' has no test part: it needs the folders train and test", path);
     return open_test(train_path, test_path, options, out);
@@ -89,7 +91,7 @@ const mst_data_spec mst_data_spec_texts = {
         "text files in a folder for each class, or a file for each class with % lines between texts; or PATH/train, "
         "PATH/val, "
         "PATH/test; to predict, also a file of texts, or - for standard input",
-    .takes = MST_SPEC_TEXTS | MST_SPEC_ENCODING,
+    .takes = MST_SPEC_TEXTS | MST_SPEC_ENCODING | MST_SPEC_TOKENIZER,
     .reads_lists = true,
     .validation = mst_validation_folder,
     .open_with = texts_spec_open_part,

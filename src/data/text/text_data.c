@@ -11,6 +11,7 @@ mst_status mst_text_data_make(const char *path, mst_dataset *texts, const mst_da
         o.pad_front = options->pad_front;
         o.schema = options->schema;
         o.keep_texts = options->keep_texts;
+        o.tokenizer = options->tokenizer;
     }
     const mst_status status = mst_dataset_vectorize_text(texts, &o, out);
     mst_dataset_release(texts);

@@ -5,8 +5,9 @@
 
 #include "base/json_text.h"
 #include "base/no_memory.h"
+#include "tokenizer/tokenizer_text.h"
 
-static const char key[] = "text";
+static const char key[] = "text", tokenizer_key[] = "tokenizer";
 static const char *const standardize_names[] = {"lower_and_strip_punctuation", "lower", "strip_punctuation", "none",
                                                 NULL};                      /* indexed by mst_text_standardize */
 static const char *const split_names[] = {"whitespace", "character", NULL}; /* indexed by mst_text_split */
@@ -43,42 +44,59 @@ static mst_status read_vocabulary(const json_t *list, mst_vocabulary *vocabulary
     return mst_vocabulary_rank(vocabulary, 0, true);
 }
 
-static mst_status read_text_member(const json_t *text, mst_text_options *o, mst_vocabulary *vocabulary) {
-    int standardize, split;
+static mst_status read_text_member(const json_t *text, mst_text_options *o, mst_vocabulary *vocabulary,
+                                   mst_tokenizer **tokenizer) {
+    const json_t *files = json_object_get(text, tokenizer_key);
+    int standardize = 0, split = 0;
     if (!json_is_object(text)) return wrong("it is not of texts");
-    MST_TRY(read_name(text, "standardize", standardize_names, &standardize));
-    MST_TRY(read_name(text, "split", split_names, &split));
+    if (!files) MST_TRY(read_name(text, "standardize", standardize_names, &standardize));
+    if (!files) MST_TRY(read_name(text, "split", split_names, &split));
     o->standardize = (mst_text_standardize)standardize;
     o->split = (mst_text_split)split;
     o->sequence_length = json_integer_value(json_object_get(text, "sequence_length"));
     if (o->sequence_length < 1) return wrong("it has no length of texts");
     o->pad_front = json_is_true(json_object_get(text, "pad_front"));
     o->truncate_front = json_is_true(json_object_get(text, "truncate_front"));
-    return read_vocabulary(json_object_get(text, "vocabulary"), vocabulary);
+    return files ? mst_tokenizer_from_json(files, tokenizer)
+                 : read_vocabulary(json_object_get(text, "vocabulary"), vocabulary);
 }
 
-mst_status mst_text_schema_read(const char *text, mst_text_options *o, mst_vocabulary *vocabulary) {
+mst_status mst_text_schema_read(const char *text, mst_text_options *o, mst_vocabulary *vocabulary,
+                                mst_tokenizer **tokenizer) {
     json_error_t error;
     json_t *json = mst_json_read_string(text, &error);
+    *tokenizer = NULL;
     const mst_status status =
-        json ? read_text_member(json_object_get(json, key), o, vocabulary) : wrong("it is no JSON");
+        json ? read_text_member(json_object_get(json, key), o, vocabulary, tokenizer) : wrong("it is no JSON");
     json_decref(json);
     return status;
 }
 
-mst_status mst_text_schema_write(const char *base, const mst_text_options *o, const mst_vocabulary *vocabulary,
-                                 char **out) {
-    json_error_t error;
-    json_t *json = base ? mst_json_read_string(base, &error)
-                        : json_pack("{s:[{s:s,s:s}]}", "columns", "name", "text", "type", "text");
+/* How texts become tokens, and the tokens; NULL if memory runs out. */
+static json_t *write_words(const mst_text_options *o, const mst_vocabulary *vocabulary) {
     json_t *list = json_array();
     int failed = 0;
     for (int64_t i = MST_TOKEN_FIRST; i < vocabulary->num_names; i++)
         failed |= json_array_append_new(list, json_string(vocabulary->name[i]));
-    json_t *text = json_pack("{s:i,s:s,s:s,s:I,s:b,s:b,s:o}", "component", o->component, "standardize",
-                             standardize_names[o->standardize], "split", split_names[o->split], "sequence_length",
-                             (json_int_t)o->sequence_length, "pad_front", o->pad_front, "truncate_front",
-                             o->truncate_front, "vocabulary", list);
+    json_t *text = json_pack("{s:s,s:s,s:o}", "standardize", standardize_names[o->standardize], "split",
+                             split_names[o->split], "vocabulary", list);
+    if (!failed) return text;
+    json_decref(text);
+    return NULL;
+}
+
+mst_status mst_text_schema_write(const char *base, const mst_text_options *o, const mst_vocabulary *vocabulary,
+                                 const mst_tokenizer *tokenizer, char **out) {
+    json_error_t error;
+    json_t *json = base ? mst_json_read_string(base, &error)
+                        : json_pack("{s:[{s:s,s:s}]}", "columns", "name", "text", "type", "text");
+    json_t *text =
+        tokenizer ? json_pack("{s:o}", tokenizer_key, mst_tokenizer_to_json(tokenizer)) : write_words(o, vocabulary);
+    json_t *sizes =
+        json_pack("{s:i,s:I,s:b,s:b}", "component", o->component, "sequence_length", (json_int_t)o->sequence_length,
+                  "pad_front", o->pad_front, "truncate_front", o->truncate_front);
+    int failed = json_object_update(text, sizes);
+    json_decref(sizes);
     failed |= json_object_set_new(json, key, text);
     *out = failed ? NULL : json_dumps(json, JSON_COMPACT);
     json_decref(json);

@@ -8,6 +8,10 @@
  *  vocabulary, for mst_embedding. mst_dataset_schema has the vocabulary and the options. With it as .schema, other data
  *  become numbers in the same way, for example for predictions with a saved model.
  *
+ *  With .tokenizer the numbers are the ids of a subword tokenizer (muster/tokenizer.h) instead, with the special tokens
+ *  that its file puts around a text. Short texts are padded with its token for padding, else with the one that ends a
+ *  text, else with 0. mst_dataset_num_classes is the largest id plus one. The schema has the whole tokenizer.
+ *
  *  All texts are read now; the result is in memory, 4 bytes for each number. OPTIONS may be NULL. Fails with
  *  MST_INVALID if the component is not strings, the number of rows is not known, a text is not UTF-8 (the message
  *  names the row), or no text has a token. */
@@ -29,8 +33,9 @@ typedef struct mst_text_options {
     bool pad_front;      /**< pad short texts in front, as Keras' pad_sequences does */
     bool truncate_front; /**< remove the beginning of long texts, as Keras' pad_sequences does */
     const char *schema;  /**< mst_dataset_schema of other texts: its vocabulary and options are used; of these options,
-                          *   only .component and .keep_texts count */
+                          *   only .component and .keep_texts count, and .tokenizer must be the same if it is there */
     bool keep_texts;     /**< keeps the texts in memory too, for mst_dataset_relearn */
+    const char *tokenizer; /**< path of a tokenizer, as mst_tokenizer_open takes it; NULL: texts become words */
 } mst_text_options;
 MST_API MST_CHECKED mst_status mst_dataset_vectorize_text(mst_dataset *dataset, const mst_text_options *options,
                                                           mst_dataset **out);
@@ -47,16 +52,18 @@ MST_API MST_CHECKED mst_status mst_dataset_vectorize_text(mst_dataset *dataset, 
 #include "data/text/tokens.h"
 #include "data/transforms/name_files.h"
 #include "data/transforms/relearn.h"
+#include "tokenizer/tokenizer_text.h"
 
 enum { ROWS_AT_ONCE = 256, LEAST_MAX_TOKENS = MST_TOKEN_FIRST + 1 };
 
 typedef struct vectorize {
     mst_text_options o;
     mst_vocabulary vocabulary;
+    mst_tokenizer *tokenizer; /* NULL: texts become words */
     mst_tokens tokens;
     int num_components;
     mst_tensor **component; /* components of the result */
-    int32_t *token;         /* entries of the vocabulary, text after text; -1: not in the vocabulary */
+    int32_t *token; /* entries of the vocabulary, or ids of the tokenizer, text after text; -1: not in the vocabulary */
     int64_t num_tokens, capacity;
     int64_t *end; /* [rows] where each text ends in token */
     int64_t num_rows;
@@ -92,8 +99,20 @@ static mst_status vectorize_check(const mst_dataset *dataset, const mst_text_opt
     return MST_OK;
 }
 
+static mst_status take_ids(vectorize *v, mst_string text) {
+    static const mst_encode_options as_the_file_says = {.add_special = true};
+    mst_token_ids ids = {v->token, v->num_tokens, v->capacity};
+    const mst_status status = mst_tokenizer_encode(v->tokenizer, text.data, text.length, &as_the_file_says, &ids);
+    v->token = ids.id;
+    v->num_tokens = ids.count;
+    v->capacity = ids.capacity;
+    v->end[v->num_rows++] = v->num_tokens;
+    return status;
+}
+
 static mst_status take_text(vectorize *v, mst_string text) {
     mst_string token;
+    if (v->tokenizer) return take_ids(v, text);
     MST_TRY(mst_tokens_begin(&v->tokens, text));
     while (mst_tokens_next(&v->tokens, &token)) {
         MST_TRY(mst_grow(&v->token, sizeof *v->token, v->num_tokens + 1, &v->capacity));
@@ -165,7 +184,7 @@ static mst_status read_all(vectorize *v, mst_dataset *dataset) {
     if (!status) status = read_rows(v, dataset, iterator);
     mst_iterator_destroy(iterator);
     mst_dataset_release(batches);
-    if (status || v->o.schema || v->num_tokens) return status;
+    if (status || v->o.schema || v->tokenizer || v->num_tokens) return status;
     return MST_FAIL(MST_INVALID, "vectorize_text: the texts have no tokens, so there is no vocabulary");
 }
 
@@ -180,21 +199,38 @@ static int64_t longest(const vectorize *v) {
     return most;
 }
 
-static void write_row(const vectorize *v, int64_t row, int32_t *dst) {
+/* The number behind the end of a text. */
+static int32_t padding_of(const vectorize *v) {
+    if (!v->tokenizer) return MST_TOKEN_PADDING;
+    const int64_t padding = mst_tokenizer_special(v->tokenizer, MST_SPECIAL_PADDING);
+    const int64_t end = mst_tokenizer_special(v->tokenizer, MST_SPECIAL_END);
+    return (int32_t)(padding >= 0 ? padding : end >= 0 ? end : 0);
+}
+
+static int32_t number_of_token(const vectorize *v, int32_t token) {
+    if (v->tokenizer) return token;
+    return token < 0 ? MST_TOKEN_UNKNOWN : v->vocabulary.number[token];
+}
+
+static void write_row(const vectorize *v, int64_t row, int32_t padding, int32_t *dst) {
     const int64_t first = row ? v->end[row - 1] : 0, all = v->end[row] - first, length = v->o.sequence_length;
     const int64_t n = all < length ? all : length;
-    const int32_t *from = v->token + first + (v->o.truncate_front ? all - n : 0);
-    if (v->o.pad_front) dst += length - n;
-    for (int64_t i = 0; i < n; i++) dst[i] = from[i] < 0 ? MST_TOKEN_UNKNOWN : v->vocabulary.number[from[i]];
+    const int32_t *from = v->token ? v->token + first + (v->o.truncate_front ? all - n : 0) : NULL;
+    const int64_t before = v->o.pad_front ? length - n : 0;
+    for (int64_t i = 0; i < length; i++) {
+        const bool is_text = i >= before && i - before < n;
+        dst[i] = is_text ? number_of_token(v, from[i - before]) : padding;
+    }
 }
 
 static mst_status write_numbers(vectorize *v) {
     mst_tensor **numbers = &v->component[v->o.component];
-    if (!v->o.schema) MST_TRY(mst_vocabulary_rank(&v->vocabulary, v->o.max_tokens, false));
+    if (!v->o.schema && !v->tokenizer) MST_TRY(mst_vocabulary_rank(&v->vocabulary, v->o.max_tokens, false));
     if (!v->o.sequence_length) v->o.sequence_length = longest(v);
     MST_TRY(mst_tensor_create(MST_I32, MST_SHAPE(v->num_rows, v->o.sequence_length), numbers));
     int32_t *dst = mst_tensor_data(*numbers);
-    for (int64_t r = 0; r < v->num_rows; r++) write_row(v, r, dst + r * v->o.sequence_length);
+    const int32_t padding = padding_of(v);
+    for (int64_t r = 0; r < v->num_rows; r++) write_row(v, r, padding, dst + r * v->o.sequence_length);
     return MST_OK;
 }
 
@@ -203,17 +239,30 @@ static void replace(mst_dataset **dataset, mst_dataset *by) {
     *dataset = by;
 }
 
+/* Gives the numbers of DATASET the names of the tokenizer's tokens; "" where there is no token. */
+static mst_status name_ids(const vectorize *v, mst_dataset *dataset, mst_dataset **out) {
+    const int64_t n = mst_tokenizer_num_ids(v->tokenizer);
+    const char **name = malloc(((size_t)n + 1) * sizeof *name);
+    if (!name) return MST_NO_MEMORY("for a vocabulary of %lld tokens", (long long)n);
+    for (int64_t i = 0; i < n; i++)
+        if (!(name[i] = mst_tokenizer_token(v->tokenizer, i))) name[i] = "";
+    const mst_status status = mst_dataset_name_classes(dataset, v->o.component, name, n, out);
+    free((void *)(uintptr_t)name);
+    return status;
+}
+
 static mst_status name_numbers(const vectorize *v, const mst_dataset *from, mst_dataset **dataset) {
     mst_dataset *made;
     char *schema;
     for (int i = 0; i < v->num_components; i++) {
         int64_t n = v->vocabulary.num_names;
+        const bool has_ids = v->tokenizer && i == v->o.component;
         const char *const *names = i == v->o.component ? v->vocabulary.name : mst_dataset_classes(from, i, &n);
-        if (!names) continue;
-        MST_TRY(mst_dataset_name_classes(*dataset, i, names, n, &made));
+        if (!names && !has_ids) continue;
+        MST_TRY(has_ids ? name_ids(v, *dataset, &made) : mst_dataset_name_classes(*dataset, i, names, n, &made));
         replace(dataset, made);
     }
-    MST_TRY(mst_text_schema_write(mst_dataset_schema(from), &v->o, &v->vocabulary, &schema));
+    MST_TRY(mst_text_schema_write(mst_dataset_schema(from), &v->o, &v->vocabulary, v->tokenizer, &schema));
     MST_TRY(mst_dataset_add_schema(*dataset, schema, &made));
     replace(dataset, made);
     int64_t num_paths;
@@ -224,8 +273,30 @@ static mst_status name_numbers(const vectorize *v, const mst_dataset *from, mst_
     return MST_OK;
 }
 
+/* Opens the tokenizer of the options. It must be that of the schema, if there is one. */
+static mst_status open_tokenizer(vectorize *v) {
+    mst_tokenizer *tokenizer;
+    if (!v->o.tokenizer) return MST_OK;
+    if (v->o.max_tokens && !v->o.schema)
+        return MST_FAIL(MST_INVALID,
+                        "vectorize_text: max_tokens is %lld, and the tokenizer '%s' has as many as it has: "
+                        "leave one of them out",
+                        (long long)v->o.max_tokens, v->o.tokenizer);
+    MST_TRY(mst_tokenizer_open(v->o.tokenizer, &tokenizer));
+    if (!v->o.schema) {
+        v->tokenizer = tokenizer;
+        return MST_OK;
+    }
+    const bool same = v->tokenizer && mst_tokenizer_equal(v->tokenizer, tokenizer);
+    mst_tokenizer_close(tokenizer);
+    return same ? MST_OK
+                : MST_FAIL(MST_INVALID, "vectorize_text: the tokenizer '%s' is not that of the training: leave it out",
+                           v->o.tokenizer);
+}
+
 static mst_status vectorize_make(vectorize *v, mst_dataset *dataset, mst_dataset **out) {
-    if (v->o.schema) MST_TRY(mst_text_schema_read(v->o.schema, &v->o, &v->vocabulary));
+    if (v->o.schema) MST_TRY(mst_text_schema_read(v->o.schema, &v->o, &v->vocabulary, &v->tokenizer));
+    MST_TRY(open_tokenizer(v));
     MST_TRY(vectorize_check(dataset, &v->o));
     v->tokens.standardize = v->o.standardize;
     v->tokens.split = v->o.split;
@@ -245,13 +316,14 @@ typedef struct with_texts {
     mst_dataset base;
     mst_dataset *texts;
     mst_text_options o;
-    char *schema; /* that of `o`; NULL: there is none */
+    char *schema, *tokenizer; /* those of `o`; NULL: there is none */
 } with_texts;
 
 static void with_texts_destroy(mst_dataset *dataset) {
     const with_texts *d = (const with_texts *)dataset;
     mst_dataset_release(d->texts);
     free(d->schema);
+    free(d->tokenizer);
 }
 
 static const mst_dataset_type with_texts_type = {
@@ -270,8 +342,10 @@ static mst_status add_texts(mst_dataset *texts, const mst_text_options *o, mst_d
     d->texts = mst_dataset_retain(texts);
     d->o = *o;
     if (o->schema) d->o.schema = d->schema = strdup(o->schema);
+    if (o->tokenizer) d->o.tokenizer = d->tokenizer = strdup(o->tokenizer);
     replace(numbers, &d->base);
-    return !o->schema || d->schema ? MST_OK : MST_NO_MEMORY("for a schema");
+    const bool copied = (!o->schema || d->schema) && (!o->tokenizer || d->tokenizer);
+    return copied ? MST_OK : MST_NO_MEMORY("for the options of texts");
 }
 
 mst_status mst_dataset_vectorize_text(mst_dataset *dataset, const mst_text_options *options, mst_dataset **out) {
@@ -289,6 +363,7 @@ mst_status mst_dataset_vectorize_text(mst_dataset *dataset, const mst_text_optio
     free(v.end);
     free(v.token);
     mst_tokens_free(&v.tokens);
+    mst_tokenizer_close(v.tokenizer);
     mst_vocabulary_free(&v.vocabulary);
     return status;
 }

@@ -1,6 +1,8 @@
 /* Texts as numbers: tokens and their numbers by the rules of Keras' TextVectorization (compared with it in
  * parity/tokens_test.py), other texts by the vocabulary that a schema has, and errors that name the row. */
+#include "module/module.h"
 #include "muster/data.h"
+#include "support/folder.h"
 #include "support/test.h"
 
 enum { MOST = 64 };
@@ -129,6 +131,63 @@ static void expect_error(mst_dataset *dataset, mst_text_options options, const c
     assert_null(numbers);
 }
 
+/* "the" is one token; other characters than those of the vocabulary are unknown. */
+static const char tiny[] =
+    "{\"model\":{\"type\":\"BPE\",\"unk_token\":\"<unk>\",\"vocab\":{\"t\":1,\"h\":2,\"e\":3,\"he\":4,\"the\":5,\"<unk>"
+    "\":6,"
+    "\"</s>\":9},\"merges\":[\"h e\",\"t he\"]},\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false},"
+    "\"decoder\":{\"type\":\"ByteLevel\"},\"added_tokens\":[{\"id\":9,\"content\":\"</s>\",\"special\":true}%s]}";
+
+static const char *write_tokenizer(const char *name, const char *more) {
+    char text[1024];
+    snprintf(text, sizeof text, tiny, more);
+    return folder_write_text(name, text);
+}
+
+static void a_tokenizer_gives_its_own_ids_and_the_schema_keeps_it(void **state) {
+    (void)state;
+    const char *const texts[] = {"the", "tehxthe", ""}, *const names[] = {"",    "t",     "h", "e", "he",
+                                                                          "the", "<unk>", "",  "",  "</s>"};
+    if (!mst_module_is_here("pcre2")) skip();
+    const char *path = write_tokenizer("a.json", "");
+    mst_dataset *numbers =
+        vectorized(dataset_of(texts, 3), (mst_text_options){.tokenizer = path, .sequence_length = 4});
+    expect_names(numbers, names, 10);
+    expect_numbers(numbers, (const int32_t[]){5, 9, 9, 9, 1, 3, 2, 6, 9, 9, 9, 9}, 3, 4);
+    const char *schema = mst_dataset_schema(numbers);
+    mst_dataset *same = vectorized(dataset_of(texts, 1), (mst_text_options){.schema = schema, .tokenizer = path});
+    expect_numbers(same, (const int32_t[]){5, 9, 9, 9}, 1, 4);
+    mst_dataset_release(same);
+    EXPECT_OK(remove(path) ? MST_IO : MST_OK);
+    same = vectorized(dataset_of(texts + 1, 1), (mst_text_options){.schema = schema, .sequence_length = 9});
+    expect_numbers(same, (const int32_t[]){1, 3, 2, 6}, 1, 4);
+    mst_dataset_release(same);
+    mst_dataset *data = dataset_of(texts, 3);
+    const char *other = write_tokenizer("b.json", ",{\"id\":10,\"content\":\"x\"}");
+    expect_error(data, (mst_text_options){.schema = schema, .tokenizer = other}, "is not that of the training");
+    expect_error(data, (mst_text_options){.max_tokens = 5, .tokenizer = other}, "has as many as it has");
+    expect_error(
+        data,
+        (mst_text_options){.schema = "{\"text\":{\"sequence_length\":4,\"tokenizer\":{\"files\":{\"a\":\"b\"}}}}"},
+        "its tokenizer's file 'a' is damaged");
+    mst_dataset_release(data);
+    mst_dataset_release(numbers);
+}
+
+static void texts_of_ids_are_padded_in_front_where_so_chosen(void **state) {
+    (void)state;
+    const char *const texts[] = {"the", "tehe"};
+    if (!mst_module_is_here("pcre2")) skip();
+    mst_dataset *numbers =
+        vectorized(dataset_of(texts, 2),
+                   (mst_text_options){.tokenizer = write_tokenizer("a.json", ",{\"id\":10,\"content\":\"<pad>\"}"),
+                                      .sequence_length = 2,
+                                      .pad_front = true,
+                                      .truncate_front = true});
+    expect_numbers(numbers, (const int32_t[]){10, 5, 3, 4}, 2, 2);
+    mst_dataset_release(numbers);
+}
+
 static void what_is_wrong_is_told_with_the_row(void **state) {
     (void)state;
     const char *const latin1[] = {"fine", "caf\xe9"}, *const overlong[] = {"\xc0\xaf"}, *const cut[] = {"\xe4\xb8"},
@@ -161,6 +220,8 @@ int main(void) {
         cmocka_unit_test(texts_are_padded_and_cut_in_front_where_so_chosen),
         cmocka_unit_test(characters_and_case_stay_where_so_chosen),
         cmocka_unit_test(other_texts_take_the_vocabulary_of_a_schema),
+        TEST_IN_FOLDER(a_tokenizer_gives_its_own_ids_and_the_schema_keeps_it),
+        TEST_IN_FOLDER(texts_of_ids_are_padded_in_front_where_so_chosen),
         cmocka_unit_test(what_is_wrong_is_told_with_the_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
