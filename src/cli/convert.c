@@ -11,6 +11,7 @@
 #include "cli/column_notes.h"
 #include "cli/command.h"
 #include "cli/convert_network.h"
+#include "cli/convert_tokens.h"
 #include "cli/left_out.h"
 #include "cli/model/network_file.h"
 #include "cli/number_text.h"
@@ -25,6 +26,7 @@ typedef struct convert_options {
     bool gray, overwrite;
     table_options table;
     int compression; /* mst_tfrecord_compression */
+    const char *tokenizer;
 } convert_options;
 
 static const char *const compressions[] = {"none", "gzip", "zlib", NULL}; /* in the order of mst_tfrecord_compression */
@@ -61,6 +63,10 @@ static const option options[] = {
              "cells of a column)"},
     {"dates", OPTION_TEXT, offsetof(convert_options, table.dates), "COLUMN,COLUMN,...",
      .help = "from csv: columns of dates, which become numbers, as in muster train"},
+    {"tokenizer", OPTION_FILE, offsetof(convert_options, tokenizer), "PATH",
+     .help =
+         "to tokens: tokenizer.json, vocab.json with merges.txt, a SentencePiece FILE.model, or a folder with one of "
+         "these"},
     {"overwrite", OPTION_FLAG, offsetof(convert_options, overwrite),
      .help = "files that are there are replaced; a folder of pictures is not"},
     {0}};
@@ -118,6 +124,9 @@ static int convert_run(const command_call *call) {
     if (call->num_positional < 2)
         return command_fail(EXIT_USAGE, "convert: from what to what? write convert fashion-mnist tfrecord:DIR/fm");
     const char *from = call->positional[0], *to = call->positional[1];
+    if (convert_tokens_is(to)) return convert_tokens(from, to, o->tokenizer, o->overwrite);
+    if (o->tokenizer)
+        return command_fail(EXIT_USAGE, "--tokenizer: is for tokens:FILE.u16, FILE.u32 and FILE.npy, not for '%s'", to);
     if (network_file_is(from)) return convert_network(from, to, o->overwrite);
     if (mst_ends_in(from, ".safetensors") || is_checkpoint(from))
         return command_fail(EXIT_FAILED,
@@ -159,8 +168,13 @@ const command command_convert = {
         "of pictures are read class after class. Files are written to the side and renamed when they are whole.\n"
         "A whole model, FILE.keras or FILE.h5, becomes FILE.keras, FILE.h5, FILE.weights.h5, FILE.json, FILE.onnx, "
         "FILE.safetensors or FILE.npz; FILE.onnx, whose operators are no layers of Keras, becomes FILE.onnx, "
-        "FILE.safetensors or FILE.npz; FILE.json, which has no weights, becomes FILE.json.\n \n"
+        "FILE.safetensors or FILE.npz; FILE.json, which has no weights, becomes FILE.json.\n"
+        "With --tokenizer, lines:FILE, one text with its line ends, or texts:PATH, texts with the token that ends a "
+        "text "
+        "behind each, becomes tokens:FILE.u16, FILE.u32 or FILE.npy: ids in 16 or 32 bits, little-endian, one "
+        "stream.\n \n"
         "muster convert fashion-mnist tfrecord:data/fm --shards 10\n"
+        "muster convert lines:book.txt tokens:book.u16 --tokenizer gpt2\n"
         "muster convert old.h5 new.keras",
     .sections = sections,
     .options_size = sizeof(convert_options),

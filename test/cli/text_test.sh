@@ -137,6 +137,23 @@ if [ -e "$(dirname "$muster")/libmuster-pcre2.so" ]; then
     cp "$here/cli/tiny_tokenizer.json" tiny.json
     works network_without_vocabulary_is_made 'subwords.onnx from' convert subwords.keras subwords.onnx
     works subwords_of_a_network_without_vocabulary '^ *0 ' predict --load subwords.onnx --data texts:one.txt --tokenizer tiny.json
+    printf 'the cat at\nthe hat\n' > cat.txt
+    # " the", " ", "c", "at", " a", "t", unknown, and so on
+    works text_becomes_tokens 'cat.u16 from lines:cat.txt: 13 tokens of 58, for 1.46 bytes' \
+        convert lines:cat.txt tokens:cat.u16 --tokenizer tiny.json
+    check tokens_are_ids [ "$(od -An -v -tu2 cat.u16 | tr -s ' \n' ' ')" = " 48 2 5 50 49 22 1 22 47 2 10 50 1 " ]
+    works tokens_in_32_bits ' 13 tokens' convert lines:cat.txt tokens:cat.u32 --tokenizer tiny.json
+    check are_twice_as_long [ "$(wc -c < cat.u32)" -eq $((2 * $(wc -c < cat.u16))) ]
+    works tokens_of_numpy ' 13 tokens' convert lines:cat.txt tokens:cat.npy --tokenizer tiny.json
+    check have_a_header grep -aq "{'descr': '<u2', 'fortran_order': False, 'shape': (13,), }" cat.npy
+    check and_the_same_ids [ "$(tail -c 26 cat.npy | od -An -v -tu2)" = "$(od -An -v -tu2 cat.u16)" ]
+    works texts_end_with_their_token ' tokens of 58' convert texts:folders/train tokens:all.u16 --tokenizer tiny.json
+    check each_of_them [ "$(od -An -v -w2 -tu2 all.u16 | grep -c '^ *0$')" -eq 200 ]
+    fails tokens_that_are_there_are_kept 1 "'cat.u16': is there already" convert lines:cat.txt tokens:cat.u16 --tokenizer tiny.json
+    fails tokens_need_a_tokenizer 2 'say --tokenizer' convert lines:cat.txt tokens:new.u16
+    fails tokens_need_an_ending 1 "'new': must end in .u16" convert lines:cat.txt tokens:new --tokenizer tiny.json
+    fails tokens_are_of_text 1 "'csv:t': tokens are made of lines:FILE" convert csv:t tokens:new.u16 --tokenizer tiny.json
+    fails tokenizer_is_for_tokens 2 'is for tokens:FILE' convert csv:t npz:new.npz --tokenizer tiny.json
     rm tiny.json
     fails tokenizer_that_is_absent_is_told 1 "'tiny.json': " $train --data csv:t --text quote --tokenizer tiny.json
     fails tokenizer_is_of_texts 1 "tokenizer is for texts:PATH" train --data npz:ids.npz --tokenizer tiny.json
