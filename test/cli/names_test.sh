@@ -333,6 +333,8 @@ else
     works files_are_predicted_in_their_order '^photos/0, green.png  dog  ' predict --load pets.npz "photos/2, green.png" "photos/0, green.png"
     check first_file_comes_first [ "$(grep -A 1 '^file ' out | tail -n 1 | cut -c 1-8)" = photos/2 ]
     works predicted_files_are_events '"event":"prediction","file":"photos/2, green.png","class":1,"name":"dog"' predict --load pets.npz --json "photos/2, green.png"
+    run train --data images:pets --image-size 4 --steps 2 --pixels caffe --save caffe.npz
+    works pictures_have_the_range_of_the_training '^photos/2, green.png ' predict --load caffe.npz "photos/2, green.png"
     fails picture_that_is_not_there_is_named 1 "'photos/3.png': No such file" predict --load pets.npz photos/3.png
     works pictures_of_folders_below_are_predicted "^found/dog/0.png  dog  " predict --load pets.npz found
     fails file_that_is_no_picture_is_named 1 "'found.csv': is no picture that is read" predict --load pets.npz found.csv photos

@@ -76,6 +76,7 @@ validation-data|$idx --patience 1|--validation-data idx:data
 validation-split|$idx|--validation-split 0.2
 validation-rows|$idx --validation-split 0.2|--validation-rows last
 raw-pixels|$idx|--raw-pixels
+pixels|$idx|--pixels -1..1
 flip|$idx|--flip
 crop-padding|$idx|--crop-padding 2
 brightness|$idx|--brightness 0.5

@@ -399,6 +399,22 @@ check numbers_to_predict_too grep -q "^warning: 'csv:pixels': the inputs are num
 works pixels_are_divided_again '^test: loss' evaluate --load divided.npz --data idx:data
 run train --data idx:data --hidden-units 4 --steps 5 --raw-pixels --save raw.npz
 works numbers_are_what_raw_pixels_are '^test: loss' evaluate --load raw.npz --data csv:pixels
+works range_of_pixels_is_in_the_first_line ', pixels -1..1' train --data idx:data --hidden-units 4 --steps 5 --pixels -1..1 --save signed.npz
+run evaluate --load signed.npz --data idx:data
+noted=$(grep '^test: loss' out)
+run evaluate --load signed.npz --data idx:data --pixels -1..1
+check range_of_pixels_is_noted [ -n "$noted" -a "$(grep '^test: loss' out)" = "$noted" ]
+run evaluate --load signed.npz --data idx:data --pixels 0..1
+check range_of_pixels_can_be_given [ -n "$noted" -a "$(grep '^test: loss' out)" != "$noted" ]
+works range_of_pixels_is_that_of_the_loaded_training ', pixels -1..1' train --data idx:data --load signed.npz --steps 1
+works range_of_pixels_of_a_loaded_training_can_be_changed ' examples' train --data idx:data --load signed.npz --steps 1 --raw-pixels
+fails numbers_are_no_pixels_of_a_range 1 "--pixels -1..1.*u8 pixels from 0 to 255 are due" evaluate --load signed.npz --data csv:pixels
+fails mode_of_colors_needs_colors 1 "--pixels torch.*must be red, green and blue" train --data idx:data --pixels torch
+fails two_ranges_of_pixels_are_refused 2 "give --pixels or --raw-pixels, not both" train --data idx:data --pixels torch --raw-pixels
+run train --data idx:data --hidden-units 4 --steps 5 --pixels raw --json
+raw=$(value weights_sha256)
+run train --data idx:data --hidden-units 4 --steps 5 --raw-pixels --json
+check raw_pixels_are_pixels_raw [ -n "$raw" -a "$(value weights_sha256)" = "$raw" ]
 
 if ! command -v python3 > /dev/null 2>&1; then
     printf 'skip other_losses: python3 writes their data\n'

@@ -119,7 +119,7 @@ static mst_status try_model(const doctor_options *o, mst_dataset **data, trial *
     mst_dataset *some;
     objective list[MAX_ENDS] = {{.component = 0}};
     for (int i = 0; i < (t->network ? t->ends.num_inputs : 1); i++)
-        MST_TRY(scale_inputs(false, i, t->network ? &t->ends.input[i] : NULL, data));
+        MST_TRY(scale_inputs(PIXELS_UNIT, i, t->network ? &t->ends.input[i] : NULL, data));
     MST_TRY(choose(o, t, *data, list));
     print_layers(o, *data, list->outputs, t);
     MST_TRY(mst_dataset_take(*data, t->rows, &some));

@@ -74,6 +74,7 @@ mst_status model_note_write(const model_note *note, mst_store *store) {
     if (note->from_probabilities) json_add(&json, "", "from_probabilities", json_true());
     if (note->image_size) json_add(&json, "", "image_size", json_integer(note->image_size));
     if (note->raw_pixels) json_add(&json, "", "raw_pixels", json_true());
+    add_text(&json, "pixels", note->pixels);
     add_divided(&json, note->divides_pixels);
     if (note->encodes_columns) json_add(&json, "", "encodes_columns", json_true());
     if (note->options) json_add(&json, "", "options", json_incref(note->options));
@@ -130,6 +131,7 @@ mst_status model_note_read(mst_store *store, model_note *out) {
     out->encodes_columns = json_is_true(json_object_get(out->json, "encodes_columns"));
     const json_t *divided = json_object_get(out->json, "divides_pixels");
     for (size_t i = 0; i < MST_MAX_TARGETS; i++) out->divides_pixels[i] = json_is_true(json_array_get(divided, i));
+    out->pixels = json_string_value(json_object_get(out->json, "pixels"));
     out->raw_pixels = json_is_true(json_object_get(out->json, "raw_pixels"));
     out->options = json_object_get(out->json, "options");
     MST_TRY(read_names(json_object_get(out->json, "classes"), &out->names));

@@ -30,7 +30,8 @@ typedef struct model_note {
     const char *schema;      /**< mst_dataset_schema of the train part */
     const char *const *classes;
     int64_t image_size;
-    bool raw_pixels;                      /**< the option --raw-pixels was given */
+    bool raw_pixels;                      /**< u8 inputs stay 0 to 255 */
+    const char *pixels;                   /**< "-1..1", "torch" or "caffe", as of --pixels; NULL: none of these */
     bool divides_pixels[MST_MAX_TARGETS]; /**< of each input: it was u8, and was divided by 255 */
     bool encodes_columns;                 /**< the model begins with the layers of a table's columns */
     json_t *options;                      /**< noted_options */

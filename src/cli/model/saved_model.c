@@ -98,9 +98,9 @@ const option saved_model_options[] = {
      .help = "images, tfds, tfrecord: pictures are resized to N x N pixels (default: as in training, else what the "
              "network takes)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
-    {"raw-pixels", OPTION_FLAG, AT(raw_pixels),
-     .help = "u8 inputs stay 0 to 255; else they are divided by 255, unless the network begins with a Rescaling "
-             "(default: as in training)"},
+    {"pixels", OPTION_CHOICE, AT(pixels), .initial = "0..1", .choices = pixels_choices,
+     .help = "the range of u8 inputs, as of muster train (default: as in training)"},
+    {"raw-pixels", OPTION_FLAG, AT(raw_pixels), .help = "the same as --pixels raw", .excludes = "pixels"},
     {"batch-size", OPTION_INTEGER, AT(batch_size), "N", "1000", 1, 1e9, .help = "examples of a step"},
     {"devices", OPTION_TEXT, AT(devices), "SPEC",
      .help = "as of muster train (default: gpu:1 or tpu:1 if MUSTER_PJRT_PLUGIN names such a plugin, else cpu)"},
@@ -436,16 +436,23 @@ static mst_status open_spec(const saved_options *o, const option_list *list, con
     return status;
 }
 
-static mst_status scale_all_inputs(bool raw, const network_ends *ends, saved_model *out) {
-    if (!out->model) return scale_inputs(raw, 0, NULL, &out->data);
-    for (int i = 0; i < ends->num_inputs; i++) MST_TRY(scale_inputs(raw, i, &ends->input[i], &out->data));
+/* The options --pixels and --raw-pixels, or if neither is given what is noted. */
+static int pixels_of(const saved_options *o, const option_list *list, const model_note *note) {
+    if (option_given(list, "raw-pixels")) return o->raw_pixels ? PIXELS_RAW : PIXELS_UNIT;
+    if (option_given(list, "pixels")) return o->pixels;
+    return note->raw_pixels ? PIXELS_RAW : pixels_from_name(note->pixels);
+}
+
+static mst_status scale_all_inputs(int pixels, const network_ends *ends, saved_model *out) {
+    if (!out->model) return scale_inputs(pixels, 0, NULL, &out->data);
+    for (int i = 0; i < ends->num_inputs; i++) MST_TRY(scale_inputs(pixels, i, &ends->input[i], &out->data));
     return MST_OK;
 }
 
 /* Opens the data or the pictures, and scales the inputs. SNAPSHOT is that of a file without a network, else NULL. */
 static mst_status open_data(const saved_options *o, const option_list *list, const mst_snapshot *snapshot,
                             saved_model *out) {
-    const bool raw = option_given(list, "raw-pixels") ? o->raw_pixels : out->note.raw_pixels;
+    const int pixels = pixels_of(o, list, &out->note);
     int64_t num_paths;
     network_ends ends;
     if (out->model) MST_TRY(network_ends_of_any(path_of(o), out->model, &ends));
@@ -455,7 +462,7 @@ static mst_status open_data(const saved_options *o, const option_list *list, con
     if (!o->num_pictures && mst_dataset_file_paths(out->data, &num_paths)) out->files = out->data;
     for (int i = 0; i < num_inputs && o->data && o->data != out->note.data; i++)
         if (out->note.divides_pixels[i]) MST_TRY(scale_inputs_warn(o->data, i, out->data));
-    return scale_all_inputs(raw, &ends, out);
+    return scale_all_inputs(pixels, &ends, out);
 }
 
 /* Chooses the names of the classes of a model with one output: those of --class-names, else those noted in the file,

@@ -15,7 +15,7 @@
 typedef struct saved_options {
     const char *checkpoint_dir, *load;
     bool use_ema;
-    /** If loss, data, image_size or raw_pixels is not given, the value noted in the file is used. */
+    /** If loss, data, image_size, pixels or raw_pixels is not given, the value noted in the file is used. */
     const char *loss, *loss_weights;
     int activation;           /**< mst_activation; if not given, as noted in the file */
     const char *metrics;      /**< NULL: not given, as noted in the file */
@@ -27,6 +27,7 @@ typedef struct saved_options {
     table_options table;   /**< without `drop`: the schema tells the columns */
     int64_t image_size;
     bool raw_pixels;
+    int pixels; /**< PIXELS_UNIT, ... */
     int64_t batch_size;
     const char *devices;
     const char *precision; /**< NULL: not given, as noted in the file */

@@ -1,21 +1,44 @@
 #include "cli/model/scale_inputs.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "cli/command.h"
 
-bool scale_inputs_divides(bool raw_pixels, mst_dtype dtype, const network_input *input) {
-    return dtype == MST_U8 && !raw_pixels && !(input && input->is_rescaled);
+const char *const pixels_choices[] = {"0..1", "-1..1", "torch", "caffe", "raw", NULL};
+
+int pixels_from_name(const char *name) {
+    int i = 0;
+    while (name && pixels_choices[i] && strcmp(name, pixels_choices[i]) != 0) i++;
+    return name && pixels_choices[i] ? i : PIXELS_UNIT;
 }
 
-mst_status scale_inputs(bool raw_pixels, int component, const network_input *input, mst_dataset **dataset) {
+bool scale_inputs_divides(int pixels, mst_dtype dtype, const network_input *input) {
+    return dtype == MST_U8 && pixels == PIXELS_UNIT && !(input && input->is_rescaled);
+}
+
+/* One of Keras' modes. */
+static mst_status preprocess(int pixels, int component, mst_dataset **dataset) {
+    static const mst_pixels mode[] = {
+        [PIXELS_TF] = MST_PIXELS_TF, [PIXELS_TORCH] = MST_PIXELS_TORCH, [PIXELS_CAFFE] = MST_PIXELS_CAFFE};
+    mst_dataset *made;
+    if (mst_dataset_preprocess_input(*dataset, component, mode[pixels], &made))
+        return mst_error_prefix("--pixels %s", pixels_choices[pixels]);
+    mst_dataset_release(*dataset);
+    *dataset = made;
+    return MST_OK;
+}
+
+mst_status scale_inputs(int pixels, int component, const network_input *input, mst_dataset **dataset) {
     const mst_spec inputs = mst_dataset_spec(*dataset, component);
     const bool is_count = input && (input->is_tokens || (input->dtype && !mst_dtype_is_float(input->dtype)));
+    if (pixels != PIXELS_UNIT && pixels != PIXELS_RAW && (inputs.dtype == MST_U8 || component == 0))
+        return preprocess(pixels, component, dataset);
     /* numbers in f32 stay as they are, and so do tokens, which are the only inputs with classes */
     if (inputs.dtype == MST_F32 || mst_dataset_num_classes(*dataset, component)) return MST_OK;
     if (is_count && !mst_dtype_is_float(inputs.dtype)) return MST_OK; /* the model's input casts it */
     mst_dataset *scaled;
-    const double factor = scale_inputs_divides(raw_pixels, inputs.dtype, input) ? 1.0 / 255 : 1;
+    const double factor = scale_inputs_divides(pixels, inputs.dtype, input) ? 1.0 / 255 : 1;
     MST_TRY(mst_dataset_scale(*dataset, component, MST_F32, factor, &scaled));
     mst_dataset_release(*dataset);
     *dataset = scaled;

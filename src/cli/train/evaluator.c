@@ -200,6 +200,7 @@ static saved_options options_of(const training *t) {
                            .name_map = o->name_map,
                            .image_size = o->image_size,
                            .raw_pixels = o->raw_pixels,
+                           .pixels = o->pixels,
                            .batch_size = EVALUATION_ROWS,
                            .devices = o->devices ? o->devices : "cpu",
                            .precision = option_given(t->list, "precision") ? o->precision : NULL,

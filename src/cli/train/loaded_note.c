@@ -1,12 +1,14 @@
 #include "cli/train/loaded_note.h"
 
+#include <string.h>
+
 #include "cli/spec_kind.h"
 
 /* How data is read. Data of the same kind as in the noted training takes the options that were given there. */
 static const char *const of_data[] = {
     "label",      "sample-weight",   "delimiter", "comment",    "no-header", "encoding",
     "drop",       "categories",      "decimal",   "thousands",  "dates",     "text",
-    "max-tokens", "sequence-length", "pad",       "raw-pixels", NULL,
+    "max-tokens", "sequence-length", "pad",       "raw-pixels", "pixels",    NULL,
 };
 
 /* Which layers there are, among them those of the columns of a table. */
@@ -14,11 +16,18 @@ static const char *const of_layers[] = {
     "missing", "raw-columns", "embed-above", "model", "hidden-units", "activation", "classes", "loss", NULL,
 };
 
+/* Whether NAME, or another name for the same, was given. */
+static bool is_given(const option_list *list, const char *name) {
+    const bool pixels = strcmp(name, "pixels") == 0 || strcmp(name, "raw-pixels") == 0;
+    if (pixels) return option_given(list, "pixels") || option_given(list, "raw-pixels");
+    return option_given(list, name);
+}
+
 /* Sets the options of NAMES that were not given to the values in NOTE. */
 static mst_status take_options(const model_note *note, const char *const *names, option_list *list, train_options *o) {
     for (int i = 0; names[i]; i++) {
         const char *text = model_note_option(note, names[i]);
-        if (text && !option_given(list, names[i])) MST_TRY(options_set(list, names[i], text, 0, o));
+        if (text && !is_given(list, names[i])) MST_TRY(options_set(list, names[i], text, 0, o));
     }
     return MST_OK;
 }

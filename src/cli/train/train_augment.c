@@ -4,8 +4,17 @@
 
 #include "cli/command.h"
 #include "cli/model/scale_inputs.h"
+#include "cli/train/train_data.h"
 
-enum { LEVELS = 255 };
+/* How much of --brightness, which is given for pixels from 0 to 1, the range of the inputs is. */
+static double range_of(const training *t) {
+    static const double LEVELS = 255, DEVIATION = 0.226; /* of torch, the mean of the channels */
+    const network_input *input = t->network ? &t->ends.input[0] : NULL;
+    const mst_dtype stored = t->stored_inputs[0];
+    const int pixels = train_data_pixels(t);
+    if (stored != MST_U8 || scale_inputs_divides(pixels, stored, input)) return 1;
+    return pixels == PIXELS_TF ? 2 : pixels == PIXELS_TORCH ? 1 / DEVIATION : LEVELS;
+}
 
 /* Adds one more transform to t->train if OPTION asks for it, that is if WANTED. CALL makes it, as `made`. */
 #define ADD(option, wanted, call)                                   \
@@ -70,10 +79,6 @@ static int add_affine(training *t, int component) {
 int train_augment(training *t) {
     const train_options *o = t->o;
     const mst_shape shape = mst_dataset_spec(t->train, 0).shape;
-    /* --brightness is given for pixels from 0 to 1 */
-    const network_input *input = t->network ? &t->ends.input[0] : NULL;
-    const mst_dtype stored = t->stored_inputs[0];
-    const double most = stored == MST_U8 && !scale_inputs_divides(o->raw_pixels, stored, input) ? LEVELS : 1;
     const int labels = kind_of_labels(t->train, shape);
     if (moving_option(o) && labels == UNKNOWN) return refuse_labels(t, shape);
     for (int i = 0; i <= (labels == PICTURES); i++) {
@@ -83,7 +88,7 @@ int train_augment(training *t) {
         if (add_affine(t, i)) return EXIT_FAILED;
     }
     ADD("brightness", o->brightness > 0,
-        mst_dataset_random_brightness(t->train, 0, o->brightness * most, o->seed, &made));
+        mst_dataset_random_brightness(t->train, 0, o->brightness * range_of(t), o->seed, &made));
     ADD("contrast", o->contrast > 0,
         mst_dataset_random_contrast(t->train, 0, 1 - o->contrast, 1 + o->contrast, o->seed, &made));
     return EXIT_DONE;

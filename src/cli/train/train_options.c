@@ -12,6 +12,7 @@
 #include "cli/model/network_file.h"
 #include "cli/model/objective.h"
 #include "cli/model/objective_metrics.h"
+#include "cli/model/scale_inputs.h"
 #include "cli/precision.h"
 #include "plan/passes.h"
 
@@ -154,8 +155,12 @@ static const option data_options[] = {
      .help = "k-fold cross validation: each of K parts of the training data, drawn by --seed, of each class its share, "
              "is kept out in turn, and a new model is trained on the others; shows the mean and the standard deviation "
              "of the K results; no model is kept"},
-    {"raw-pixels", OPTION_FLAG, AT(raw_pixels), .noted = true,
-     .help = "u8 inputs stay 0 to 255; else they are divided by 255, unless the network begins with a Rescaling"},
+    {"pixels", OPTION_CHOICE, AT(pixels), .initial = "0..1", .choices = pixels_choices, .noted = true,
+     .help =
+         "what becomes of u8 inputs: 0..1: divided by 255, unless the network begins with a Rescaling; -1..1, torch, "
+         "caffe: as by the modes tf, torch and caffe of Keras' preprocess_input; raw: they stay 0 to 255"},
+    {"raw-pixels", OPTION_FLAG, AT(raw_pixels), .noted = true, .help = "the same as --pixels raw",
+     .excludes = "pixels"},
     {"flip", OPTION_FLAG, AT(flip), .noted = true,
      .help = "pictures, and labels that are pictures: a random half of them is mirrored left to right, another half in "
              "each epoch"},
