@@ -207,18 +207,20 @@ static double weight_at(const resize *r, double x) {
 /* Adds the weights of element I of the result to its column in WEIGHTS, [in, out]. */
 static void add_weights(const resize *r, const axis *a, int64_t i, double *weights) {
     const double squeeze = r->antialias && a->scale < 1 ? a->scale : 1, place = source_place(r, a, i);
-    const double reach = (r->kernel == LINEAR ? 1 : 2) / squeeze, last = floor(place + reach);
+    const double reach = (r->kernel == LINEAR ? 1 : 2) / squeeze;
+    const int64_t first = (int64_t)ceil(place - reach), last = (int64_t)floor(place + reach);
     double sum = 0;
-    for (double k = ceil(place - reach); k <= last; k++)
-        if (!r->excludes || (k >= 0 && k < (double)a->in)) sum += weight_at(r, (k - place) * squeeze);
-    for (double k = ceil(place - reach); k <= last && sum != 0; k++)
-        if (!r->excludes || (k >= 0 && k < (double)a->in))
-            weights[(int64_t)within(k, a->in) * a->out + i] += weight_at(r, (k - place) * squeeze) / sum;
+    for (int64_t k = first; k <= last; k++)
+        if (!r->excludes || (k >= 0 && k < a->in)) sum += weight_at(r, ((double)k - place) * squeeze);
+    for (int64_t k = first; k <= last && sum != 0; k++)
+        if (!r->excludes || (k >= 0 && k < a->in))
+            weights[(int64_t)within((double)k, a->in) * a->out + i] +=
+                weight_at(r, ((double)k - place) * squeeze) / sum;
 }
 
 static bool is_outside(const resize *r, const axis *a, int64_t i) {
     const double place = source_place(r, a, i);
-    return r->way == CROP && (place < 0 || place > (double)(a->in - 1));
+    return r->way == CROP && !(place >= 0 && place <= (double)(a->in - 1)); /* also where it is no number */
 }
 
 /* ---- along one axis ---- */
