@@ -11,7 +11,7 @@ static double range_of(const training *t) {
     static const double LEVELS = 255, DEVIATION = 0.226; /* of torch, the mean of the channels */
     const network_input *input = t->network ? &t->ends.input[0] : NULL;
     const mst_dtype stored = t->stored_inputs[0];
-    const int pixels = train_data_pixels(t);
+    const int pixels = training_pixels(t);
     if (stored != MST_U8 || scale_inputs_divides(pixels, stored, input)) return 1;
     return pixels == PIXELS_TF ? 2 : pixels == PIXELS_TORCH ? 1 / DEVIATION : LEVELS;
 }

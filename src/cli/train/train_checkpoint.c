@@ -217,12 +217,12 @@ static mst_status write_note(const training *t) {
                        .encodes_columns = t->table.num_columns > 0,
                        .classes = classes ? t->objective->names : NULL,
                        .image_size = t->o->image_size,
-                       .raw_pixels = train_data_pixels(t) == PIXELS_RAW,
+                       .raw_pixels = training_pixels(t) == PIXELS_RAW,
                        .options = options};
-    if (!note.raw_pixels && train_data_pixels(t) != PIXELS_UNIT) note.pixels = pixels_choices[train_data_pixels(t)];
+    if (!note.raw_pixels && training_pixels(t) != PIXELS_UNIT) note.pixels = pixels_choices[training_pixels(t)];
     for (int i = 0; i < training_num_inputs(t); i++)
         note.divides_pixels[i] =
-            scale_inputs_divides(train_data_pixels(t), t->stored_inputs[i], t->network ? &t->ends.input[i] : NULL);
+            scale_inputs_divides(training_pixels(t), t->stored_inputs[i], t->network ? &t->ends.input[i] : NULL);
     if (!status) status = model_note_write(&note, mst_model_store(t->model));
     free(network);
     json_decref(options);

@@ -30,10 +30,6 @@ int64_t train_total_steps(const training *t) {
     return steps;
 }
 
-int train_data_pixels(const training *t) {
-    return t->o->raw_pixels ? PIXELS_RAW : t->o->pixels;
-}
-
 mst_status train_data_check_labels(const training *t) {
     if (mst_dataset_num_components(t->train) > training_num_inputs(t)) return MST_OK;
     return MST_FAIL(MST_INVALID,
@@ -55,7 +51,7 @@ static int check_stored_inputs(training *t, const char *spec, const char *part, 
 
 static mst_status scale_all_inputs(const training *t, mst_dataset **dataset) {
     for (int i = 0; i < training_num_inputs(t); i++)
-        MST_TRY(scale_inputs(train_data_pixels(t), i, t->network ? &t->ends.input[i] : NULL, dataset));
+        MST_TRY(scale_inputs(training_pixels(t), i, t->network ? &t->ends.input[i] : NULL, dataset));
     return MST_OK;
 }
 

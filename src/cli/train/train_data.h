@@ -4,8 +4,6 @@
 
 #include "cli/train/training.h"
 
-/** What becomes of u8 inputs, by --pixels and --raw-pixels: PIXELS_UNIT, ... (cli/model/scale_inputs.h). */
-int train_data_pixels(const training *t);
 /** MST_INVALID if the data has inputs but no labels. */
 MST_CHECKED mst_status train_data_check_labels(const training *t);
 /** The number of updates; -1: not known. */

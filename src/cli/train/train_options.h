@@ -33,7 +33,7 @@ typedef struct train_options {
     int validation_rows; /**< VALIDATION_ROWS_LAST or 0 */
     int64_t skip_corrupt, image_size;
     bool raw_pixels, shuffle, flip;
-    int pixels; /**< PIXELS_UNIT, ..., which train_data_pixels reads */
+    int pixels; /**< PIXELS_UNIT, ..., which training_pixels reads */
     int64_t crop_padding;
     double brightness, contrast, rotation, zoom, translation;
     int fill_mode;     /**< mst_fill_mode */

@@ -1,5 +1,6 @@
 #include "cli/train/training.h"
 
+#include "cli/model/scale_inputs.h"
 #include "muster/dataset.h"
 
 bool training_has_texts(const training *t) {
@@ -8,4 +9,8 @@ bool training_has_texts(const training *t) {
 
 int training_num_inputs(const training *t) {
     return t->network ? t->ends.num_inputs : 1;
+}
+
+int training_pixels(const training *t) {
+    return t->o->raw_pixels ? PIXELS_RAW : t->o->pixels;
 }

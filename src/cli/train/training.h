@@ -87,5 +87,7 @@ typedef struct training {
 bool training_has_texts(const training *t);
 /** The number of components of the data that are inputs. The components after them are labels. */
 int training_num_inputs(const training *t);
+/** What becomes of u8 inputs, by --pixels and --raw-pixels: PIXELS_UNIT, ... (cli/model/scale_inputs.h). */
+int training_pixels(const training *t);
 
 #endif
