@@ -409,11 +409,17 @@ static mst_status forget(option_list *list, option_entry *entry, void *values) {
     return entry->option.initial ? set_entry(list, entry, entry->option.initial, values) : MST_OK;
 }
 
+/* Whether ENTRY was given, and as something that another option may contradict: a flag that is false says nothing. */
+static bool is_chosen(const option_entry *entry, const void *values) {
+    const bool is_flag = entry->option.type == OPTION_FLAG;
+    return entry->given && !(is_flag && !*(const bool *)((const char *)values + entry->option.offset));
+}
+
 mst_status options_exclude(option_list *list, void *values) {
     for (int i = 0; i < list->count; i++) {
         option_entry *entry = &list->entry[i];
         option_entry *other = entry->option.excludes ? option_list_find(list, entry->option.excludes) : NULL;
-        if (!other || !entry->given || !other->given) continue;
+        if (!other || !is_chosen(entry, values) || !is_chosen(other, values)) continue;
         if (entry->from_file == other->from_file)
             return MST_FAIL(MST_INVALID, "give --%s or --%s, not both", other->option.name, entry->option.name);
         MST_TRY(forget(list, entry->from_file ? entry : other, values));

@@ -66,7 +66,7 @@ static const mst_example random_uniform_like_examples[] = {
 
 const mst_op mst_op_random_uniform_like = {
     .name = "random_uniform_like",
-    .tf_form = "RandomUniform(Shape($0; out_type=i32); T=i32 dtype=t0 seed=0 seed2=seed)",
+    .tf_form = ">RandomUniform(Shape($0; out_type=i32); T=i32 dtype=t0 seed=0 seed2=seed)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
