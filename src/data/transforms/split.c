@@ -392,7 +392,7 @@ mst_status mst_dataset_split(mst_dataset *dataset, const mst_split_options *opti
     const int64_t n = dataset->cardinality, folds = options->num_folds;
     const int64_t kept = folds ? n - (n - options->fold + folds - 1) / folds /* without the fold */
                                : (int64_t)((double)n * (1 - options->fraction));
-    if (kept < 1 || kept >= n)
+    if (n < 2 || kept < 1 || kept >= n)
         return MST_FAIL(MST_INVALID, "split: %g of %lld rows leaves a part without rows", options->fraction,
                         (long long)n);
     division d = {.options = options, .num_rows = n, .num_second = n - kept};

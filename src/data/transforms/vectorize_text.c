@@ -218,7 +218,7 @@ static void write_row(const vectorize *v, int64_t row, int32_t padding, int32_t 
     const int32_t *from = v->token ? v->token + first + (v->o.truncate_front ? all - n : 0) : NULL;
     const int64_t before = v->o.pad_front ? length - n : 0;
     for (int64_t i = 0; i < length; i++) {
-        const bool is_text = i >= before && i - before < n;
+        const bool is_text = from && i >= before && i - before < n;
         dst[i] = is_text ? number_of_token(v, from[i - before]) : padding;
     }
 }
