@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "model_file/onnx/onnx_limit.h"
 #include "muster/model_file.h"
 
 static void read_input(const uint8_t *data, size_t size) {
@@ -14,4 +15,4 @@ static void read_input(const uint8_t *data, size_t size) {
     mst_graph_destroy(graph);
 }
 
-FUZZ(read_input, 512, 1 << 20)
+FUZZ(read_input, 512, MST_ONNX_ROOM_OF_WEIGHTS + (1 << 20))

@@ -3,6 +3,7 @@
  *
  *     depends on an input        each: 128 MiB + 1024 x (bytes of the file + bytes of one example)
  *     depends on none (constant)  all: 128 MiB +   64 x  bytes of the file
+ *     of these, what is computed while the file is read: 32 MiB
  *
  * A size that is known only in a run, such as the number of examples, counts as 1 here. The plan of the run knows it
  * and checks the memory of the machine. Tensors that are stored in the file do not count. */
@@ -99,4 +100,16 @@ mst_status mst_onnx_limit_check(const mst_onnx_call *c) {
     for (; r->num_checked < r->graph->num_nodes; r->num_checked++)
         MST_TRY(check_node(c, r->graph->node[r->num_checked]));
     return MST_OK;
+}
+
+mst_status mst_onnx_limit_weights(mst_onnx_reader *reader, int64_t bytes) {
+    char size[MST_BYTES_TEXT], most[MST_BYTES_TEXT];
+    reader->weight_bytes = plus(reader->weight_bytes, bytes);
+    if (reader->weight_bytes <= MST_ONNX_ROOM_OF_WEIGHTS) return MST_OK;
+    mst_bytes_print(reader->weight_bytes, size, sizeof size);
+    mst_bytes_print(MST_ONNX_ROOM_OF_WEIGHTS, most, sizeof most);
+    return MST_FAIL(MST_INVALID,
+                    "the weights of this Resize, with those before it, take %s, more than the %s that they "
+                    "may have: check its sizes",
+                    size, most);
 }

@@ -69,6 +69,7 @@ typedef struct mst_onnx_reader {
     int64_t depends_capacity;
     int64_t most_value, most_constants; /**< limits in bytes: of one value, of all constants that nodes compute */
     int64_t constant_bytes;             /**< bytes of these constants so far */
+    int64_t weight_bytes;               /**< bytes of constants that were computed while the file was read */
 } mst_onnx_reader;
 
 /** Makes the nodes of the reader's file in its graph. INPUT has a value for each input of the file that is not an

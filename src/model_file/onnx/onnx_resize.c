@@ -2,7 +2,7 @@
  * the other: by a gather for the nearest elements, and by a product with a matrix [in, out] of weights for all else. */
 #include <math.h>
 
-#include "base/byte_count.h"
+#include "model_file/onnx/onnx_limit.h"
 #include "model_file/onnx/onnx_read.h"
 #include "muster/ops.h"
 
@@ -225,17 +225,6 @@ static bool is_outside(const resize *r, const axis *a, int64_t i) {
 
 /* ---- along one axis ---- */
 
-/* Counts BYTES of a constant, as the nodes of the graph are counted (onnx_limit.h). */
-static mst_status count_bytes(mst_onnx_reader *reader, int64_t bytes) {
-    char size[MST_BYTES_TEXT];
-    mst_bytes_print(bytes, size, sizeof size);
-    if (__builtin_add_overflow(reader->constant_bytes, bytes, &reader->constant_bytes) ||
-        reader->constant_bytes > reader->most_constants)
-        return MST_FAIL(MST_INVALID, "its weights take %s, which is too much for a file of this size: check its sizes",
-                        size);
-    return MST_OK;
-}
-
 /* Elements that lie outside of the region of a crop become the value for that. AT is the axis in X. */
 static mst_status fill_outside(const resize *r, const axis *a, int at, mst_value *x) {
     mst_graph *graph = mst_value_graph(*x);
@@ -294,7 +283,7 @@ static mst_status resize_axes(mst_onnx_call *c, const resize *r) {
         if (__builtin_mul_overflow(a->out, r->kernel == NEAREST ? 1 : a->in, &bytes) ||
             __builtin_mul_overflow(bytes, (int64_t)sizeof(double), &bytes))
             bytes = INT64_MAX;
-        MST_TRY(count_bytes(c->reader, bytes));
+        MST_TRY(mst_onnx_limit_weights(c->reader, bytes));
         MST_TRY((r->kernel == NEAREST ? take_nearest : multiply)(r, a, at, &x));
         if (r->way == CROP) MST_TRY(fill_outside(r, a, at, &x));
         MST_TRY(mst_graph_check(c->reader->graph));
