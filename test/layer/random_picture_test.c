@@ -19,7 +19,10 @@ static mst_model *new_model(void) {
 static mst_tensor *shown(mst_model *model, int64_t n, bool training) {
     mst_graph *g = engine_graph();
     mst_tensor *x = engine_tensor(MST_F32, MST_SHAPE(n, HEIGHT, WIDTH, 1), NULL);
-    for (int64_t i = 0; i < n * PIXELS; i++) mst_tensor_set(x, i, picture[i % PIXELS] + 100 * (double)(i / PIXELS));
+    for (int64_t i = 0; i < n * PIXELS; i++) {
+        const int64_t before = i / PIXELS; /* pictures */
+        mst_tensor_set(x, i, picture[i % PIXELS] + 100 * (double)before);
+    }
     const mst_value fed = mst_placeholder(g, MST_F32, MST_SHAPE(-1, HEIGHT, WIDTH, 1));
     const mst_value y = mst_model_call(model, fed, training);
     EXPECT_OK(mst_graph_check(g));
