@@ -25,6 +25,13 @@ awk 'BEGIN { print "n;m;class"; for (i = 0; i < 80; i++)
     printf "%d,25;1.%d0;%s\n", i, 1 + i % 8, i % 3 ? "yes" : "no" }' > comma.csv
 awk 'BEGIN { print "n,day,class"; for (i = 0; i < 80; i++)
     printf "%d,2024-01-%02d,%s\n", i, 1 + i % 28, i % 3 ? "yes" : "no" }' > dates.csv
+for folder in letters pairs; do
+    mkdir $folder
+    awk 'BEGIN { printf "{\"\\u0120\": 0, \"th\": 1"; for (i = 0; i < 36; i++)
+        printf ", \"%s\": %d", substr("abcdefghijklmnopqrstuvwxyz0123456789", i + 1, 1), i + 2; print "}" }' > $folder/vocab.json
+    echo '#version: 0.2' > $folder/merges.txt
+done
+echo 't h' >> pairs/merges.txt
 layer() { printf '{"class_name": "%s", "config": {"name": "%s"%s}}' "$1" "$2" "$3"; }
 {
     printf '{"class_name": "Sequential", "config": {"name": "net", "layers": ['
@@ -48,6 +55,7 @@ activation|$idx|--activation tanh
 classes|$idx|--classes 9
 loss|--data csv:numbers.csv --hidden-units 8 --loss mse|--loss huber
 metrics|$idx|--metrics top_k_accuracy
+ignore-class|$idx|--ignore-class 3
 class-weight|$idx --class-weight 1,1,1,1,1,1,1,2|--class-weight 1,1,1,1,1,1,1,3
 class-weight|$idx|--class-weight balanced
 decimal|--data csv:comma.csv --delimiter ; --hidden-units 8|--decimal , --drop m
@@ -68,6 +76,7 @@ text|$text|--text class --label text
 max-tokens|$text|--max-tokens 9
 sequence-length|$text|--sequence-length 20
 pad|$text|--pad front
+tokenizer|$text --tokenizer letters|--tokenizer pairs
 raw-columns|$csv|--raw-columns
 embed-above|$csv|--embed-above 2 --categories code
 embed-above|$csv --categories code|--embed-above 2
@@ -202,8 +211,8 @@ recovery-timeout|--recovery-timeout 60
 transport|--transport zmq
 config|--config file.config
 "
-# how the file is written or standard output read, or who the task is and how it is reached
-of_the_task="delimiter comment no-header encoding skip-corrupt strategy worker-hosts ps-hosts job-name task-index bind cluster-key insecure
+# how the file is written or standard output read, who the task is and how it is reached, or what is refused with others
+of_the_task="folds delimiter comment no-header encoding skip-corrupt strategy worker-hosts ps-hosts job-name task-index bind cluster-key insecure
 json update-log replay-updates print-config"
 
 # ---- every option is in one of them ---------------------------------------------------------------------
