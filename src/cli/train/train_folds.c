@@ -81,7 +81,7 @@ int train_folds_split(training *t) {
     mst_dataset *all = t->train;
     mst_split_report report;
     const mst_status status = mst_dataset_split(all, &split, &t->train, &t->validation, &report);
-    if (!status) mst_dataset_release(all);
+    mst_dataset_release(all);
     if (status || relearn(t)) return command_fail_library(EXIT_FAILED, "folds");
     if (report.num_missing && !f->has_warned) {
         command_warn("--folds: fold %d: %s", f->fold + 1, report.warning);
