@@ -62,10 +62,10 @@ REFUSED = {"avg_pool2d", "avg_pool2d_grad", "avg_pool3d", "batch_norm", "batch_n
            "batch_norm_statistics", "class_number", "concat_grad", "confusion_matrix", "conv2d", "conv2d_grads", "conv2d_statistics",
            "conv2d_src_grad", "conv2d_transpose", "conv2d_weights_grad", "conv3d", "conv3d_transpose",
            "fused_batch_norm", "fused_batch_norm_grad", "fused_conv2d", "gather_grad", "global_norm", "group_norm",
-           "group_norm_grad", "group_view", "gru", "gru_grad", "layer_norm", "layer_norm_grad", "lookup", "lstm", "lstm_grad",
-           "max_pool2d", "max_pool2d_grad", "max_pool2d_grad_grad", "max_pool2d_relu_grad", "max_pool3d", "normalized_conv2d",
+           "group_norm_grad", "group_view", "gru", "gru_grad", "heads_like", "layer_norm", "layer_norm_grad", "lookup", "lstm",
+           "lstm_grad", "max_pool2d", "max_pool2d_grad", "max_pool2d_grad_grad", "max_pool2d_relu_grad", "max_pool3d", "normalized_conv2d",
            "normalized_conv2d_weights_grad", "orthonormalize", "reduce_prod_others", "reduce_prod_others_grad",
-           "resize2d", "resize2d_grad", "scatter_last", "simple_rnn", "simple_rnn_grad", "slice_grad", "sort",
+           "resize2d", "resize2d_grad", "scaled_dot_product_attention", "scaled_dot_product_attention_grad", "scatter_last", "simple_rnn", "simple_rnn_grad", "slice_grad", "sort",
            "sparse_gradient", "sum_replicas", "sum_shards", "tile_grad"}
 # Cases that TensorFlow's ops of the kind refuse: dtypes that they do not have, in the main.
 SOME_REFUSED = {
