@@ -3,9 +3,10 @@
 #include "muster/ops.h"
 #include "op/index/row_index.h"
 
-/* Swaps AXIS with the last axis of X. Doing it twice restores X. */
+/* Swaps AXIS with the last axis of X. Doing it twice restores X. The value of a mistake has no axes. */
 static mst_value with_last(mst_value x, int axis) {
     mst_axes perm = {.count = mst_value_spec(x).shape.ndim};
+    if (perm.count < 2) return x;
     for (int i = 0; i < perm.count; i++) perm.axis[i] = i;
     perm.axis[axis] = perm.count - 1;
     perm.axis[perm.count - 1] = axis;
