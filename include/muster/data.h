@@ -87,12 +87,19 @@ MST_API mst_dataset *mst_data_interleave(mst_dataset *const *datasets, int n, co
 MST_API mst_dataset *mst_data_central_crop(mst_dataset *dataset, int component, int64_t height, int64_t width);
 MST_API mst_dataset *mst_data_crop(mst_dataset *dataset, int component, int64_t top, int64_t left, int64_t height,
                                    int64_t width);
+MST_API mst_dataset *mst_data_preprocess_input(mst_dataset *dataset, int component, mst_pixels mode);
 MST_API mst_dataset *mst_data_random_brightness(mst_dataset *dataset, int component, double max_delta, uint64_t seed);
 MST_API mst_dataset *mst_data_random_contrast(mst_dataset *dataset, int component, double lower, double upper,
                                               uint64_t seed);
 MST_API mst_dataset *mst_data_random_crop(mst_dataset *dataset, int component, int64_t height, int64_t width,
                                           int64_t padding, uint64_t seed);
 MST_API mst_dataset *mst_data_random_flip(mst_dataset *dataset, int component, mst_flip flip, uint64_t seed);
+MST_API mst_dataset *mst_data_random_rotation(mst_dataset *dataset, int component, double lower, double upper,
+                                              uint64_t seed, const mst_affine_options *options);
+MST_API mst_dataset *mst_data_random_translation(mst_dataset *dataset, int component, double lower, double upper,
+                                                 uint64_t seed, const mst_affine_options *options);
+MST_API mst_dataset *mst_data_random_zoom(mst_dataset *dataset, int component, double lower, double upper,
+                                          uint64_t seed, const mst_affine_options *options);
 
 /* ---- of elements, rows or batches ---- */
 

@@ -46,6 +46,7 @@ pictures() {
     makers=$(grep -oE 'mst_dataset_[a-z_0-9]+\([^;]*mst_dataset \*\*' flat | sed 's/(.*//; s/mst_dataset_//' | sort -u)
     [ "$(echo "$makers" | wc -l)" -ge 30 ] || { echo "error: the headers have few of them" && exit 1; }
     for maker in $makers; do
+        [ $maker != relearn ] || continue # it makes several
         grep -qhE "mst_data_$maker(_with)?\(" "$prefix"/include/muster/*.h ||
             { echo "error: there is no mst_data_$maker" && exit 1; }
     done
