@@ -252,7 +252,7 @@ static bool sequences() {
 }
 
 static bool networks() {
-    mst_model *model[5] = {nullptr, nullptr, nullptr, nullptr, nullptr};
+    mst_model *model[6] = {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
     bool good = true;
     for (mst_model *&each : model) good = good && !mst_model_create(&each);
     if (!good) return false;
@@ -261,10 +261,21 @@ static bool networks() {
     mst_lenet(model[2]);
     mst_unet(model[4], .input_shape = MST_SHAPE(16, 32, 1), .alpha = 0.05);
     mst_text_cnn(model[3], .input_shape = MST_SHAPE(40), .vocabulary_size = 50, .classes = 4);
+    mst_gpt(model[5], .layers = 1, .width = 8, .heads = 2, .vocabulary_size = 11, .positions = 4);
     for (mst_model *each : model) {
         good = !mst_model_check(each) && good;
         mst_model_destroy(each);
     }
+    return good;
+}
+
+static bool shared_embedding() {
+    mst_model *model = nullptr;
+    if (mst_model_create(&model)) return false;
+    const mst_output words = mst_input(model, MST_SHAPE(6), .dtype = MST_I32);
+    mst_embedding_logits(mst_embedding(words, 11, 4, .name = "words"), "words", .name = "logits");
+    const bool good = !mst_model_check(model);
+    mst_model_destroy(model);
     return good;
 }
 
@@ -309,7 +320,7 @@ static bool models() {
                              .session = {.devices = "cpu:1"}, .seed = 1) &&
                 !mst_fit(model, .data = data, .batch_size = 4, .epochs = 2) &&
                 !mst_model_weights(model, &weight, &count) && count == 4 && functional() && convolutions() &&
-                sequences() && networks() && random_layers() &&
+                sequences() && networks() && shared_embedding() && random_layers() &&
                 mst_model_save(model, "model.pickle", .optimizer = &mst_sgd()) == MST_INVALID;
     mst_model_destroy(model);
     mst_dataset_release(data);
