@@ -194,4 +194,20 @@ works numbers_of_words_are_predicted '^ *11 ' predict --load ids.keras --data wo
 fails numbers_of_words_are_not_a_model_of_texts 1 "takes no data such as 'word-ids:ids.npz'" predict \
     --load t.keras --data word-ids:ids.npz
 
+# ---- tokens of a long text ----------------------------------------------------------------------------
+
+awk 'BEGIN { for (i = 0; i < 200; i++) printf "the cat sees the dog. " }' > book.txt
+cat > next.json << 'end'
+{"class_name": "Sequential", "config": {"name": "next", "layers": [
+  {"class_name": "InputLayer", "config": {"name": "x", "batch_shape": [null, 16], "dtype": "int32"}},
+  {"class_name": "Embedding", "config": {"name": "e", "input_dim": 128, "output_dim": 8}},
+  {"class_name": "Dense", "config": {"name": "d", "units": 128, "activation": "softmax"}}]}}
+end
+works a_network_learns_the_next_token 'perplexity = ' train --data tokens:book.txt --max-tokens 128 --model next.json \
+    --sequence-length 16 --epochs 2 --metrics perplexity --devices cpu:1 --save next.keras
+works its_length_is_known_to_evaluate '^test: .*perplexity = .*(274 examples)' evaluate --load next.keras --data tokens:book.txt
+works and_to_predict 'predictions: next.npy' predict --load next.keras --data tokens:book.txt --out next.npy
+fails networks_of_the_command_predict_no_tokens 2 "'tokens:book.txt': is for a network that predicts the token after each" \
+    train --data tokens:book.txt
+
 end_of_checks

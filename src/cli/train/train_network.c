@@ -14,6 +14,7 @@
 #include "cli/model/network_adapt.h"
 #include "cli/model/network_file.h"
 #include "cli/model/network_objectives.h"
+#include "cli/spec_kind.h"
 #include "cli/train/train_cluster.h"
 #include "cli/train/train_data.h"
 #include "model_file/keras/network_text.h"
@@ -45,6 +46,12 @@ static int check_network_options(const training *t, const char *what) {
 static int check_texts(const training *t) {
     const char *model = t->o->model;
     const bool texts = training_has_texts(t);
+    if (spec_is_of_kind(t->data, "tokens:"))
+        return command_fail(EXIT_USAGE,
+                            "train: '%s': is for a network that predicts the token after each position, and --model %s "
+                            "does not: take --model FILE.keras or FILE.json, or a program with mst_gpt, as "
+                            "examples/gpt.c",
+                            t->data, model);
     if (texts == application_takes_texts(model)) return EXIT_DONE;
     return command_fail(
         EXIT_USAGE, "train: --model %s takes %s: %s", model,
