@@ -45,6 +45,7 @@
 #include "muster/strategy.h"
 #include "muster/train.h"
 #include "muster/checkpoint.h"
+#include "muster/generate.h"
 /* clang-format on */
 
 #endif

@@ -157,9 +157,9 @@ bool mst_name_is_valid(const char *name);
 MST_CHECKED mst_status mst_graph_adopt_name(mst_graph *graph, const char *name);
 /** Gives back NAME, which no node has yet. If it had the newest suffix of its base, the next node gets this suffix. */
 MST_CHECKED mst_status mst_graph_release_name(mst_graph *graph, const char *name);
-/** As mst_call with the sources VARIABLE, which OP writes, and VALUE. VARIABLE may be the output of another writer.
- *  Then OP writes the same variable after that writer. */
-mst_value mst_call_writer(const mst_op *op, mst_value variable, mst_value value);
+/** As mst_call with the sources VARIABLE, which OP writes, and NUM_VALUES values, at most 4. VARIABLE may be the output
+ *  of another writer. Then OP writes the same variable after that writer. */
+mst_value mst_call_writer(const mst_op *op, mst_value variable, int num_values, const mst_value *value);
 /** Closes all control scopes until the innermost scope is popped, because a variable and its first value belong to no
  *  step. */
 void mst_control_clear(mst_graph *graph);

@@ -154,15 +154,19 @@ static const mst_value *variable_behind(const mst_value *value) {
     return value;
 }
 
-mst_value mst_call_writer(const mst_op *op, mst_value variable, mst_value value) {
+mst_value mst_call_writer(const mst_op *op, mst_value variable, int num_values, const mst_value *value) {
+    enum { MOST = 4 };
     mst_graph *graph = mst_value_graph(variable);
     const mst_value *behind = variable_behind(&variable);
+    mst_value src[1 + MOST];
     if (!behind)
         return mst_value_fail(graph, MST_INVALID, "%s: '%s' is no variable", op->name, mst_value_name(variable));
-    const mst_value src[] = {*behind, value};
-    if (mst_value_equal(*behind, variable)) return mst_call(NULL, op, 2, src, NULL);
+    src[0] = *behind;
+    for (int i = 0; i < num_values && i < MOST; i++) src[1 + i] = value[i];
+    if (mst_value_equal(*behind, variable)) return mst_call(NULL, op, 1 + num_values, src, NULL);
     mst_value written = MST_NONE;
-    mst_with_control (graph, variable) written = mst_call(NULL, op, 2, src, NULL); /* runs after the earlier write */
+    mst_with_control (graph, variable) /* runs after the earlier write */
+        written = mst_call(NULL, op, 1 + num_values, src, NULL);
     return written;
 }
 

@@ -39,4 +39,5 @@ const mst_layer_type mst_layer_type_activation = {
     .max_src = 1,
     .build = activate_build,
     .mask = mst_layer_mask_pass,
+    .by_step = true,
 };

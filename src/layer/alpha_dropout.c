@@ -66,4 +66,5 @@ const mst_layer_type mst_layer_type_alpha_dropout = {
     .check = alpha_dropout_check,
     .build = alpha_dropout_build,
     .mask = mst_layer_mask_pass,
+    .by_step = true,
 };

@@ -88,4 +88,5 @@ const mst_layer_type mst_layer_type_dense = {
     .weights = weights,
     .build = dense_build,
     .mask = mst_layer_mask_pass,
+    .by_step = true,
 };

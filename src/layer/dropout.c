@@ -53,4 +53,5 @@ const mst_layer_type mst_layer_type_dropout = {
     .check = dropout_check,
     .build = dropout_build,
     .mask = mst_layer_mask_pass,
+    .by_step = true,
 };

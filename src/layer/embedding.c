@@ -79,4 +79,5 @@ const mst_layer_type mst_layer_type_embedding = {
     .weights = weights,
     .build = embedding_build,
     .mask = embedding_mask,
+    .by_step = true,
 };

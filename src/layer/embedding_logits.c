@@ -80,4 +80,5 @@ const mst_layer_type mst_layer_type_embedding_logits = {
     .check = embedding_logits_check,
     .build = embedding_logits_build,
     .mask = mst_layer_mask_pass,
+    .by_step = true,
 };

@@ -47,4 +47,5 @@ const mst_layer_type mst_layer_type_gaussian_dropout = {
     .max_src = 1,
     .build = gaussian_dropout_build,
     .mask = mst_layer_mask_pass,
+    .by_step = true,
 };

@@ -43,4 +43,5 @@ const mst_layer_type mst_layer_type_gaussian_noise = {
     .max_src = 1,
     .build = gaussian_noise_build,
     .mask = mst_layer_mask_pass,
+    .by_step = true,
 };

@@ -93,4 +93,5 @@ const mst_layer_type mst_layer_type_layer_normalization = {
     .weights = layer_normalization_weights,
     .build = layer_normalization_build,
     .mask = mst_layer_mask_pass,
+    .by_step = true,
 };

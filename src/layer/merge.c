@@ -92,4 +92,5 @@ const mst_layer_type mst_layer_type_merge = {
     .default_name = default_name,
     .build = merge_build,
     .mask = mst_layer_mask_refuse,
+    .by_step = true,
 };

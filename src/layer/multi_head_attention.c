@@ -145,16 +145,43 @@ static mst_value heads_of(const mst_layer_call *call, int part) {
                                    MST_PRECISION_DEFAULT);
     const mst_value heads = mst_reshape(y, MST_SHAPE(-1, shape.dim[1], heads_in(o, part), length));
     const mst_value turned = mst_transpose(heads, .perm = MST_AXES(0, 2, 1, 3));
-    return o->rotary_base != 0 && part != VALUE ? mst_rotary_embedding(turned, .base = o->rotary_base) : turned;
+    if (o->rotary_base == 0 || part == VALUE) return turned;
+    const mst_value places = call->steps ? mst_cast(call->steps->place, mst_value_spec(src).dtype) : MST_NONE;
+    return mst_rotary_embedding(turned, .base = o->rotary_base, .positions = places);
+}
+
+/* The result of all heads where the keys and values of earlier steps are kept. */
+static mst_value attend_by_step(const mst_layer_call *call) {
+    const mst_layer_multi_head_attention_options *o = call->options;
+    const mst_layer_steps *steps = call->steps;
+    for (int i = 1; i < call->num_src || !o->causal; i++)
+        if (!o->causal || !mst_value_equal(call->src[0], call->src[i]))
+            return mst_value_fail(call->graph, MST_UNIMPLEMENTED,
+                                  "multi_head_attention '%s': to write step by step it must be causal, and look at its "
+                                  "own source only",
+                                  call->name);
+    const mst_value query = heads_of(call, QUERY), key = heads_of(call, KEY), value = heads_of(call, VALUE);
+    const mst_dtype dtype = mst_value_spec(value).dtype;
+    const int64_t heads = heads_in(o, KEY), capacity = steps->capacity;
+    const mst_value keys = steps->cache(steps->context, MST_SHAPE(1, heads, capacity, length_of(o, KEY)), dtype);
+    const mst_value values = steps->cache(steps->context, MST_SHAPE(1, heads, capacity, length_of(o, VALUE)), dtype);
+    steps->keep(steps->context, keys, key);
+    steps->keep(steps->context, values, value);
+    return mst_cached_attention(query, key, value, .past_key = keys, .past_value = values, .past = steps->first);
+}
+
+static mst_value attend(const mst_layer_call *call) {
+    const mst_layer_multi_head_attention_options *o = call->options;
+    return mst_scaled_dot_product_attention(heads_of(call, QUERY), heads_of(call, KEY), heads_of(call, VALUE),
+                                            .causal = o->causal, .dropout = call->training ? o->dropout : 0,
+                                            .seed = o->seed);
 }
 
 static mst_value multi_head_attention_build(const mst_layer_call *call) {
     const mst_layer_multi_head_attention_options *o = call->options;
     const mst_shape query = mst_value_spec(call->src[0]).shape;
     const int64_t given = o->output_dim ? o->output_dim : query.dim[2], columns = o->num_heads * length_of(o, VALUE);
-    const mst_value heads = mst_scaled_dot_product_attention(
-        heads_of(call, QUERY), heads_of(call, KEY), heads_of(call, VALUE), .causal = o->causal,
-        .dropout = call->training ? o->dropout : 0, .seed = o->seed);
+    const mst_value heads = call->steps ? attend_by_step(call) : attend(call);
     const mst_value rows =
         mst_reshape(mst_transpose(heads, .perm = MST_AXES(0, 2, 1, 3)), MST_SHAPE(-1, query.dim[1], columns));
     return mst_affine(rows, kernel_of(call, OUTPUT, columns, given), bias_of(call, OUTPUT, given),
@@ -172,4 +199,5 @@ const mst_layer_type mst_layer_type_multi_head_attention = {
     .weights = multi_head_attention_weights,
     .build = multi_head_attention_build,
     .mask = mst_layer_mask_refuse,
+    .by_step = true,
 };

@@ -53,6 +53,7 @@ static mst_value position_embedding_build(const mst_layer_call *call) {
     const mst_shape shape = mst_value_spec(call->src[0]).shape;
     const int64_t rows = mst_value_spec(call->weight[0]).shape.dim[0];
     mst_value positions = call->weight[0];
+    if (call->steps) return mst_add(call->src[0], mst_gather(positions, call->steps->place, 0));
     if (shape.dim[1] < rows) positions = mst_slice(positions, MST_SHAPE(0, 0), MST_SHAPE(shape.dim[1], shape.dim[2]));
     return mst_add(call->src[0], positions);
 }
@@ -67,4 +68,5 @@ const mst_layer_type mst_layer_type_position_embedding = {
     .weights = position_embedding_weights,
     .build = position_embedding_build,
     .mask = mst_layer_mask_pass,
+    .by_step = true,
 };

@@ -47,4 +47,5 @@ const mst_layer_type mst_layer_type_re_lu = {
     .max_src = 1,
     .build = re_lu_build,
     .mask = mst_layer_mask_pass,
+    .by_step = true,
 };

@@ -88,4 +88,5 @@ const mst_layer_type mst_layer_type_rescaling = {
     .check = rescaling_check,
     .build = rescaling_build,
     .mask = mst_layer_mask_pass,
+    .by_step = true,
 };

@@ -55,4 +55,5 @@ const mst_layer_type mst_layer_type_rms_normalization = {
     .weights = rms_normalization_weights,
     .build = rms_normalization_build,
     .mask = mst_layer_mask_pass,
+    .by_step = true,
 };

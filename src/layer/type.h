@@ -15,6 +15,21 @@ typedef struct mst_layer_type mst_layer_type;
 
 enum { MST_MAX_LAYER_WEIGHTS = 8 };
 
+/** The steps of a sequence that one run computes, where earlier runs computed those before them: for models that write
+ *  a text token by token (train/generate.c). The sources of a call are [1, steps, ...]. */
+typedef struct mst_layer_steps {
+    int64_t capacity; /**< the largest number of steps of a sequence */
+    mst_value first;  /**< i32, a scalar: the number of the first of the steps, counted from 0 */
+    mst_value place;  /**< i32, [steps]: the number of each */
+    /** A variable [1, heads, capacity, columns] that keeps something of each step, zeros at first. All builds of a
+     *  model ask for the same ones in the same order, and get the same variables. */
+    mst_value (*cache)(void *context, mst_shape shape, mst_dtype dtype);
+    /** Lets the run write VALUE, [1, heads, steps, columns], to the places of the steps in CACHE, after it has read
+     *  CACHE. */
+    void (*keep)(void *context, mst_value cache, mst_value value);
+    void *context;
+} mst_layer_steps;
+
 /** One call of a layer while it is built. */
 typedef struct mst_layer_call {
     const mst_layer_type *type;
@@ -27,6 +42,7 @@ typedef struct mst_layer_call {
     /** For each source its mask, bool [n, steps]: true for the steps that count; MST_NONE: all count. NULL: no source
      *  has a mask. */
     const mst_value *mask;
+    const mst_layer_steps *steps; /**< NULL: the sources have all steps. Else the layer has `by_step` */
     bool training;
     bool frozen; /**< its weights are not trained, and its statistics of batches do not change */
     mst_value weight[MST_MAX_LAYER_WEIGHTS]; /**< in the order in which `weights` declares them */
@@ -57,6 +73,9 @@ struct mst_layer_type {
     /** The mask of the layer's output, as Keras' compute_mask; NULL: it has none. Most layers use one of the
      *  mst_layer_mask functions below. */
     mst_value (*mask)(const mst_layer_call *call);
+    /** Each step of the output, [n, steps, ...], follows from that step of the sources alone; or the layer uses
+     *  mst_layer_call.steps. */
+    bool by_step;
     /** The inner layer of a layer with these OPTIONS; NULL: layers of this type have none. */
     mst_inner_layer *(*inner)(void *options);
     /** Learns members of OPTIONS, which have been checked, from all rows that NEXT gives. NULL: the layer does not

@@ -81,6 +81,10 @@ void mst_model_call_masked(mst_model *model, const mst_value *inputs, int num_in
  *  Sets NUM_VARIABLES[i] (NUM_VARIABLES may be NULL) to the number of variables in the graph after node i. */
 MST_CHECKED mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool training, mst_value *values,
                                        mst_value *output_masks, int *num_variables);
+/** Builds MODEL, of one input and one output, for some steps of a sequence (mst_layer_steps). TOKENS, [1, steps], are
+ *  those of its input, whose dtype must be known. MST_UNIMPLEMENTED if a layer has no `by_step`; the message names it. */
+MST_CHECKED mst_status mst_model_build_steps(mst_model *model, mst_value tokens, const mst_layer_steps *steps,
+                                             mst_value *output);
 /** Sets the dtype and shape of one example of input I, as the data shows them, unless mst_input declared them. */
 void mst_model_learn_input(mst_model *model, int i, mst_spec row);
 

@@ -48,33 +48,52 @@ static mst_value feed_input(mst_model *model, int64_t i, mst_value x) {
     return mst_layer_build(&call, MST_REUSE_INHERIT);
 }
 
-/* Builds node N: its value and, in MASKS, its mask. */
-static void build_node(const mst_model *model, int64_t n, mst_graph *graph, bool training, mst_value *values,
-                       mst_value *masks, bool *built) {
+/* How the nodes of a model are built. */
+typedef struct build {
+    mst_model *model;
+    mst_graph *graph;
+    bool training;
+    const mst_layer_steps *steps; /* as in mst_layer_call */
+    mst_value *values, *masks;    /* of each node */
+    bool *needed;                 /* of each node: an output depends on it */
+    bool *built;                  /* of each layer: it has its weights */
+} build;
+
+/* Builds node N: its value and its mask. */
+static void build_node(const build *b, int64_t n) {
+    const mst_model *model = b->model;
     const mst_model_node *node = &model->node[n];
     mst_value src[MST_MAX_OUTPUTS], mask[MST_MAX_OUTPUTS]; /* sources are a list of outputs: no layer has more */
     const mst_model_layer *layer = &model->layer[node->layer];
     bool has_mask = false;
     for (int i = 0; i < node->num_src; i++) {
-        src[i] = values[node->src[i]];
-        mask[i] = masks[node->src[i]];
+        src[i] = b->values[node->src[i]];
+        mask[i] = b->masks[node->src[i]];
         has_mask |= !mst_value_is_none(mask[i]);
     }
     mst_layer_call call = {.type = layer->type,
                            .name = layer->name,
                            .scoped = true,
                            .options = layer->options,
-                           .graph = graph,
+                           .graph = b->graph,
                            .src = src,
                            .num_src = node->num_src,
                            .mask = has_mask ? mask : NULL,
-                           .training = training,
+                           .steps = b->steps,
+                           .training = b->training,
                            .frozen = layer->frozen};
     /* a layer used again shares its variables */
-    const mst_reuse reuse = built[node->layer] ? MST_REUSE_TRUE : MST_REUSE_INHERIT;
-    built[node->layer] = true;
-    values[n] = mst_layer_build(&call, reuse);
-    if (layer->type->mask && !mst_value_is_none(values[n])) masks[n] = layer->type->mask(&call);
+    const mst_reuse reuse = b->built[node->layer] ? MST_REUSE_TRUE : MST_REUSE_INHERIT;
+    b->built[node->layer] = true;
+    if (b->steps && !layer->type->by_step)
+        b->values[n] =
+            mst_value_fail(b->graph, MST_UNIMPLEMENTED,
+                           "layer '%s' (%s): the model cannot write step by step, because this layer looks at "
+                           "other steps in a way that is not kept",
+                           layer->name, layer->type->name);
+    else
+        b->values[n] = mst_layer_build(&call, reuse);
+    if (layer->type->mask && !mst_value_is_none(b->values[n])) b->masks[n] = layer->type->mask(&call);
 }
 
 /* VALUE, or an error if an output of the last build has a mask, which the caller would not see. */
@@ -87,40 +106,66 @@ static mst_value without_mask(const mst_model *model, mst_value value) {
         model->masked_output);
 }
 
+static mst_status build_begin(build *b) {
+    const mst_model *model = b->model;
+    const mst_outputs outputs = mst_model_get_outputs(model);
+    b->needed = calloc((size_t)(model->num_nodes + model->num_layers) + 1, sizeof *b->needed);
+    b->masks = calloc((size_t)model->num_nodes + 1, sizeof *b->masks);
+    if (!b->needed || !b->masks) return MST_NO_MEMORY("for a model");
+    b->built = b->needed + model->num_nodes;
+    for (int i = 0; i < outputs.count; i++) b->needed[outputs.output[i].node] = true;
+    for (int64_t i = model->num_nodes - 1; i >= 0; i--)
+        for (int k = 0; b->needed[i] && k < model->node[i].num_src; k++) b->needed[model->node[i].src[k]] = true;
+    return MST_OK;
+}
+
+static void build_end(build *b) {
+    free(b->needed);
+    free(b->masks);
+}
+
 mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool training, mst_value *values,
                            mst_value *output_masks, int *num_variables) {
     const mst_outputs outputs = mst_model_get_outputs(model);
-    mst_graph *graph = mst_value_graph(inputs[0]);
+    build b = {.model = model, .graph = mst_value_graph(inputs[0]), .training = training, .values = values};
     if (training && model->only_predicts)
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "%s: training with this is not supported, the model can only predict and be evaluated: to "
                         "train it, save it without this in the program that made it",
                         model->only_predicts);
-    bool *needed = calloc((size_t)(model->num_nodes + model->num_layers) + 1, sizeof *needed);
-    mst_value *masks = calloc((size_t)model->num_nodes + 1, sizeof *masks);
-    if (!needed || !masks) {
-        free(needed);
-        free(masks);
-        return MST_NO_MEMORY("for a model");
-    }
-    bool *built = needed + model->num_nodes;
-    for (int i = 0; i < outputs.count; i++) needed[outputs.output[i].node] = true;
-    for (int64_t i = model->num_nodes - 1; i >= 0; i--)
-        for (int k = 0; needed[i] && k < model->node[i].num_src; k++) needed[model->node[i].src[k]] = true;
-    for (int64_t i = 0; i < model->num_inputs; i++) values[model->input[i].node] = feed_input(model, i, inputs[i]);
-    for (int64_t i = 0; i < model->num_nodes; i++) {
-        if (needed[i] && model->node[i].num_src > 0) build_node(model, i, graph, training, values, masks, built);
-        if (num_variables) num_variables[i] = mst_collection(graph, MST_VARIABLES, NULL, NULL, 0);
+    mst_status status = build_begin(&b);
+    for (int64_t i = 0; i < model->num_inputs && !status; i++)
+        values[model->input[i].node] = feed_input(model, i, inputs[i]);
+    for (int64_t i = 0; i < model->num_nodes && !status; i++) {
+        if (b.needed[i] && model->node[i].num_src > 0) build_node(&b, i);
+        if (num_variables) num_variables[i] = mst_collection(b.graph, MST_VARIABLES, NULL, NULL, 0);
     }
     model->masked_output = NULL;
-    for (int i = 0; i < outputs.count; i++) {
+    for (int i = 0; i < outputs.count && !status; i++) {
         const int64_t n = outputs.output[i].node;
-        if (!mst_value_is_none(masks[n])) model->masked_output = model->layer[model->node[n].layer].name;
-        if (output_masks) output_masks[i] = masks[n];
+        if (!mst_value_is_none(b.masks[n])) model->masked_output = model->layer[model->node[n].layer].name;
+        if (output_masks) output_masks[i] = b.masks[n];
     }
-    free(needed);
-    free(masks);
-    return MST_OK;
+    build_end(&b);
+    return status;
+}
+
+mst_status mst_model_build_steps(mst_model *model, mst_value tokens, const mst_layer_steps *steps, mst_value *output) {
+    build b = {.model = model, .graph = mst_value_graph(tokens), .steps = steps};
+    if (model->num_inputs != 1 || mst_model_num_outputs(model) != 1)
+        return MST_FAIL(MST_INVALID,
+                        "model: it has %d inputs and %d outputs: one that writes step by step has one of "
+                        "each",
+                        (int)model->num_inputs, mst_model_num_outputs(model));
+    b.values = calloc((size_t)model->num_nodes + 1, sizeof *b.values);
+    mst_status status = b.values ? build_begin(&b) : MST_NO_MEMORY("for a model");
+    if (!status) b.values[model->input->node] = mst_cast(tokens, model->input->row.dtype);
+    for (int64_t i = 0; i < model->num_nodes && !status; i++)
+        if (b.needed[i] && model->node[i].num_src > 0) build_node(&b, i);
+    if (!status) *output = b.values[mst_model_get_outputs(model).output[0].node];
+    build_end(&b);
+    free(b.values);
+    return status ? status : mst_graph_check(mst_value_graph(tokens));
 }
 
 /* The error that makes a call impossible: one kept on the model, or one of the arguments. */

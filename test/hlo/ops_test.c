@@ -115,7 +115,8 @@ static void test_an_op_has_stablehlo_or_is_the_hosts(void **state) {
 /* ---- what products ask for ---- */
 
 /* Ops that write products of f32. */
-static const char *const with_products[] = {"conv2d",
+static const char *const with_products[] = {"cached_attention",
+                                            "conv2d",
                                             "conv2d_src_grad",
                                             "conv2d_transpose",
                                             "conv2d_weights_grad",

@@ -69,6 +69,43 @@ static void assignments_change_the_variable_and_give_its_new_value(void **state)
     engine_end(g, session);
 }
 
+/* Each slice goes to its place, or where that would reach over an end, as near to it as there is room. */
+static void assign_slice_changes_a_part_of_the_variable(void **state) {
+    (void)state;
+    static const double part[] = {1, 2, 3, 4};
+    static const struct {
+        int32_t begin[2];
+        double wanted[12];
+    } rows[] = {{{0, 1}, {0, 1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 0}},
+                {{1, 2}, {0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4}},
+                {{-5, 99}, {0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 0, 0}},
+                {{99, -5}, {0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0}}};
+    for (int r = 0; r < 4; r++) {
+        mst_graph *g = engine_graph();
+        mst_value v = mst_variable(g, "v", mst_fill(g, MST_F64, MST_SHAPE(3, 4), 0));
+        mst_value begin = mst_placeholder(g, MST_I32, MST_SHAPE(2));
+        mst_value write = mst_assign_slice(v, mst_values(g, MST_F64, MST_SHAPE(2, 2), part), begin);
+        mst_value after = mst_scale(write, 1);
+        mst_session *session = engine_session(g, NULL);
+        mst_tensor *at, *got[2] = {NULL, NULL};
+        EXPECT_OK(mst_tensor_create(MST_I32, MST_SHAPE(2), &at));
+        memcpy(mst_tensor_data(at), rows[r].begin, sizeof rows[r].begin);
+        EXPECT_OK(
+            mst_session_run(session, &(mst_feed){.value = begin, .tensor = at}, 1, (mst_value[]){v, after}, 2, got));
+        for (int i = 0; i < 12; i++) {
+            assert_true(mst_tensor_get(got[0], i) == 0); /* a reader that does not come after the write */
+            assert_true(mst_tensor_get(got[1], i) == rows[r].wanted[i]);
+        }
+        mst_tensor_release(got[1]);
+        EXPECT_OK(mst_session_get_variable(session, v, &got[1]));
+        for (int i = 0; i < 12; i++) assert_true(mst_tensor_get(got[1], i) == rows[r].wanted[i]);
+        mst_tensor_release(got[0]);
+        mst_tensor_release(got[1]);
+        mst_tensor_release(at);
+        engine_end(g, session);
+    }
+}
+
 static void readers_that_do_not_come_after_a_write_see_the_value_before(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
@@ -323,6 +360,7 @@ int main(void) {
         cmocka_unit_test(variables_begin_with_their_initial_values_once),
         cmocka_unit_test(initial_values_may_be_those_of_other_variables),
         cmocka_unit_test(assignments_change_the_variable_and_give_its_new_value),
+        cmocka_unit_test(assign_slice_changes_a_part_of_the_variable),
         cmocka_unit_test(readers_that_do_not_come_after_a_write_see_the_value_before),
         cmocka_unit_test(readers_after_a_write_see_the_new_value),
         cmocka_unit_test(writes_in_a_row_happen_in_their_order),

@@ -13,6 +13,7 @@
 
 #include "base/no_memory.h"
 #include "base/simd.h"
+#include "kernel/cpu/base/attention_row.h"
 #include "kernel/cpu/base/block_product.h"
 #include "kernel/kernel.h"
 #include "op/attention/attention.h"
@@ -212,42 +213,6 @@ static void attend_block(const mst_kernel_args *a, int64_t item, int64_t block, 
 
 /* ---- few rows ---- */
 
-/* The sum of the products of X and Y, in VECTOR interleaved parts. */
-__attribute__((always_inline)) static inline float inner_product(const float *x, const float *y, int64_t n) {
-    vector sum = {0};
-    int64_t i = 0;
-    float total = 0;
-    for (; i + VECTOR <= n; i += VECTOR) sum += *(const vector_anywhere *)(x + i) * *(const vector_anywhere *)(y + i);
-    for (int k = 0; k < VECTOR; k++) total += sum[k];
-    for (; i < n; i++) total += x[i] * y[i];
-    return total;
-}
-
-MST_SIMD static void row_products(const float *query, const float *key, int64_t keys, int64_t depth, float scale,
-                                  float *products) {
-    for (int64_t k = 0; k < keys; k++) products[k] = scale * inner_product(query, key + k * depth, depth);
-}
-
-/* Turns products into weights, less their maximum, which is *BASE; returns their sum. */
-MST_SIMD static float row_weights(float *products, int64_t keys, float *base) {
-    float most = -INFINITY, sum = 0;
-    for (int64_t k = 0; k < keys; k++) most = products[k] > most ? products[k] : most;
-    *base = most == -INFINITY ? 0 : most;
-    for (int64_t k = 0; k < keys; k++) products[k] = mst_exp_negative(products[k] - *base);
-    for (int64_t k = 0; k < keys; k++) sum += products[k];
-    return sum;
-}
-
-MST_SIMD static void row_result(const float *weights, const float *value, int64_t keys, int64_t columns, float factor,
-                                float *restrict dst) {
-    for (int64_t j = 0; j < columns; j++) dst[j] = 0;
-    for (int64_t k = 0; k < keys; k++) {
-        const float weight = weights[k];
-        for (int64_t j = 0; j < columns; j++) dst[j] += weight * value[k * columns + j];
-    }
-    for (int64_t j = 0; j < columns; j++) dst[j] *= factor;
-}
-
 /* Computes one of few rows. The workspace has a number of each key. */
 static void attend_row(const mst_kernel_args *a, int64_t item, int64_t at, float *p) {
     const attention_state *state = a->state;
@@ -255,8 +220,8 @@ static void attend_row(const mst_kernel_args *a, int64_t item, int64_t at, float
     const int64_t row = item * state->rows + at, query = at % s->queries, seen = mst_attention_seen(s, query);
     const int64_t head = item % s->key_heads * s->group + at / s->queries;
     const int64_t mask_at = mst_attention_mask_at(s, item / s->key_heads, head, query);
-    row_products((const float *)a->src[0].data + row * s->depth,
-                 (const float *)a->src[1].data + item * s->keys * s->depth, seen, s->depth, (float)s->scale, p);
+    mst_row_products((const float *)a->src[0].data + row * s->depth,
+                     (const float *)a->src[1].data + item * s->keys * s->depth, seen, s->depth, (float)s->scale, p);
     for (int64_t k = 0; k < seen && state->mask; k++) {
         const int64_t from = mask_at + k * s->mask_step[3];
         if (!state->mask_of_bools)
@@ -265,9 +230,10 @@ static void attend_row(const mst_kernel_args *a, int64_t item, int64_t at, float
             p[k] = -INFINITY;
     }
     float base;
-    const float sum = row_weights(p, seen, &base);
-    row_result(p, (const float *)a->src[2].data + item * s->keys * s->columns, seen, s->columns, sum == 0 ? 0 : 1 / sum,
-               (float *)a->dst[0].data + row * s->columns);
+    const float sum = mst_row_weights(p, seen, &base), factor = sum == 0 ? 0 : 1 / sum;
+    float *dst = (float *)a->dst[0].data + row * s->columns;
+    mst_row_add(p, (const float *)a->src[2].data + item * s->keys * s->columns, seen, s->columns, dst, true);
+    for (int64_t j = 0; j < s->columns; j++) dst[j] *= factor;
     ((float *)a->dst[1].data)[row] = base + logf(sum);
 }
 

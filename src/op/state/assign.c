@@ -53,5 +53,5 @@ const mst_op mst_op_assign = {
 };
 
 mst_value mst_assign(mst_value variable, mst_value value) {
-    return mst_call_writer(&mst_op_assign, variable, value);
+    return mst_call_writer(&mst_op_assign, variable, 1, &value);
 }

@@ -31,5 +31,5 @@ const mst_op mst_op_assign_add = {
 };
 
 mst_value mst_assign_add(mst_value variable, mst_value value) {
-    return mst_call_writer(&mst_op_assign_add, variable, value);
+    return mst_call_writer(&mst_op_assign_add, variable, 1, &value);
 }

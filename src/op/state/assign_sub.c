@@ -31,5 +31,5 @@ const mst_op mst_op_assign_sub = {
 };
 
 mst_value mst_assign_sub(mst_value variable, mst_value value) {
-    return mst_call_writer(&mst_op_assign_sub, variable, value);
+    return mst_call_writer(&mst_op_assign_sub, variable, 1, &value);
 }
