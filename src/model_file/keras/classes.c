@@ -40,6 +40,7 @@ typedef enum form {
     AXIS,        /* the axis of a normalization */
     AXES,        /* one number, or a list */
     CHOICE,      /* the name of a number */
+    TEXT,
     CELL,        /* the inner layer of Bidirectional; becomes `cell` and the members with the names of its keys */
     COPY,        /* the backward layer of Bidirectional, which must equal the forward layer */
     INNER,       /* the inner layer of TimeDistributed, which has a class of its own */
@@ -337,6 +338,7 @@ static mst_status read_member(const mst_layer_type *type, const member *m, const
         case AXIS: return read_axis(value, axis);
         case AXES: return read_axes(m->key, value, at);
         case CHOICE: return read_choice(m->key, value, field, options);
+        case TEXT: *(const char **)at = json_string_value(value); return MST_OK;
         default: return only_trains(m->key) ? MST_OK : check_only(m, value);
     }
 }
@@ -575,6 +577,7 @@ static void write_member(const mst_layer_type *type, const member *m, const void
             if (((const mst_shape *)at)->ndim) write_given(config, m->key, noise_shape_json(at));
             break;
         case CHOICE: write_given(config, m->key, json_string(field->names[(int)number_of(field, options)])); break;
+        case TEXT: write_given(config, m->key, json_string(*(const char *const *)at)); break;
         case AXES:
             if (((const mst_axes *)at)->count) write_given(config, m->key, axes_json(at));
             break;

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* The packages under which Keras has been published. */
-static const char *const packages[] = {"keras", "keras_core", "tf_keras", "tensorflow"};
+/* The packages under which Keras has been published, and that of layers which only Muster has. */
+static const char *const packages[] = {"keras", "keras_core", "tf_keras", "tensorflow", "muster"};
 
 bool mst_keras_is_custom_class(const json_t *object) {
     const json_t *module = json_object_get(object, "module");

@@ -115,7 +115,7 @@ mst_status mst_keras_activation_read(const json_t *value, int *out) {
 }
 
 const char *mst_keras_activation_name(int activation) {
-    if (activation == MST_HARD_SIGMOID_KERAS2 || activation == MST_GELU_TANH) return NULL;
+    if (activation == MST_HARD_SIGMOID_KERAS2) return NULL;
     return activation == MST_SWISH ? "silu" : mst_activation_names[activation];
 }
 

@@ -108,20 +108,33 @@ static mst_status layer_config(const network_writer *w, int64_t layer, json_t *c
     return mst_keras_preprocessing_write(w->model, &in_it, json_object_get(json_object_get(config, "layer"), "config"));
 }
 
-/* The module of Keras that has the class of a layer. */
-static const char *module_of(const char *class_name) {
+/* Whether LAYER has options that its class of Keras does not have. */
+static bool is_extended(const mst_model_layer *layer) {
+    for (const mst_field *field = layer->type->fields; field->name; field++)
+        if (strcmp(field->name, "activation") == 0 &&
+            *(const int *)(const void *)((const char *)layer->options + field->offset) == MST_GELU_TANH)
+            return true;
+    if (strcmp(layer->type->name, "multi_head_attention") != 0) return false;
+    const mst_layer_multi_head_attention_options *o = layer->options;
+    return o->num_key_value_heads || o->rotary_base != 0;
+}
+
+/* The module that has the class of LAYER: "muster" if Keras has no such class. */
+static const char *module_of(const mst_model_layer *layer, const char *class_name) {
     static const char *const rows[][2] = {{"LayerScale", "keras.src.applications.convnext"},
-                                          {"CustomScaleLayer", "keras.src.applications.inception_resnet_v2"}};
+                                          {"CustomScaleLayer", "keras.src.applications.inception_resnet_v2"},
+                                          {"PositionEmbedding", "muster"},
+                                          {"EmbeddingLogits", "muster"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(class_name, rows[i][0]) == 0) return rows[i][1];
-    return "keras.layers";
+    return is_extended(layer) ? "muster" : "keras.layers";
 }
 
 static mst_status write_layer(const network_writer *w, int64_t layer, json_t *layers) {
     const mst_model_layer *l = &w->model->layer[layer];
     mst_keras_network *n = w->network;
     const char *op = mst_keras_op_name(l), *written = op ? op : class_of(l);
-    const char *module = module_of(written);
+    const char *module = module_of(l, written);
     const char *registered = strcmp(module, "keras.layers") != 0 ? written : op;
     json_t *config = json_pack("{s:s}", "name", l->name);
     json_t *object = json_pack("{s:s, s:s, s:o, s:s?, s:s}", "module", op ? "keras.src.ops.numpy" : module,
