@@ -42,6 +42,7 @@
 #include "muster/example.h"
 #include "muster/op.h"
 #include "muster/tfrecord.h"
+#include "muster/tokenizer.h"
 #include "muster/transforms.h"
 
 #ifdef __cplusplus
@@ -234,6 +235,9 @@ MST_API int64_t mst_dataset_num_classes(const mst_dataset *dataset, int componen
  *  categories or classes), as a line of JSON. If it is kept with a model, a later program can number other data in the
  *  same way. NULL for other data, and after mst_dataset_map. Valid as long as DATASET. */
 MST_API const char *mst_dataset_schema(const mst_dataset *dataset);
+/** Opens the tokenizer that SCHEMA, a text of mst_dataset_schema, has, to be closed; *OUT becomes NULL if it has none.
+ *  SCHEMA may be NULL. MST_INVALID if it is damaged. */
+MST_API MST_CHECKED mst_status mst_schema_tokenizer(const char *schema, mst_tokenizer **out);
 
 /* ---- iteration ------------------------------------------------------------------------------------ */
 

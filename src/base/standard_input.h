@@ -11,10 +11,10 @@
 #define MST_STANDARD_INPUT "standard input"
 
 /** Whether PATH is "-", which stands for standard input. */
-bool mst_standard_input_is(const char *path);
+MST_API bool mst_standard_input_is(const char *path);
 /** The name of PATH in messages: PATH itself, or MST_STANDARD_INPUT. */
 const char *mst_standard_input_name(const char *path);
 /** Reads to the end. *DATA has SIZE bytes and room for one more; free it with free(). It can be read only once. */
-MST_CHECKED mst_status mst_standard_input_read(void **data, size_t *size);
+MST_API MST_CHECKED mst_status mst_standard_input_read(void **data, size_t *size);
 
 #endif

@@ -13,8 +13,10 @@
 #include "cli/model/network_file.h"
 #include "cli/model/network_objectives.h"
 #include "cli/model/objective.h"
+#include "cli/model/positions.h"
 #include "cli/model/scale_inputs.h"
 #include "cli/number_text.h"
+#include "cli/spec_kind.h"
 #include "model_file/model_file.h"
 #include "muster/dataset.h"
 #include "muster/device.h"
@@ -63,7 +65,9 @@ static mst_status make_step(const doctor_options *o, mst_dataset *data, const ob
     if (!model) MST_TRY(mst_model_create(&model));
     mst_status status = MST_OK;
     if (application_is(o->model))
-        status = application_layers(o->model, model, data, objective->outputs);
+        status = application_layers(o->model, model, data,
+                                    objective->row.ndim > 1 ? objective->row.dim[1] : objective->outputs,
+                                    &(application_heads){.heads = 0});
     else if (!t->network)
         mlp_layers(model, &form);
     objective_compile(objective, t->network ? t->ends.num_outputs : 1, &compile);
@@ -83,6 +87,8 @@ static mst_status choose(const doctor_options *o, const trial *t, mst_dataset *d
         .path = o->model, .ends = &t->ends, .compiled = &t->compiled, .unknown = UNKNOWN_LOSS_TRAINS};
     if (has_several_ends(t)) return network_objectives_choose(&from, data, out);
     if (mst_dataset_num_components(data) < 2) return MST_FAIL(MST_INVALID, "the data has no labels");
+    if (application_predicts_tokens(o->model))
+        return positions_choose_tokens(classes, mst_dataset_num_classes(data, 1), data, out);
     label_kind labels = {.are_numbers = false};
     if (!t->network) MST_TRY(label_kind_find(data, &labels));
     const mst_dtype dtype = mst_dataset_spec(data, 1).dtype;
@@ -110,7 +116,8 @@ static mst_status open_data(const doctor_options *o, const trial *t, mst_dataset
     if (t->network) network_data_options(&t->ends, inputs, outputs, &options);
     if (mst_dataset_spec_has_pictures(o->data) && !o->image_size)
         options.image_size = t->network && input.ndim >= 2 && input.dim[0] > 0 ? input.dim[0] : MST_IMAGE_SIZE_FIT;
-    if (has_texts(o)) options.max_tokens = t->num_tokens ? t->num_tokens : MAX_TOKENS;
+    if (has_texts(o) && (t->network || !spec_is_long_text(o->data)))
+        options.max_tokens = t->num_tokens ? t->num_tokens : MAX_TOKENS;
     if (options.max_tokens) options.sequence_length = t->network && input.dim[0] > 0 ? input.dim[0] : LENGTH;
     return mst_dataset_open_with(o->data, "train", &options, out);
 }

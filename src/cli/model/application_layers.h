@@ -20,9 +20,19 @@ MST_CHECKED mst_status application_check(const char *name);
 bool application_takes_texts(const char *name);
 /** Whether it gives a row of classes for each position of its input, such as each pixel. */
 bool application_has_positions(const char *name);
-/** Adds the layers of NAME, which has been checked, to MODEL, for the inputs of DATA and with OUTPUTS linear outputs.
- *  If NAME takes texts, DATA must have texts. Else MST_INVALID if the inputs are not pictures, whose shape is height,
+/** Whether it predicts the token after each position of a long text: "gpt:6x384". */
+bool application_predicts_tokens(const char *name);
+
+/** What a language model is given beside the sizes in its name. */
+typedef struct application_heads {
+    int64_t heads;           /**< 0: one for each 64 units of the width */
+    int64_t key_value_heads; /**< 0: as many */
+    double dropout;
+} application_heads;
+/** Adds the layers of NAME, which has been checked, to MODEL, for the inputs of DATA and with OUTPUTS linear outputs,
+ *  or of a language model for OUTPUTS tokens, with HEADS. If NAME takes texts, DATA must have texts. Else MST_INVALID if the inputs are not pictures, whose shape is height,
  *  width and optionally channels. */
-MST_CHECKED mst_status application_layers(const char *name, mst_model *model, const mst_dataset *data, int64_t outputs);
+MST_CHECKED mst_status application_layers(const char *name, mst_model *model, const mst_dataset *data, int64_t outputs,
+                                          const application_heads *heads);
 
 #endif

@@ -89,3 +89,18 @@ mst_status positions_choose(mst_loss loss, int64_t classes, bool with_classes, m
     MST_TRY(objective_check_shape(out, data));
     return with_classes ? objective_check_classes(out, data) : MST_OK;
 }
+
+mst_status positions_choose_tokens(mst_loss loss, int64_t vocabulary, mst_dataset *data, objective *out) {
+    const double ignore_class = out->ignore_class;
+    const int64_t positions = mst_dataset_spec(data, 0).shape.dim[0];
+    if (loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY)
+        return MST_FAIL(MST_INVALID,
+                        "--loss %s: a model that predicts tokens is trained by sparse_categorical_crossentropy: leave "
+                        "it out",
+                        mst_loss_name(loss));
+    *out = objective_of(loss, positions * vocabulary);
+    out->row = MST_SHAPE(positions, vocabulary);
+    out->metric[0] = MST_METRIC_PERPLEXITY;
+    MST_TRY(objective_set_ignored(ignore_class, out, 1));
+    return objective_check_classes(out, data);
+}

@@ -14,4 +14,8 @@ MST_CHECKED mst_status positions_count(const char *ignore_class, mst_dataset *da
 MST_CHECKED mst_status positions_choose(mst_loss loss, int64_t classes, bool with_classes, mst_dataset *data,
                                         objective *out);
 
+/** The same for a model that predicts the token after each position of a long text: the labels, [positions], are
+ *  tokens below VOCABULARY. The metric is the perplexity. */
+MST_CHECKED mst_status positions_choose_tokens(mst_loss loss, int64_t vocabulary, mst_dataset *data, objective *out);
+
 #endif

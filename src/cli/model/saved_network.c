@@ -5,6 +5,7 @@
 #include "cli/model/network_file.h"
 #include "cli/model/network_objectives.h"
 #include "cli/model/objective_metrics.h"
+#include "cli/spec_kind.h"
 #include "model_file/keras/network_text.h"
 
 /* Refuses options that are only for networks made by the command, or for files without a network. */
@@ -64,5 +65,7 @@ mst_status saved_network_objectives(const saved_options *o, const option_list *l
     out->num_objectives = ends.num_outputs;
     if (!predicts && mst_dataset_num_components(out->data) > ends.num_inputs)
         MST_TRY(network_objectives_check(out->objective, out->num_objectives, out->data, false));
+    const bool is_long = out->note.data && spec_is_long_text(out->note.data);
+    if (is_long && !noted) out->objective->metric[0] = MST_METRIC_PERPLEXITY; /* as in training */
     return objective_metrics(o->metrics ? o->metrics : noted, o->metrics != NULL, out->objective, out->num_objectives);
 }

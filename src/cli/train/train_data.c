@@ -77,9 +77,10 @@ static bool is_table(const training *t) {
 static void fit_texts(const training *t, mst_data_options *options) {
     const mst_shape input = t->ends.input[0].shape;
     const bool is_long = t->network && input.ndim == 1 && input.dim[0] > 0;
-    const int64_t most = spec_is_of_kind(t->data, "tokens:") ? 0 : DEFAULT_MAX_TOKENS; /* tokens: all that there are */
+    const int64_t most = spec_is_long_text(t->data) ? 0 : DEFAULT_MAX_TOKENS; /* tokens: all that there are */
     if (!options->max_tokens && !options->tokenizer) options->max_tokens = t->num_tokens ? t->num_tokens : most;
-    if (!options->sequence_length) options->sequence_length = is_long ? input.dim[0] : DEFAULT_LENGTH;
+    const int64_t length = spec_is_long_text(t->data) ? 0 : DEFAULT_LENGTH; /* 0: that of the dataset */
+    if (!options->sequence_length) options->sequence_length = is_long ? input.dim[0] : length;
 }
 
 /* The size of pictures: that of the network if it takes only squares, else that of the first picture. */

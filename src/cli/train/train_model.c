@@ -15,6 +15,7 @@
 #include "cli/model/unknown_categories.h"
 #include "cli/predict/predict.h"
 #include "cli/signals.h"
+#include "cli/spec_kind.h"
 #include "cli/train/class_weights.h"
 #include "cli/train/train_data.h"
 #include "cli/train/train_network.h"
@@ -29,6 +30,8 @@ static mst_status choose_outputs(training *t, int64_t named) {
     t->num_objectives = 1;
     MST_TRY(train_data_check_labels(t));
     MST_TRY(objective_read_ignored(t->o->ignore_class, &t->objective->ignore_class));
+    if (t->is_application && application_predicts_tokens(t->o->model))
+        return positions_choose_tokens(t->loss, own, t->train, t->objective);
     if (t->is_application && application_has_positions(t->o->model))
         return positions_choose(t->loss, given ? t->o->classes : found, !t->cluster, t->train, t->objective);
     return objective_choose(t->loss, t->train, 1, given ? t->o->classes : found, !given, t->objective);
@@ -38,7 +41,10 @@ static mst_status choose_outputs(training *t, int64_t named) {
  * the number of names. */
 static mst_status choose_only_objective(training *t) {
     const char *file = t->o->class_names;
-    MST_TRY(file ? class_names_read(file, t->names) : class_names_of(t->train, training_num_inputs(t), t->names));
+    if (file)
+        MST_TRY(class_names_read(file, t->names));
+    else if (!spec_is_long_text(t->data)) /* whose tokens have no names, but numbers */
+        MST_TRY(class_names_of(t->train, training_num_inputs(t), t->names));
     const int64_t count = class_names_count((const char *const *)*t->names);
     MST_TRY(t->network ? train_network_check_data(t) : choose_outputs(t, count));
     if (t->network && !file && objective_check_names(t->objective, "", count)) {
@@ -82,7 +88,8 @@ static mst_status make_layers(training *t) {
     if (t->is_application) {
         const mst_shape row = t->objective->row;
         const int64_t classes = row.ndim > 1 ? row.dim[row.ndim - 1] : t->objective->outputs;
-        MST_TRY(application_layers(o->model, t->model, t->train, classes));
+        const application_heads heads = {o->heads, o->key_value_heads, o->dropout};
+        MST_TRY(application_layers(o->model, t->model, t->train, classes, &heads));
         objective_add_layers(t->objective->loss, t->model);
         return mst_model_check(t->model);
     }

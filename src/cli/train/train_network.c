@@ -35,23 +35,29 @@ static int check_others(const training *t, const char *const *names, const char 
 
 /* Refuses options that are not for a network from a file of --load or --model. */
 static int check_network_options(const training *t, const char *what) {
-    static const char *const layers[] = {"hidden-units", "activation", "l1", "l2", "dropout", "embed-above", NULL};
+    static const char *const layers[] = {"hidden-units", "activation", "l1", "l2", "embed-above", NULL};
+    static const char *const others[] = {"dropout", "heads", "key-value-heads", NULL};
     static const char *const loaded[] = {"classes", "missing", "name-map", NULL};
     static const char *const fresh[] = {"missing", NULL};
-    const int code = check_others(t, layers, what);
+    int code = check_others(t, layers, what);
+    if (!code && !(t->is_application && application_predicts_tokens(t->o->model))) code = check_others(t, others, what);
     if (code || !t->network) return code;
     return check_others(t, t->network == t->o->load ? loaded : fresh, what);
 }
 
+/* Whether a model that the command makes takes the data: pictures and numbers, texts, or one long text. */
 static int check_texts(const training *t) {
     const char *model = t->o->model;
-    const bool texts = training_has_texts(t);
-    if (spec_is_of_kind(t->data, "tokens:"))
+    const bool texts = training_has_texts(t), is_long = spec_is_long_text(t->data);
+    if (is_long && !application_predicts_tokens(model))
         return command_fail(EXIT_USAGE,
                             "train: '%s': is for a network that predicts the token after each position, and --model %s "
-                            "does not: take --model FILE.keras or FILE.json, or a program with mst_gpt, as "
-                            "examples/gpt.c",
+                            "does not: take --model gpt:6x384, llama:6x384 or FILE.keras",
                             t->data, model);
+    if (is_long) return EXIT_DONE;
+    if (application_predicts_tokens(model))
+        return command_fail(EXIT_USAGE, "train: --model %s takes one long text: lines:FILE or tokens:FILE, not '%s'",
+                            model, t->data);
     if (texts == application_takes_texts(model)) return EXIT_DONE;
     return command_fail(
         EXIT_USAGE, "train: --model %s takes %s: %s", model,
@@ -62,12 +68,13 @@ static int check_texts(const training *t) {
 int train_network_find(training *t, train_options *o) {
     const bool given = option_given(t->list, "model"), is_file = network_file_is(o->model);
     char what[512];
-    if (training_has_texts(t) && !given) o->model = "text_cnn";
+    if (training_has_texts(t) && !given) o->model = spec_is_long_text(t->data) ? "gpt:4x256" : "text_cnn";
     if (!is_file && application_check(o->model)) return command_fail_library(EXIT_USAGE, NULL);
     t->network = is_file ? o->model : !given && network_file_is(o->load) ? o->load : NULL;
     t->is_application = !is_file && !t->network && application_is(o->model);
     if (!t->network && check_texts(t)) return EXIT_USAGE;
-    if (!t->network && !t->is_application) return EXIT_DONE;
+    static const char *const heads[] = {"heads", "key-value-heads", NULL};
+    if (!t->network && !t->is_application) return check_others(t, heads, "a model without attention");
     const char *option = is_file ? "model" : "load";
     if (t->network && mst_ends_in(t->network, ".onnx"))
         return command_fail(EXIT_USAGE,

@@ -36,6 +36,10 @@ static const option model_options[] = {
      .noted = true, .help = "the network that is trained"},
     {"hidden-units", OPTION_INTEGERS, AT(hidden_units), "N,N,...", "500", 1, 1e6, .may_be_none = true, .noted = true,
      .help = "units of each hidden layer; none: there is no hidden layer"},
+    {"heads", OPTION_INTEGER, AT(heads), "N", NULL, 1, 1e6, .noted = true,
+     .help = "gpt, llama: heads of attention (default: one for each 64 of the width)"},
+    {"key-value-heads", OPTION_INTEGER, AT(key_value_heads), "N", NULL, 1, 1e6, .noted = true,
+     .help = "gpt, llama: heads of keys and values, each of which serves several heads (default: as many as heads)"},
     {"activation", OPTION_CHOICE, AT(activation), "NAME", "relu", .choice = mlp_activation, .noted = true,
      .help = "of the hidden layers"},
     {"classes", OPTION_INTEGER, AT(classes), "N", NULL, 2, 1e6, .noted = true,
@@ -69,7 +73,7 @@ static const option model_options[] = {
     {"l1", OPTION_NUMBER, AT(l1), "X", NULL, 0, 1e6, .noted = true,
      .help = "adds X * sum |w| of the kernels to the loss"},
     {"dropout", OPTION_NUMBER, AT(dropout), "X", NULL, 0, 0.999, .noted = true,
-     .help = "part of each hidden layer left out in a step"},
+     .help = "part of each hidden layer left out in a step; gpt, llama: of what each part adds"},
     {0}};
 
 static const option data_options[] = {

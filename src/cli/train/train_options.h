@@ -15,6 +15,7 @@ enum { PAD_FRONT = 1 };             /* 0: back */
 typedef struct train_options {
     const char *model;
     integer_list hidden_units;
+    int64_t heads, key_value_heads;
     int activation; /**< mst_activation */
     int64_t classes;
     double batch_norm_momentum;

@@ -9,8 +9,12 @@
  *  - FILE.npy: a NumPy array of one dimension, of u1, u2, u4, i4 or i8, little-endian;
  *  - any other file: each byte is a token, so that the text itself is a text of tokens below 256.
  *
- *  The file is mapped, not read into memory: it must not become shorter while the dataset is there. OPTIONS may be
- *  NULL. Fails with MST_NOT_FOUND or MST_IO if the file cannot be read, with MST_INVALID if it has too few tokens, or
+ *  With a tokenizer, the text of any other file becomes ids instead, as one text with its line ends; and the vocabulary
+ *  has all ids. mst_dataset_schema then has the whole tokenizer, so that other data, with it as .schema, and generated
+ *  text need no file of it. With .is_text, files .u16 and so on are text too.
+ *
+ *  A file of tokens is mapped, not read into memory: it must not become shorter while the dataset is there. A text that
+ *  becomes ids is read into memory, at most 1 GiB. OPTIONS may be NULL. Fails with MST_NOT_FOUND or MST_IO if the file cannot be read, with MST_INVALID if it has too few tokens, or
  *  one that is negative or not below the vocabulary, and with MST_CORRUPT or MST_UNIMPLEMENTED if it is not such an
  *  array. With a vocabulary that is given, a token that is too large is an error of the batch that has it.
  */
@@ -19,6 +23,9 @@ typedef struct mst_tokens_options {
     int zero_;
     int64_t positions;  /**< tokens of an example; default 128 */
     int64_t vocabulary; /**< tokens are less than this; 0: one more than the largest, for which the file is read once */
+    const char *tokenizer; /**< as of mst_tokenizer_open; NULL: none */
+    const char *schema;    /**< mst_dataset_schema of other tokens: its tokenizer and number of positions; NULL: none */
+    bool is_text;          /**< the file is text whatever its name is */
 } mst_tokens_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_tokens(const char *path, const mst_tokens_options *options,
                                                        mst_dataset **out);
@@ -34,11 +41,14 @@ MST_API MST_CHECKED mst_status mst_dataset_from_tokens(const char *path, const m
 
 #include "base/argument.h"
 #include "base/ending.h"
+#include "base/file.h"
 #include "base/no_memory.h"
+#include "base/rng.h"
 #include "data/cursors/counting_cursor.h"
 #include "data/dataset.h"
 #include "data/nested.h"
 #include "data/row_hash.h"
+#include "data/text/text_schema.h"
 #include "format/npy.h"
 
 enum { DEFAULT_POSITIONS = 128, DIGITS = 12 };
@@ -53,6 +63,8 @@ typedef struct tokens {
     int size;       /* bytes of a token */
     bool is_signed; /* tokens may be negative by mistake */
     int64_t positions, vocabulary;
+    mst_token_ids ids;      /* of a text that was not mapped */
+    char *schema;           /* with a tokenizer; else NULL */
     char (*digits)[DIGITS]; /* the names of the tokens: their numbers */
     const char **name;
 } tokens;
@@ -61,6 +73,8 @@ static void tokens_source_destroy(mst_dataset *dataset) {
     tokens *d = (tokens *)dataset;
     if (d->map) munmap(d->map, d->map_size);
     free(d->path);
+    free(d->ids.id);
+    free(d->schema);
     free(d->digits);
     free(d->name);
 }
@@ -111,7 +125,12 @@ static const char *const *tokens_source_classes(const mst_dataset *dataset, int 
 
 static void tokens_source_settings(const mst_dataset *dataset, char *text, size_t size) {
     const tokens *d = (const tokens *)dataset;
-    snprintf(text, size, "%lld positions, vocabulary %lld", (long long)d->positions, (long long)d->vocabulary);
+    snprintf(text, size, "%lld positions, vocabulary %lld, tokenizer %016llx", (long long)d->positions,
+             (long long)d->vocabulary, d->schema ? (unsigned long long)mst_rng_hash_name(d->schema) : 0ULL);
+}
+
+static const char *tokens_source_schema(const mst_dataset *dataset) {
+    return ((const tokens *)dataset)->schema;
 }
 
 static uint64_t tokens_source_contents(const mst_dataset *dataset) {
@@ -124,6 +143,7 @@ static const mst_dataset_type type = {.name = "from_tokens",
                                       .open = mst_counting_cursor_open,
                                       .values = tokens_source_values,
                                       .classes = tokens_source_classes,
+                                      .schema = tokens_source_schema,
                                       .settings = tokens_source_settings,
                                       .contents = tokens_source_contents};
 
@@ -199,10 +219,34 @@ static mst_status open_npy(tokens *d) {
     return status;
 }
 
-static mst_status find_tokens(tokens *d) {
+/* Reads the file as one text. Only ids of i32 are little-endian here, as on all machines that Muster runs on. */
+static mst_status encode_file(tokens *d, const mst_tokenizer *tokenizer) {
+    static const char mark[] = "\xef\xbb\xbf"; /* byte order mark */
+    static const size_t most = (size_t)1 << 30;
+    void *data;
+    size_t size;
+    MST_TRY(mst_file_read(d->path, most, &data, &size));
+    const size_t skipped = size >= strlen(mark) && memcmp(data, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
+    const mst_status status =
+        mst_tokenizer_encode(tokenizer, (const char *)data + skipped, size - skipped, NULL, &d->ids);
+    free(data);
+    if (status) return mst_error_prefix("'%s'", d->path);
+    d->first = (const unsigned char *)d->ids.id;
+    d->count = d->ids.count;
+    d->size = sizeof *d->ids.id;
+    return MST_OK;
+}
+
+static bool has_tokens(const char *path) {
+    return mst_ends_in(path, ".u16") || mst_ends_in(path, ".u32") || mst_ends_in(path, ".npy");
+}
+
+static mst_status find_tokens(tokens *d, const mst_tokens_options *o, const mst_tokenizer *tokenizer) {
+    if (tokenizer && (o->is_text || !has_tokens(d->path))) return encode_file(d, tokenizer);
     MST_TRY(map_file(d));
-    if (mst_ends_in(d->path, ".npy")) return open_npy(d);
-    d->size = mst_ends_in(d->path, ".u16") ? 2 : mst_ends_in(d->path, ".u32") ? 4 : 1;
+    d->size = 1;
+    if (!o->is_text && mst_ends_in(d->path, ".npy")) return open_npy(d);
+    if (!o->is_text) d->size = mst_ends_in(d->path, ".u16") ? 2 : mst_ends_in(d->path, ".u32") ? 4 : 1;
     if (d->map_size % (size_t)d->size)
         return MST_FAIL(MST_CORRUPT, "'%s': has %zu bytes, which are no whole number of tokens of %d bytes", d->path,
                         d->map_size, d->size);
@@ -228,6 +272,32 @@ static mst_status find_vocabulary(tokens *d) {
     return MST_OK;
 }
 
+/* Opens the tokenizer of the options, if there is one, and keeps its text. */
+static mst_status take_tokenizer(tokens *d, const mst_tokens_options *o, mst_tokenizer **out) {
+    mst_text_options text = {.component = 0};
+    mst_vocabulary words = {0};
+    if (o->tokenizer) {
+        MST_TRY(mst_tokenizer_open(o->tokenizer, out));
+    } else if (mst_text_schema_is(o->schema)) {
+        const mst_status status = mst_text_schema_read(o->schema, &text, &words, out);
+        mst_vocabulary_free(&words);
+        MST_TRY(status);
+    }
+    if (text.sequence_length && !o->positions) d->positions = text.sequence_length;
+    text.sequence_length = d->positions;
+    if (!*out) return MST_OK;
+    if (!d->vocabulary) d->vocabulary = mst_tokenizer_num_ids(*out);
+    return mst_text_schema_write(NULL, &text, NULL, *out, &d->schema);
+}
+
+static mst_status open_tokens(tokens *d, const mst_tokens_options *o) {
+    mst_tokenizer *tokenizer = NULL;
+    mst_status status = take_tokenizer(d, o, &tokenizer);
+    if (!status) status = find_tokens(d, o, tokenizer);
+    mst_tokenizer_close(tokenizer);
+    return status;
+}
+
 static mst_status tokens_source_open(tokens *d, const char *path, const mst_tokens_options *o) {
     d->positions = o->positions ? o->positions : DEFAULT_POSITIONS;
     d->vocabulary = o->vocabulary;
@@ -235,7 +305,7 @@ static mst_status tokens_source_open(tokens *d, const char *path, const mst_toke
         return MST_FAIL(MST_INVALID, "from_tokens: positions %lld and vocabulary %lld must be 0 to 2147483647",
                         (long long)o->positions, (long long)o->vocabulary);
     if (!(d->path = strdup(path))) return MST_NO_MEMORY("for a path");
-    MST_TRY(find_tokens(d));
+    MST_TRY(open_tokens(d, o));
     if (d->count <= d->positions)
         return MST_FAIL(MST_INVALID, "'%s': has %lld tokens: examples of %lld need at least %lld", path,
                         (long long)d->count, (long long)d->positions, (long long)d->positions + 1);

@@ -163,8 +163,10 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
                         : o->sequence_length ? "sequence-length"
                                              : "pad");
     if (o->tokenizer && (!has_texts || !(kind->takes & MST_SPEC_TOKENIZER)))
-        return MST_FAIL(MST_INVALID, "data: '%s' has no texts: tokenizer is for texts:PATH, and csv:FILE with text",
-                        spec);
+        return MST_FAIL(
+            MST_INVALID,
+            "data: '%s' has no texts: tokenizer is for texts:PATH, lines:FILE, tokens:FILE, and csv:FILE with text",
+            spec);
     if ((o->num_inputs > 1 || o->num_outputs > 1) && !(kind->takes & MST_SPEC_NAMES))
         return MST_FAIL(MST_INVALID,
                         "data: '%s' has inputs and labels without names, and the model has %d inputs and %d outputs: "

@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "base/json_text.h"
 #include "base/no_memory.h"
 #include "tokenizer/tokenizer_text.h"
@@ -69,6 +70,17 @@ mst_status mst_text_schema_read(const char *text, mst_text_options *o, mst_vocab
     const mst_status status =
         json ? read_text_member(json_object_get(json, key), o, vocabulary, tokenizer) : wrong("it is no JSON");
     json_decref(json);
+    return status;
+}
+
+mst_status mst_schema_tokenizer(const char *schema, mst_tokenizer **out) {
+    mst_text_options o = {.component = 0};
+    mst_vocabulary words = {0};
+    if (MST_IS_NULL(out)) return MST_INVALID;
+    *out = NULL;
+    if (!mst_text_schema_is(schema)) return MST_OK;
+    const mst_status status = mst_text_schema_read(schema, &o, &words, out);
+    mst_vocabulary_free(&words);
     return status;
 }
 

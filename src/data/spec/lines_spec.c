@@ -1,0 +1,17 @@
+/* lines:FILE: a long text, line ends included, cut into examples of one length, for models that predict the next token. */
+#include "data/spec/data_spec.h"
+#include "data/spec/tokens_part.h"
+
+static mst_status lines_spec_open_part(const char *argument, bool test, const mst_data_options *options,
+                                       mst_dataset **out) {
+    return mst_tokens_part_open(argument, true, test, options, out);
+}
+
+const mst_data_spec mst_data_spec_lines = {
+    .form = "lines:FILE",
+    .help =
+        "a text file, of which models predict the next token: ids of --tokenizer, else bytes; or a folder with "
+        "train.txt and test.txt or val.txt",
+    .takes = MST_SPEC_TEXTS | MST_SPEC_TOKENIZER,
+    .open_with = lines_spec_open_part,
+};
