@@ -68,8 +68,7 @@ static mst_status add_ids(text_stream *s, const int32_t *id, int64_t n) {
 
 mst_status text_stream_begin(text_stream *s, const mst_token_ids *prompt) {
     s->is_terminal = isatty(STDOUT_FILENO);
-    MST_TRY(add_ids(s, prompt->id, prompt->count));
-    return write_new(s, false);
+    return add_ids(s, prompt->id, prompt->count);
 }
 
 mst_status text_stream_add(text_stream *s, int32_t token) {
@@ -78,7 +77,7 @@ mst_status text_stream_add(text_stream *s, int32_t token) {
 }
 
 void text_stream_end(text_stream *s) {
-    if (!s->ids.count) return;
+    if (!s->written) return;
     (void)!write_new(s, true);
     putchar('\n');
     fflush(stdout);

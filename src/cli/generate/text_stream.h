@@ -11,12 +11,12 @@ typedef struct text_stream {
     bool is_terminal;
 } text_stream;
 
-/** Writes the text of PROMPT. */
+/** Adds PROMPT, whose text is written with the first token after it. */
 MST_CHECKED mst_status text_stream_begin(text_stream *s, const mst_token_ids *prompt);
 /** Adds a token. Bytes that are the beginning of a character are kept until it is whole. On a terminal, control
  *  characters other than tabs and line ends become '?'. */
 MST_CHECKED mst_status text_stream_add(text_stream *s, int32_t token);
-/** Writes what is kept, and ends the line. */
+/** Writes what is kept, and ends the line, if anything was written. */
 void text_stream_end(text_stream *s);
 /** Makes the text of the tokens OUT that stand after PROMPT; the caller frees it. */
 MST_CHECKED mst_status text_stream_text(const text_stream *s, const mst_token_ids *prompt, const mst_token_ids *out,
