@@ -39,7 +39,7 @@ static inline double bench_seconds(const bench_options *options) {
 #define BENCH_PEERS_OPTION(text) \
     { "peers", OPTION_FLAG, offsetof(bench_options, peers), .help = (text) }
 
-extern const command bench_mlp, bench_text_cnn, bench_mobilenet_v2, bench_inference, bench_ops, bench_plan, bench_data,
-    bench_checkpoint, bench_events, bench_cluster, bench_remote, bench_compiled, bench_device;
+extern const command bench_mlp, bench_text_cnn, bench_mobilenet_v2, bench_inference, bench_gpt, bench_ops, bench_plan,
+    bench_data, bench_checkpoint, bench_events, bench_cluster, bench_remote, bench_compiled, bench_device;
 
 #endif

@@ -4,16 +4,13 @@
 #include "bench/bench.h"
 
 const char *const command_program = "muster-bench";
-const command *const command_table[] = {&bench_mlp,          &bench_text_cnn,
-                                        &bench_mobilenet_v2, &bench_inference,
-                                        &bench_ops,          &bench_plan,
-                                        &bench_data,         &bench_checkpoint,
-                                        &bench_events,       &bench_cluster,
-                                        &bench_remote,       &bench_compiled,
-                                        &bench_device,       NULL};
+const command *const command_table[] = {
+    &bench_mlp,     &bench_text_cnn, &bench_mobilenet_v2, &bench_inference,  &bench_gpt,
+    &bench_ops,     &bench_plan,     &bench_data,         &bench_checkpoint, &bench_events,
+    &bench_cluster, &bench_remote,   &bench_compiled,     &bench_device,     NULL};
 enum { NUM_BENCHMARKS = sizeof command_table / sizeof *command_table - 1 };
 static const char names_of_all[] =
-    "there are mlp, text_cnn, mobilenet_v2, inference, ops, plan, data, checkpoint, events, cluster, remote, "
+    "there are mlp, text_cnn, mobilenet_v2, inference, gpt, ops, plan, data, checkpoint, events, cluster, remote, "
     "compiled and device";
 
 static int print_benchmarks(void) {

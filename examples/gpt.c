@@ -9,14 +9,12 @@
  *
  * The learning rate rises over the first tenth of the steps, and then falls along a cosine.
  */
-#include <math.h>
 #include <muster/muster.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { POSITIONS = 32, BYTES = 256, BATCH = 16, WRITTEN = 60, MADE_UP = 400 };
-static const double temperature = 0.5;
 
 static void check(mst_status status) {
     if (status == MST_OK) return;
@@ -47,43 +45,23 @@ static void make_up(const char *path) {
     }
 }
 
-/* Draws a byte: each has the weight e^(logit / temperature). */
-static int draw(const mst_tensor *logits, int64_t position, unsigned *state) {
-    double weight[BYTES], sum = 0, most = -INFINITY;
-    for (int i = 0; i < BYTES; i++) most = fmax(most, mst_tensor_get(logits, position * BYTES + i));
-    for (int i = 0; i < BYTES; i++)
-        sum += weight[i] = exp((mst_tensor_get(logits, position * BYTES + i) - most) / temperature);
-    double left = sum * next_number(state, 1 << 20) / (1 << 20);
-    int byte = 0;
-    while (byte < BYTES - 1 && (left -= weight[byte]) >= 0) byte++;
-    return byte;
-}
-
-/* Writes on after the first bytes of the text. The model always sees POSITIONS bytes; those after the end of the text
- * do not matter, as no position sees a later one. */
+/* Writes on after the first bytes of the text. */
 static void write_on(mst_model *model, const char *path) {
-    int32_t text[POSITIONS + WRITTEN] = {0};
+    int32_t prompt[POSITIONS / 4];
     int64_t length = 0;
-    unsigned state = 7;
+    mst_token_ids text = {.count = 0};
     FILE *file = fopen(path, "r");
-    for (int c; file && length < POSITIONS / 4 && (c = fgetc(file)) != EOF;) text[length++] = c;
+    for (int c; file && length < POSITIONS / 4 && (c = fgetc(file)) != EOF;) prompt[length++] = c;
     if (file) fclose(file);
     if (length == 0) return;
-    for (int i = 0; i < WRITTEN; i++, length++) {
-        const int64_t first = length > POSITIONS ? length - POSITIONS : 0;
-        mst_tensor *seen, *logits;
-        mst_dataset *row;
-        check(mst_tensor_create(MST_I32, MST_SHAPE(1, POSITIONS), &seen));
-        memcpy(mst_tensor_data(seen), text + first, POSITIONS * sizeof *text);
-        check(mst_dataset_from_tensors(&seen, 1, &row));
-        check(mst_predict(model, row, 1, &logits));
-        text[length] = draw(logits, length - first - 1, &state);
-        mst_tensor_release(logits);
-        mst_dataset_release(row);
-        mst_tensor_release(seen);
+    check(mst_generate(model, prompt, length,
+                       &(mst_generate_options){.max_tokens = WRITTEN, .temperature = 0.5, .seed = 7}, &text));
+    for (int64_t i = 0; i < length + text.count; i++) {
+        const int32_t byte = i < length ? prompt[i] : text.id[i - length];
+        putchar(byte >= ' ' && byte < 127 ? byte : '?');
     }
-    for (int64_t i = 0; i < length; i++) putchar(text[i] >= ' ' && text[i] < 127 ? text[i] : '?');
     putchar('\n');
+    free(text.id);
 }
 
 int main(int argc, char **argv) {

@@ -27,7 +27,7 @@ typedef struct mst_generate_options {
     uint64_t seed;       /**< of what is drawn; the same seed gives the same tokens */
     const int32_t *end;  /**< [num_ends]: the text ends after one of these tokens */
     int64_t num_ends;    /**< 0: it ends after max_tokens */
-    const char *devices; /**< as in mst_session_options; default: those of the compiled model, else "cpu" */
+    const char *devices; /**< as in mst_session_options, of which the first is used; default "cpu" */
     /** Called with each new token; false ends the text. May be NULL. */
     bool (*each)(void *context, int32_t token);
     void *context;          /**< of `each` */

@@ -109,16 +109,8 @@ static void part_free(part *p) {
 }
 
 static mst_status build(generator *g) {
-    mst_session_options session = {.devices = g->o.devices};
-    if (g->model->trainer) {
-        const mst_session_options *own = &g->model->trainer->options.session;
-        session.visible_devices = own->visible_devices;
-        session.allow_soft_placement = own->allow_soft_placement;
-        session.precision = own->precision;
-        if (!session.devices) session.devices = own->devices;
-    }
-    session.allow_soft_placement = true;
-    session.store = g->model->store;
+    mst_session_options session = {.devices = g->o.devices, .allow_soft_placement = true, .store = g->model->store};
+    if (g->model->trainer) session.precision = g->model->trainer->options.session.precision;
     MST_TRY(mst_graph_create(&g->graph));
     g->graph->current.reuse = MST_REUSE_AUTO;
     MST_TRY(build_part(g, 1, &g->one));

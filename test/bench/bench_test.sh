@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 
 fails benchmark_must_be_named 2 "mlp"
 fails unknown_benchmark_names_the_nearest 2 "'mpl'.*'mlp'" mpl
-fails unknown_benchmark_far_from_all_says_which_there_are 2 "mlp, text_cnn, mobilenet_v2, inference, ops, plan, data, checkpoint, events, cluster, remote, compiled and device" xyzzy
+fails unknown_benchmark_far_from_all_says_which_there_are 2 "mlp, text_cnn, mobilenet_v2, inference, gpt, ops, plan, data, checkpoint, events, cluster, remote, compiled and device" xyzzy
 works help_lists_the_benchmarks "^  checkpoint " --help
 for benchmark in mlp text_cnn mobilenet_v2 inference ops plan data checkpoint events cluster remote compiled device; do
     works "${benchmark}_has_help" "usage: muster-bench $benchmark" $benchmark --help
