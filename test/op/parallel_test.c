@@ -273,6 +273,7 @@ static const char *const small[][2] = {
     {"apply_gradients", "its sources are variables: test/strategy/one_answer_test.c"},
     {"assign", "its source is a variable: below"},
     {"assign_add", "its source is a variable: below"},
+    {"assign_slice", "its source is a variable: below"},
     {"assign_sub", "its source is a variable: below"},
     {"constant", "its value is an option"},
     {"leaf_rows", "rows after those that are used have any values: test/strategy/sparse_test.c"},
@@ -304,6 +305,11 @@ static void check_op(void **state) {
 
 typedef mst_value (*write_function)(mst_value variable, mst_value value);
 
+/* A slice that is the whole. */
+static mst_value assign_all(mst_value variable, mst_value value) {
+    return mst_assign_slice(variable, value, mst_fill(mst_value_graph(value), MST_I32, MST_SHAPE(2), 0));
+}
+
 static mst_value variable_of(mst_graph *g, mst_tensor *initial) {
     return mst_variable(g, NULL, mst_constant(g, initial), .not_trainable = true);
 }
@@ -320,9 +326,9 @@ static mst_tensor *written_on(write_function write, mst_tensor *initial, mst_ten
 
 static void writers_give_the_bits_of_one_thread(void **state) {
     (void)state;
-    static const write_function writers[] = {mst_assign, mst_assign_add, mst_assign_sub};
-    static const double kept[] = {0, 1, 1}, sign[] = {1, 1, -1}; /* kept * variable + sign * value */
-    for (int w = 0; w < 3; w++)
+    static const write_function writers[] = {mst_assign, mst_assign_add, mst_assign_sub, assign_all};
+    static const double kept[] = {0, 1, 1, 0}, sign[] = {1, 1, -1, 1}; /* kept * variable + sign * value */
+    for (int w = 0; w < 4; w++)
         for (mst_dtype dtype = MST_F32; dtype <= MST_U8; dtype++) {
             const mst_shape shape = MST_SHAPE(301, 257);
             mst_tensor *initial = engine_random(dtype, shape, 9, 100, 1), *value = engine_random(dtype, shape, 0, 9, 2);
@@ -356,6 +362,8 @@ static void products_give_the_bits_of_one_thread(void **state) {
         {.a = {.ndim = 2, .dim = {969, 898}}, .b = {.ndim = 2, .dim = {17, 898}}, .transpose_b = true, .fused = true},
         {.a = {.ndim = 2, .dim = {1501, 201}}, .b = {.ndim = 2, .dim = {201, 64}}},
         {.a = {.ndim = 2, .dim = {100, 784}}, .b = {.ndim = 2, .dim = {100, 500}}, .transpose_a = true},
+        {.a = {.ndim = 2, .dim = {1, 1201}}, .b = {.ndim = 2, .dim = {1201, 997}}, .fused = true},
+        {.a = {.ndim = 2, .dim = {1, 1201}}, .b = {.ndim = 2, .dim = {997, 1201}}, .transpose_b = true},
         {.a = {.ndim = 3, .dim = {9, 100, 130}}, .b = {.ndim = 3, .dim = {9, 130, 90}}},
         {.a = {.ndim = 3, .dim = {2, 170, 230}}, .b = {.ndim = 2, .dim = {230, 340}}},
     };

@@ -148,12 +148,45 @@ def transfer(report):
         report.values(f"{name} of a new top after an epoch", trained[f"predictions/{name}"].ravel(), weight.numpy().ravel(), 1e-3, 1e-3)
 
 
+def muster_command(folder, *arguments):
+    subprocess.run([os.environ["MUSTER"], *arguments], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
+def there_and_back(report):
+    """EfficientNetB0 from a file of Keras: what it predicts, a training here, and Keras again."""
+    size, rows = 64, 8
+    keras.utils.clear_session()
+    keras.utils.set_random_seed(7)
+    model = keras.applications.EfficientNetB0(weights=None, input_shape=(size, size, 3), classes=4)
+    for weight in model.weights:
+        if weight.path.endswith("moving_variance"):
+            weight.assign(random.uniform(0.5, 1.5, weight.shape))
+    pixels = random.randint(0, 256, (rows, size, size, 3)).astype(np.float32)
+    data = {"x": pixels, "y": random.randint(0, 4, rows)}
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(os.path.join(folder, "there.keras"))
+        np.savez(os.path.join(folder, "data.npz"), **data)
+        fresh = os.path.join(folder, "out.npy")
+        predict = ("--data", "npz:data.npz", "--out", "out.npy", "--devices", "cpu:1")
+        muster_command(folder, "predict", "--load", "there.keras", *predict)
+        report.values("predictions of efficientnetb0", np.load(fresh), model.predict(pixels, verbose=0), 1e-4, 1e-2)
+        muster_command(folder, "train", "--load", "there.keras", "--data", "npz:data.npz", "--steps", "2", "--batch-size", "4",
+                       "--optimizer", "sgd", "--learning-rate", "0.01", "--save", "back.keras")
+        muster_command(folder, "predict", "--load", "back.keras", *predict)
+        back = keras.models.load_model(os.path.join(folder, "back.keras"))
+        report.values("predictions of efficientnetb0 that was trained here", np.load(fresh),
+                      back.predict(pixels, verbose=0), 1e-4, 1e-2)
+        moved = max(float(np.abs(a - b).max()) for a, b in zip(model.get_weights(), back.get_weights()))
+        report.check("efficientnetb0 was trained", moved > 1e-4, moved, "another weight")
+
+
 def main():
     report = muster.Report()
     shapes(report)
     predictions(report)
     training(report)
     transfer(report)
+    there_and_back(report)
     return report.finish()
 
 
