@@ -69,6 +69,7 @@ launched() {
     name=$1
     shift
     for i in 0 1; do
+        new_output $i
         # shellcheck disable=SC2086
         env $(echo "$@" | tr @ $i) "$muster" train --data idx:data --hidden-units 64 --batch-size 40 --seed 3 --dropout 0.2 \
             --json --devices cpu:1/1 --epochs 3 > "out-$i" 2> "err-$i" &

@@ -13,7 +13,7 @@ seed=$(date +%s)
 examine() {
     at=$1-$2 number_of=$2
     shift 2
-    : > "out-$at"
+    new_output "$at"
     TF_CONFIG="{\"cluster\":{\"worker\":[$hosts]},\"task\":{\"type\":\"worker\",\"index\":$number_of}}" \
         ${on:-} "$muster" doctor "$@" > "out-$at" 2> "err-$at" &
     has_started "$(echo "$at" | tr - _)"

@@ -14,8 +14,7 @@ write_data data
 follow() {
     follower=$1 of=$2
     shift 2
-    : > "out-$follower"
-    : > "err-$follower"
+    new_output "$follower"
     # $training is a list of words
     # shellcheck disable=SC2086
     TF_CONFIG='{"cluster":{"worker":["localhost:1"]},"task":{"type":"evaluator","index":0}}' \

@@ -22,7 +22,7 @@ make_networks
 by_torchrun() {
     n=$1
     shift
-    : > "out-$n"
+    new_output "$n"
     # $training is a list of words
     # shellcheck disable=SC2086
     ip netns exec "$networks-$n" env RANK="$n" WORLD_SIZE=2 LOCAL_WORLD_SIZE=1 MASTER_ADDR=10.77.77.1 MASTER_PORT=29500 \
@@ -39,8 +39,7 @@ for n in 0 1; do by_torchrun $n --insecure; done
 ended_alike insecure_ones_too "$alone" 0 1
 # by_pytorchjob NUMBER: the same, as Kubeflow's operator starts its pod
 by_pytorchjob() {
-    : > "out-$1"
-    : > "err-$1"
+    new_output "$1"
     # shellcheck disable=SC2086
     ip netns exec "$networks-$1" env PYTHONUNBUFFERED=0 MASTER_PORT=23456 MASTER_ADDR=10.77.77.1 WORLD_SIZE=2 RANK="$1" \
         PET_NNODES=2 PET_NPROC_PER_NODE=1 PET_NODE_RANK="$1" PET_MASTER_ADDR=10.77.77.1 PET_MASTER_PORT=23456 \

@@ -135,7 +135,7 @@ done
 start_with() {
     lists=$1 task=$2
     shift 2
-    : > "out-$task"
+    new_output "$task"
     # $training is a list of words
     # shellcheck disable=SC2086
     TF_CONFIG="{\"cluster\":{$lists},\"task\":{\"type\":\"${task%_*}\",\"index\":${task#*_}}}" \

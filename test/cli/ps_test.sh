@@ -82,6 +82,7 @@ training=$(echo "$training" | sed 's/normalized/together/')
 start_job "ps_0 worker_0 worker_1" --epochs 3 --issync 1
 ended_in_error statistics_of_the_whole_batch_need_workers_without_servers "with synchronous parameter servers do not" \
     worker_0 worker_1
+ended_in_error and_the_server_ends_with_their_error "with synchronous parameter servers do not" ps_0
 training=$plain
 of_servers="--ps-placement greedy"
 like_one greedy_placement_gives_the_weights_of_one_process 2 2 --epochs 3 --optimizer momentum --learning-rate 0.05
@@ -98,6 +99,7 @@ like_one penalties_are_those_of_one_process 2 2 --epochs 3 --l2 0.001
 alone --epochs 3
 make_hosts_with_servers 2 2
 for i in 0 1; do
+    new_output ps_$i
     "$muster" server --ps_hosts "$ps_hosts" --worker_hosts "$worker_hosts" --task_index $i > "out-ps_$i" 2> "err-ps_$i" &
     has_started ps_$i
 done
@@ -109,6 +111,7 @@ ended_well muster_server_ends_with_the_job ps_0 ps_1
 make_hosts_with_servers 1 2
 quoted() { echo "\"$1\"" | sed 's/,/","/g'; }
 for each in ps_0 worker_0 worker_1; do
+    new_output $each
     # $training is a list of words
     # shellcheck disable=SC2086
     TF_CONFIG="{\"cluster\":{\"ps\":[$(quoted "$ps_hosts")],\"worker\":[$(quoted "$worker_hosts")]},

@@ -16,6 +16,7 @@ write_data data
 begin() {
     at=$1
     shift
+    new_output "$at"
     "$@" > "out-$at" 2> "err-$at" < /dev/null &
     has_started "$at"
 }

@@ -25,7 +25,24 @@ failed() {
 check() {
     name=$1
     shift
-    if "$@"; then ok "$name"; else failed "$name" "not so: $*"; fi
+    if "$@"; then
+        ok "$name"
+    else
+        failed "$name" "not so: $*"
+        show_what_grep_read "$@"
+    fi
+}
+
+# Of a command with grep: the last lines of the files that are among its words, and of those in a text for `sh -c`.
+show_what_grep_read() {
+    case " $* " in *[!a-z]grep[!a-z]*) ;; *) return 0 ;; esac
+    for file in $(printf '%s\n' "$*" | tr -cs 'A-Za-z0-9_./-' '\n' | sort -u); do
+        [ -f "$file" ] || continue
+        printf '    the end of %s, of %d bytes:\n' "$file" "$(wc -c < "$file")"
+        tail -n 8 "$file" | tr -cd '[:print:]\n' | cut -c 1-300 | sed 's/^/    /'
+    done
+    shift $(($# - 1))
+    case $1 in *[!A-Za-z0-9_./-]*) ;; *) [ -e "$1" ] || printf '    there is no file %s\n' "$1" ;; esac
 }
 
 # run ARGUMENT...: leaves `out`, `err` and $status

@@ -62,6 +62,14 @@ let_go() {
     wait_for holder
 }
 
+# new_output NAME: out-NAME and err-NAME are new files, and empty. A process of an earlier job that had the same name, and has
+# not ended yet, goes on writing to its own files, and not into these.
+new_output() {
+    rm -f "out-$1" "err-$1"
+    : > "out-$1"
+    : > "err-$1"
+}
+
 # $hosts: the list of workers at $ports
 make_hosts() {
     hosts=
@@ -77,8 +85,7 @@ networks=
 start() {
     number_of=$1
     shift
-    : > "out-$number_of"
-    : > "err-$number_of"
+    new_output "$number_of"
     on=${networks:+ip netns exec $networks-$number_of}
     to=out-$number_of
     [ -z "$is_slow" ] || pace "$number_of"
@@ -161,8 +168,7 @@ make_hosts_with_servers() {
 start_task() {
     task=$1
     shift
-    : > "out-$task"
-    : > "err-$task"
+    new_output "$task"
     on=${networks:+ip netns exec $networks-${task#*_}}
     to=out-$task
     [ -z "$is_slow" ] || pace "$task"
