@@ -1,5 +1,5 @@
-"""Compiles files of a build with clang for its warnings alone, and runs clang-tidy on them: tidy_files.py BUILD JOBS REGEX
-[OPTION...]; OPTIONs are passed on to clang-tidy.
+"""Runs clang-tidy on files of a build, which reports the warnings of clang too: tidy_files.py BUILD JOBS REGEX [OPTION...];
+OPTIONs are passed on to clang-tidy.
 
 A file in which nothing was found is not looked at again, here or in another clone, until it changes, or a header, a flag,
 .clang-tidy, or clang-tidy itself. So it is with ccache, too, and a change of ten files is looked at within a minute. What
@@ -49,11 +49,10 @@ def look_at(file, entries, common, command):
     if os.path.exists(mark):
         os.utime(mark)
         return True, None
-    found = [compile_with(entry, "-fsyntax-only") for entry in entries] + [run([*command, file])]
-    clean = not any(status for status, _ in found)
-    if clean:
+    status, text = run([*command, file]) # as each of the entries says
+    if not status:
         open(mark, "w").close()
-    return clean, b"".join(text for _, text in found)
+    return not status, text
 
 
 def forget_old():
