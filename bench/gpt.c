@@ -1,6 +1,6 @@
 /** muster-bench gpt: a language model of 6 layers of 384 with GPT-2's vocabulary. Training, with 256 positions and batch
- *  8, beside PyTorch; and writing token by token, beside the time in which this machine reads all weights once. Windows
- *  of all that is compared alternate. */
+ *  8, beside its bare products of matrices and beside PyTorch; and writing token by token, beside the time in which this
+ *  machine reads all weights once. Windows of all that is compared alternate. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,17 +16,21 @@
 enum { LAYERS = 6, WIDTH = 384, HEADS = 6, POSITIONS = 256, BATCH = 8, VOCABULARY = 50257, ROUNDS = BENCH_ROUNDS };
 enum { PROMPT = 8, FEW_TOKENS = 8, MOST_THREADS = 64 };
 enum { KINDS = 2 }; /* one thread, all cores */
-enum { TRAIN, PEER, TO_PEER, WRITE, BOUND, TO_BOUND, APART };
+enum { TRAIN, PRODUCTS, TO_PRODUCTS, PEER, TO_PEER, WRITE, BOUND, TO_BOUND, APART };
 
 #define TOKENS(key, what) BENCH_AT_LEAST(key, what, "tokens/s", 0)
 static bench_row rows[KINDS * APART] = {
     TOKENS("train_one", "training, one thread"),
+    TOKENS("train_bound_one", "its products alone, one thread"),
+    BENCH_AT_LEAST("train_to_bound_one", "  one thread / products alone", "x", 0.7),
     TOKENS("train_peer_one", "PyTorch, one thread"),
     BENCH_AT_LEAST("train_to_peer_one", "  one thread / PyTorch", "x", 1.5),
     TOKENS("generate_one", "writing, one thread"),
     TOKENS("generate_bound_one", "weights read once a token, one thread"),
     BENCH_AT_LEAST("generate_to_bound_one", "  one thread / that", "x", 0.7),
     TOKENS("train_all", "training, all cores"),
+    TOKENS("train_bound_all", "its products alone, all cores"),
+    BENCH_AT_LEAST("train_to_bound_all", "  all cores / products alone", "x", 0.7),
     TOKENS("train_peer_all", "PyTorch, all cores"),
     BENCH_AT_LEAST("train_to_peer_all", "  all cores / PyTorch", "x", 1.5),
     TOKENS("generate_all", "writing, all cores"),
@@ -34,11 +38,57 @@ static bench_row rows[KINDS * APART] = {
     BENCH_AT_LEAST("generate_to_bound_all", "  all cores / that", "x", 0.7),
 };
 
+/* ---- bare products ---- */
+
+/* The products of a forward pass, in a graph of their own. */
+typedef struct products {
+    mst_graph *graph;
+    mst_session *session;
+    mst_value all;
+} products;
+
+static mst_status products_make(const char *devices, products *p) {
+    enum { ROWS = BATCH * POSITIONS, OF_BLOCK = 6 };
+    static const int64_t size[][2] = {{WIDTH, WIDTH},     {WIDTH, WIDTH},     {WIDTH, WIDTH},     {WIDTH, WIDTH},
+                                      {WIDTH, 4 * WIDTH}, {4 * WIDTH, WIDTH}, {WIDTH, VOCABULARY}};
+    mst_value product[LAYERS * OF_BLOCK + 1];
+    MST_TRY(mst_graph_create(&p->graph));
+    for (int i = 0; i <= LAYERS * OF_BLOCK; i++) {
+        const int64_t *s = size[i < LAYERS * OF_BLOCK ? i % OF_BLOCK : OF_BLOCK];
+        const mst_value a = mst_variable(p->graph, NULL, mst_random_uniform(p->graph, MST_SHAPE(ROWS, s[0])));
+        const mst_value b = mst_variable(p->graph, NULL, mst_random_uniform(p->graph, MST_SHAPE(s[0], s[1])));
+        product[i] = mst_matmul(a, b);
+    }
+    p->all = mst_group(product, LAYERS * OF_BLOCK + 1);
+    MST_TRY(mst_session_create(p->graph, &(mst_session_options){.devices = devices}, &p->session));
+    return mst_session_init_variables(p->session);
+}
+
+static void products_free(products *p) {
+    mst_session_destroy(p->session);
+    mst_graph_destroy(p->graph);
+}
+
+/* Tokens a second if a step were its products alone: as many flops as three forward passes. */
+static mst_status products_window(products *p, double seconds, double *rate) {
+    int64_t runs = 0;
+    const double began = bench_now();
+    double now = began;
+    while (runs == 0 || now - began < seconds) {
+        MST_TRY(mst_session_run(p->session, NULL, 0, &p->all, 1, NULL));
+        runs++;
+        now = bench_now();
+    }
+    *rate = (double)(runs * BATCH * POSITIONS) / (now - began) / 3;
+    return MST_OK;
+}
+
 /* ---- the models ---- */
 
 typedef struct gpt {
     mst_model *model;
     mst_dataset *data;
+    products products;
     char devices[32];
 } gpt;
 
@@ -54,6 +104,7 @@ static mst_status gpt_make(int threads, gpt *g) {
     if (!status) status = mst_dataset_from_tensors(tokens, 2, &g->data);
     mst_tensor_release(tokens[0]);
     mst_tensor_release(tokens[1]);
+    if (!status) status = products_make(g->devices, &g->products);
     if (!status) status = mst_model_create(&g->model);
     if (status) return status;
     mst_gpt(g->model, .layers = LAYERS, .width = WIDTH, .heads = HEADS, .vocabulary_size = VOCABULARY,
@@ -65,6 +116,7 @@ static mst_status gpt_make(int threads, gpt *g) {
 static void gpt_free(gpt *g) {
     mst_model_destroy(g->model);
     mst_dataset_release(g->data);
+    products_free(&g->products);
 }
 
 /* Tokens of training a second. */
@@ -164,10 +216,14 @@ static int64_t weights_read(mst_model *model) {
 
 static mst_status measure_kind(gpt *g, int kind, int threads, const bench_tensorflow *peer, const float *memory,
                                double seconds) {
+    double bare;
     bench_row *row = &rows[kind * APART];
     double rate, other = 0;
     MST_TRY(train_window(g, seconds, &rate));
+    MST_TRY(products_window(&g->products, seconds / 2, &bare));
     bench_add(&row[TRAIN], rate);
+    bench_add(&row[PRODUCTS], bare);
+    bench_add(&row[TO_PRODUCTS], rate / bare);
     if (peer->questions) other = bench_tensorflow_ask(peer, kind ? "all" : "one", seconds);
     if (other > 0) {
         bench_add(&row[PEER], other);
