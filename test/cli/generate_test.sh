@@ -73,6 +73,21 @@ run generate --load g.keras --text 'a bird s' --temperature 0 --max-new-tokens 3
 check json_has_text_and_tokens grep -q '^{"event":"generated","text":"ees","tokens":\[101,101,115\],"prompt_tokens":8,' out
 check json_is_alone [ ! -s err ]
 
+# a reader that leaves ends it at once: so many tokens would take hours
+(
+    "$muster" generate --load g.keras --text 'a bird' --max-new-tokens 1000000000 2> err
+    echo $? > left
+) | head -c 8 > out
+check reader_that_leaves_ends_it grep -q '^a bird' out
+check with_the_status_of_a_signal [ "$(cat left)" -eq 141 ]
+"$muster" generate --load g.keras --text 'a bird' --max-new-tokens 1000000000 > out 2> err &
+process=$!
+for wait in 1 2 3 4 5 6 7 8 9 10; do [ -s out ] || sleep 1; done
+kill -INT $process
+wait $process
+check interrupt_ends_it [ $? -eq 130 ]
+check and_tells_how_far_it_came grep -q '^[0-9]* tokens after 6' err
+
 # ---- a tokenizer -------------------------------------------------------------------------------------
 
 if [ -e "$(dirname "$muster")/libmuster-pcre2.so" ]; then

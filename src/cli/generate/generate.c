@@ -109,6 +109,7 @@ typedef struct writing {
 static bool each_token(void *context, int32_t token) {
     writing *w = context;
     if (!w->o->json) w->status = text_stream_add(&w->stream, token);
+    if (ferror(stdout) && !signals_reader_left()) return false; /* an error that the end of the command reports */
     return !w->status && !signals_caught();
 }
 

@@ -30,27 +30,41 @@ static size_t whole_characters(const char *text, size_t size) {
     return size;
 }
 
-static void put_text(const text_stream *s, const char *text, size_t size) {
+/* Writes all of the text that is kept, but for the beginning of a character unless ALL. */
+static void put_kept(text_stream *s, bool all) {
+    const size_t size = all ? s->num_kept : whole_characters(s->kept, s->num_kept);
     for (size_t i = 0; i < size; i++) {
-        const unsigned char c = (unsigned char)text[i];
+        const unsigned char c = (unsigned char)s->kept[i];
         const bool is_control = (c < ' ' && c != '\n' && c != '\t') || c == 0x7f;
         putchar(is_control && s->is_terminal ? '?' : c);
     }
+    memmove(s->kept, s->kept + size, s->num_kept - size);
+    s->num_kept -= size;
     fflush(stdout);
 }
 
-/* Writes what is new in the text of all ids. ALL: also the beginning of a character. */
-static mst_status write_new(text_stream *s, bool all) {
-    char *text;
-    size_t size;
-    MST_TRY(decode_ids(s->tokenizer, s->ids.id, s->ids.count, &text, &size));
-    const size_t end = all ? size : whole_characters(text, size);
-    if (end > s->written) {
-        put_text(s, text + s->written, end - s->written);
-        s->written = end;
-    }
-    free(text);
+static mst_status keep_text(text_stream *s, const char *text, size_t size) {
+    char *grown = realloc(s->kept, s->num_kept + size + 1);
+    if (!grown) return MST_NO_MEMORY("for a text");
+    s->kept = grown;
+    memcpy(s->kept + s->num_kept, text, size);
+    s->num_kept += size;
     return MST_OK;
+}
+
+/* Keeps what the ids from FIRST on add to the text. What an id stands for may depend on those before it, of which a few
+ * are enough. */
+static mst_status keep_ids(text_stream *s, int64_t first) {
+    enum { BEFORE = 16 };
+    const int64_t from = first > BEFORE ? first - BEFORE : 0;
+    char *before = NULL, *text = NULL;
+    size_t old = 0, size = 0;
+    mst_status status = decode_ids(s->tokenizer, s->ids.id + from, first - from, &before, &old);
+    if (!status) status = decode_ids(s->tokenizer, s->ids.id + from, s->ids.count - from, &text, &size);
+    if (!status && size > old) status = keep_text(s, text + old, size - old);
+    free(before);
+    free(text);
+    return status;
 }
 
 static mst_status add_ids(text_stream *s, const int32_t *id, int64_t n) {
@@ -68,17 +82,21 @@ static mst_status add_ids(text_stream *s, const int32_t *id, int64_t n) {
 
 mst_status text_stream_begin(text_stream *s, const mst_token_ids *prompt) {
     s->is_terminal = isatty(STDOUT_FILENO);
-    return add_ids(s, prompt->id, prompt->count);
+    MST_TRY(add_ids(s, prompt->id, prompt->count));
+    return keep_ids(s, 0);
 }
 
 mst_status text_stream_add(text_stream *s, int32_t token) {
     MST_TRY(add_ids(s, &token, 1));
-    return write_new(s, false);
+    MST_TRY(keep_ids(s, s->ids.count - 1));
+    s->has_begun = true;
+    put_kept(s, false);
+    return MST_OK;
 }
 
 void text_stream_end(text_stream *s) {
-    if (!s->written) return;
-    (void)!write_new(s, true);
+    if (!s->has_begun) return;
+    put_kept(s, true);
     putchar('\n');
     fflush(stdout);
 }
@@ -105,5 +123,7 @@ mst_status text_stream_text(const text_stream *s, const mst_token_ids *prompt, c
 
 void text_stream_free(text_stream *s) {
     free(s->ids.id);
+    free(s->kept);
+    s->kept = NULL;
     s->ids = (mst_token_ids){.count = 0};
 }

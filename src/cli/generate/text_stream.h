@@ -7,7 +7,9 @@
 typedef struct text_stream {
     const mst_tokenizer *tokenizer; /**< NULL: tokens are bytes */
     mst_token_ids ids;              /**< all so far */
-    size_t written;                 /**< bytes of their text that are on standard output */
+    char *kept;                     /**< [num_kept], text that is not written yet */
+    size_t num_kept;
+    bool has_begun; /**< something was written */
     bool is_terminal;
 } text_stream;
 
