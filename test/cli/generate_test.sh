@@ -82,7 +82,7 @@ check reader_that_leaves_ends_it grep -q '^a bird' out
 check with_the_status_of_a_signal [ "$(cat left)" -eq 141 ]
 "$muster" generate --load g.keras --text 'a bird' --max-new-tokens 1000000000 > out 2> err &
 process=$!
-for wait in 1 2 3 4 5 6 7 8 9 10; do [ -s out ] || sleep 1; done
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s out ] || sleep 1; done
 kill -INT $process
 wait $process
 check interrupt_ends_it [ $? -eq 130 ]
