@@ -18,6 +18,7 @@
     PASS(fuse)       /* replaces several nodes by one with a fused kernel */                                         \
     PASS(norms)      /* does not store outputs of batch norms that only convolutions read */                         \
     PASS(norm_grads) /* joins both gradients of a convolution and the gradient of the batch norm after it */         \
+    PASS(halve)      /* keeps in bf16 what the backward pass reads around products in bf16 */                        \
     PASS(recompute)  /* computes values of the forward pass again for the backward pass, to keep fewer of them */    \
     PASS(measure)    /* lets convolutions compute the statistics of the batch norms after them */                    \
     PASS(residual)   /* lets batch norms add the other summand at the end of a residual block */                     \

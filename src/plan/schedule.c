@@ -175,6 +175,20 @@ static mst_status schedule_finish(scheduler *s, int32_t n) {
     return MST_OK;
 }
 
+/* Gives new entries to the nodes that are ready and use what NODE makes, also through views of it. */
+static mst_status offer_users(scheduler *s, int32_t node) {
+    const mst_plan *plan = s->plan;
+    for (int32_t k = s->user_start[node]; k < s->user_start[node + 1]; k++) {
+        const int32_t n = s->user[k];
+        const mst_plan_node *user = &plan->node[n];
+        if (s->gone[n] && mst_plan_is_view(user))
+            MST_TRY(offer_users(s, n));
+        else if (!s->gone[n] && s->ready[n] >= 0 && user->region == s->region && user->op != &mst_op_receive)
+            MST_TRY(offer(s, n));
+    }
+    return MST_OK;
+}
+
 /* Notes that NODE has its place. If a source of NODE has one user left, that user would now free it, so it gets a new
  * entry. */
 static mst_status release_sources(scheduler *s, const mst_plan_node *node) {
@@ -182,13 +196,7 @@ static mst_status release_sources(scheduler *s, const mst_plan_node *node) {
         if (mst_plan_shape_only(node, i)) continue;
         const int32_t root = s->root[node->src[i]];
         if (--s->uses_left[root] != 1) continue;
-        const int32_t maker = s->plan->value[root].node;
-        for (int32_t k = s->user_start[maker]; k < s->user_start[maker + 1]; k++) {
-            const int32_t user = s->user[k];
-            if (!s->gone[user] && s->ready[user] >= 0 && s->plan->node[user].region == s->region &&
-                s->plan->node[user].op != &mst_op_receive)
-                MST_TRY(offer(s, user));
-        }
+        MST_TRY(offer_users(s, s->plan->value[root].node));
     }
     return MST_OK;
 }
