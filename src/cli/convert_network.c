@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/model/network_file.h"
 #include "cli/number_text.h"
+#include "model_file/huggingface/huggingface.h"
 #include "model_file/keras/weights.h"
 #include "muster/checkpoint.h"
 
@@ -24,7 +25,8 @@ static bool is_weights(const char *path) {
 }
 
 static bool has_settings(const char *path) {
-    return !is_weights(path) && !mst_ends_in(path, ".onnx") && !mst_ends_in(path, ".weights.h5");
+    return !is_weights(path) && !mst_ends_in(path, ".onnx") && !mst_ends_in(path, ".weights.h5") &&
+           !mst_huggingface_is_named(path);
 }
 
 static bool has_losses(const mst_model_compiled *compiled) {
@@ -99,7 +101,8 @@ static mst_status convert(const char *from, const char *to) {
     if (!status) status = write_model(model, &compiled, to);
     if (!status) status = mst_model_weights(model, &weights, &count);
     for (int64_t i = 0; !status && i < count; i++) elements += mst_shape_count(weights[i].spec.shape);
-    const bool trained = compiled.has_optimizer || *compiled.other_optimizer || has_losses(&compiled);
+    const bool has_own_loss = has_losses(&compiled) && !mst_huggingface_is(from);
+    const bool trained = compiled.has_optimizer || *compiled.other_optimizer || has_own_loss;
     if (!status && has_settings(to)) warn_of_losses(from, to, &compiled);
     if (!status)
         command_print("%s from %s: %s parameters%s", to, from, number_text(elements, text),
@@ -112,13 +115,15 @@ int convert_network(const char *from, const char *to, bool overwrite) {
     static const char *const endings[] = {".keras", ".h5", ".json", ".onnx", ".safetensors", ".npz"};
     bool known = false;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) known |= mst_ends_in(to, endings[i]);
+    known |= mst_huggingface_is_named(to);
     if (!known || strncmp(to, "npz:", strlen("npz:")) == 0) /* npz: is a format of data */
         return command_fail(
             EXIT_USAGE,
             "convert: a whole model, as '%s' is, becomes FILE.keras, FILE.h5, FILE.weights.h5, FILE.json, "
-            "FILE.onnx, FILE.safetensors or FILE.npz, not '%s'",
+            "FILE.onnx, FILE.safetensors, FILE.npz or FOLDER/, not '%s'",
             from, to);
-    if (!overwrite && access(to, F_OK) == 0)
+    const bool is_there = mst_huggingface_is_named(to) ? mst_huggingface_is(to) : access(to, F_OK) == 0;
+    if (!overwrite && is_there)
         return command_fail(EXIT_FAILED, "'%s' is there already: give another name, or say --overwrite", to);
     return convert(from, to) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }

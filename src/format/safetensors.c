@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bf16.h"
+#include "base/f16.h"
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/no_memory.h"
@@ -147,6 +149,13 @@ mst_status mst_safetensors_open(const char *path, mst_safetensors **out) {
     return safetensors_finish(f, mst_bytes_open(path, &f->bytes), out);
 }
 
+mst_status mst_safetensors_open_inside(const mst_folder *folder, const char *path, mst_safetensors **out) {
+    mst_safetensors *f = calloc(1, sizeof *f);
+    *out = NULL;
+    if (!f) return MST_NO_MEMORY("to read a file");
+    return safetensors_finish(f, mst_bytes_open_inside(folder, path, &f->bytes), out);
+}
+
 mst_status mst_safetensors_parse(const char *name, const void *data, size_t size, mst_safetensors **out) {
     mst_safetensors *f = calloc(1, sizeof *f);
     *out = NULL;
@@ -174,22 +183,70 @@ bool mst_safetensors_has(const mst_safetensors *file, const char *name) {
     return strcmp(name, metadata_key) != 0 && json_object_get(file->header, name);
 }
 
+int64_t mst_safetensors_find(const mst_safetensors *file, const char *name) {
+    if (!mst_safetensors_has(file, name)) return -1;
+    for (int64_t i = 0; i < file->count; i++)
+        if (strcmp(file->item[i].name, name) == 0) return i;
+    return -1;
+}
+
+mst_shape mst_safetensors_shape(const mst_safetensors *file, int64_t i) {
+    return file->item[i].shape;
+}
+
 const char *mst_safetensors_metadata(const mst_safetensors *file, const char *key) {
     return json_string_value(json_object_get(json_object_get(file->header, metadata_key), key));
 }
 
+/* Reads SIZE bytes of the data of IT. */
+static mst_status read_data(const mst_safetensors *file, const item *it, uint64_t offset, void *data, size_t size) {
+    size_t got = 0;
+    MST_TRY(mst_bytes_read(&file->bytes, file->data + it->begin + offset, data, size, &got));
+    return got == size ? MST_OK : safetensors_corrupt(file, it->name, "the end");
+}
+
 mst_status mst_safetensors_read(const mst_safetensors *file, int64_t i, mst_tensor **out) {
     const item *it = &file->item[i];
-    size_t got = 0;
+    const size_t size = (size_t)(it->end - it->begin);
     *out = NULL;
     if (!dtypes[it->type].dtype)
         return MST_FAIL(MST_UNIMPLEMENTED, "'%s': '%.200s' is of dtype %s, which Muster does not have",
                         file->bytes.name, it->name, dtypes[it->type].name);
     MST_TRY(mst_tensor_create_untouched(dtypes[it->type].dtype, it->shape, out));
     uint8_t *data = mst_tensor_data(*out);
-    mst_status status = mst_bytes_read(&file->bytes, file->data + it->begin, data, (size_t)(it->end - it->begin), &got);
-    if (!status && got < it->end - it->begin) status = safetensors_corrupt(file, it->name, "the end");
-    for (size_t k = 0; !status && dtypes[it->type].dtype == MST_BOOL && k < got; k++) data[k] = data[k] != 0;
+    const mst_status status = read_data(file, it, 0, data, size);
+    for (size_t k = 0; !status && dtypes[it->type].dtype == MST_BOOL && k < size; k++) data[k] = data[k] != 0;
+    if (status) {
+        mst_tensor_release(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* Reads the COUNT numbers of IT, of 16 bits each, piece by piece. */
+static mst_status read_halves(const mst_safetensors *file, const item *it, float *dst, int64_t count) {
+    enum { PIECE = 4096 };
+    const bool is_bf16 = dtypes[it->type].dtype == MST_BF16;
+    uint16_t piece[PIECE];
+    for (int64_t done = 0; done < count;) {
+        const int64_t n = count - done < PIECE ? count - done : PIECE;
+        MST_TRY(read_data(file, it, (uint64_t)done * sizeof *piece, piece, (size_t)n * sizeof *piece));
+        for (int64_t i = 0; i < n; i++) dst[done + i] = is_bf16 ? mst_bf16_value(piece[i]) : mst_f16_value(piece[i]);
+        done += n;
+    }
+    return MST_OK;
+}
+
+mst_status mst_safetensors_read_f32(const mst_safetensors *file, int64_t i, mst_tensor **out) {
+    const item *it = &file->item[i];
+    const char *dtype = dtypes[it->type].name;
+    if (strcmp(dtype, "F32") == 0) return mst_safetensors_read(file, i, out);
+    *out = NULL;
+    if (strcmp(dtype, "F16") != 0 && strcmp(dtype, "BF16") != 0)
+        return MST_FAIL(MST_UNIMPLEMENTED, "'%s': '%.200s' is of dtype %s, and F32, F16 or BF16 is due",
+                        file->bytes.name, it->name, dtype);
+    MST_TRY(mst_tensor_create_untouched(MST_F32, it->shape, out));
+    const mst_status status = read_halves(file, it, mst_tensor_data(*out), mst_tensor_count(*out));
     if (status) {
         mst_tensor_release(*out);
         *out = NULL;
@@ -218,10 +275,11 @@ static int add_tensor(json_t *header, const mst_named_tensor *t, uint64_t *offse
 }
 
 /* Makes the size and the header, padded with spaces so that the data is aligned. Free the result. */
-static char *make_header(const mst_named_tensor *const *order, int64_t count, const char *metadata, size_t *size) {
+static char *make_header(const mst_named_tensor *const *order, int64_t count, const char *key, const char *metadata,
+                         size_t *size) {
     json_t *header = json_object();
     uint64_t offset = 0;
-    int failed = metadata ? json_object_set_new(header, metadata_key, json_pack("{s:s}", our_key, metadata)) : 0;
+    int failed = metadata ? json_object_set_new(header, metadata_key, json_pack("{s:s}", key, metadata)) : 0;
     for (int64_t i = 0; i < count && !failed; i++) failed = add_tensor(header, order[i], &offset);
     const size_t length = failed ? 0 : json_dumpb(header, NULL, 0, JSON_COMPACT);
     const uint64_t padded = (length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -245,30 +303,36 @@ static int by_alignment(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-static mst_status write_file(const char *path, const char *header, size_t size, const mst_named_tensor *const *order,
-                             int64_t count) {
-    mst_file file;
-    MST_TRY(mst_file_create(path, &file));
-    mst_status status = mst_file_append(&file, header, size);
-    for (int64_t i = 0; i < count && !status; i++)
-        status = mst_file_append(&file, mst_tensor_data(order[i]->tensor), mst_tensor_bytes(order[i]->tensor));
-    if (!status) return mst_file_commit(&file);
-    mst_file_abandon(&file);
+static mst_status append_in_order(mst_file *file, const char *header, size_t size, const mst_named_tensor *const *order,
+                                  int64_t count) {
+    MST_TRY(mst_file_append(file, header, size));
+    for (int64_t i = 0; i < count; i++)
+        MST_TRY(mst_file_append(file, mst_tensor_data(order[i]->tensor), mst_tensor_bytes(order[i]->tensor)));
+    return MST_OK;
+}
+
+mst_status mst_safetensors_append(mst_file *file, const mst_named_tensor *tensors, int64_t count, const char *key,
+                                  const char *metadata) {
+    size_t size;
+    const mst_named_tensor **order = calloc((size_t)count + 1, sizeof *order);
+    if (!order) return MST_NO_MEMORY("to write '%s'", file->path);
+    for (int64_t i = 0; i < count; i++) order[i] = &tensors[i];
+    if (count) qsort(order, (size_t)count, sizeof *order, by_alignment);
+    char *header = make_header(order, count, key, metadata, &size);
+    const mst_status status =
+        header ? append_in_order(file, header, size, order, count)
+               : MST_FAIL(MST_INVALID, "'%s' cannot be written: a name is no UTF-8, or memory is out", file->path);
+    free(header);
+    free(order);
     return status;
 }
 
 mst_status mst_safetensors_write(const char *path, const mst_named_tensor *tensors, int64_t count,
                                  const char *metadata) {
-    size_t size;
-    const mst_named_tensor **order = calloc((size_t)count + 1, sizeof *order);
-    if (!order) return MST_NO_MEMORY("to write '%s'", path);
-    for (int64_t i = 0; i < count; i++) order[i] = &tensors[i];
-    if (count) qsort(order, (size_t)count, sizeof *order, by_alignment);
-    char *header = make_header(order, count, metadata, &size);
-    const mst_status status =
-        header ? write_file(path, header, size, order, count)
-               : MST_FAIL(MST_INVALID, "'%s' cannot be written: a name is no UTF-8, or memory is out", path);
-    free(header);
-    free(order);
+    mst_file file;
+    MST_TRY(mst_file_create(path, &file));
+    const mst_status status = mst_safetensors_append(&file, tensors, count, our_key, metadata);
+    if (!status) return mst_file_commit(&file);
+    mst_file_abandon(&file);
     return status;
 }

@@ -6,7 +6,9 @@
 
 #include "base/argument.h"
 #include "base/ending.h"
+#include "base/folder.h"
 #include "model/model.h"
+#include "model_file/huggingface/huggingface.h"
 #include "model_file/keras/keras_model.h"
 #include "model_file/keras/network_text.h"
 #include "model_file/onnx/onnx_file.h"
@@ -39,7 +41,9 @@ static mst_status read_model(const char *path, bool network_only, mst_model **ou
     mst_model *model = NULL;
     *out = NULL;
     mst_status status = mst_model_create(&model);
-    if (!status)
+    if (!status && mst_is_folder(path))
+        status = mst_huggingface_load(path, network_only, model, compiled);
+    else if (!status)
         status = is_onnx(path) ? load_onnx(path, model, compiled) : mst_keras_load(path, network_only, model, compiled);
     if (status)
         mst_model_destroy(model);
@@ -59,7 +63,8 @@ mst_status mst_network_load(const char *path, mst_model **out, mst_model_compile
 
 mst_status mst_model_load_weights(mst_model *model, const char *path) {
     if (MST_IS_NULL(model) || MST_IS_NULL(path)) return MST_INVALID;
-    return of_file(path, mst_keras_load_weights(model, path));
+    const bool is_folder = mst_is_folder(path);
+    return of_file(path, (is_folder ? mst_huggingface_load_weights : mst_keras_load_weights)(model, path));
 }
 
 /* ---- saving ---- */
@@ -79,10 +84,13 @@ static mst_status of_built(mst_model *model, mst_status status) {
 
 mst_status mst_model_save_with(mst_model *model, const char *path, mst_model_save_options options) {
     if (MST_IS_NULL(model) || MST_IS_NULL(path)) return MST_INVALID;
+    if (mst_huggingface_is_named(path)) return of_file(path, of_built(model, mst_huggingface_save(model, path)));
     if (mst_ends_in(path, ".onnx")) return of_file(path, of_built(model, mst_onnx_save(model, path)));
     if (!mst_ends_in(path, ".keras") && !mst_ends_in(path, ".h5") && !mst_ends_in(path, ".json"))
         return MST_FAIL(MST_INVALID,
-                        "'%s': a model is saved as FILE.keras, FILE.h5, FILE.weights.h5, FILE.json or FILE.onnx", path);
+                        "'%s': a model is saved as FILE.keras, FILE.h5, FILE.weights.h5, FILE.json or FILE.onnx, or as "
+                        "FOLDER/, the form of Hugging Face",
+                        path);
     if (!mst_ends_in(path, ".weights.h5")) MST_TRY(mst_network_check_names(model));
     return of_file(path, of_built(model, mst_keras_save(model, path, &options)));
 }

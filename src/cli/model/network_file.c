@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 
 #include "base/ending.h"
+#include "base/folder.h"
 #include "base/no_memory.h"
+#include "model_file/huggingface/huggingface.h"
 #include "model_file/onnx/onnx_file.h"
 #include "muster/train.h"
 
@@ -14,7 +16,7 @@ bool network_file_is_named(const char *path) {
     const char *dot = path ? strrchr(path, '.') : NULL;
     for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
         if (strcmp(dot, endings[i]) == 0) return true;
-    return false;
+    return mst_huggingface_is_named(path);
 }
 
 enum { HEAD_SIZE = 8 };
@@ -32,6 +34,7 @@ static bool read_head(const char *path, char head[HEAD_SIZE]) {
 bool network_file_is(const char *path) {
     static const char zip[] = "PK\3\4", hdf5[] = "\x89HDF\r\n\x1a\n";
     char head[HEAD_SIZE];
+    if (path && mst_is_folder(path)) return mst_huggingface_is(path);
     if (network_file_is_named(path)) return true;
     if (!path || mst_ends_in(path, ".npz") || !read_head(path, head)) return false;
     return memcmp(head, zip, 4) == 0 || memcmp(head, hdf5, 8) == 0 || mst_onnx_begins(head, HEAD_SIZE);

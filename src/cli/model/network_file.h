@@ -1,5 +1,5 @@
-/** Files of whole models: FILE.keras, FILE.h5, FILE.onnx and FILE.json contain the network itself, so the command does
- *  not make one. */
+/** Files of whole models: FILE.keras, FILE.h5, FILE.onnx, FILE.json and folders of Hugging Face contain the network
+ *  itself, so the command does not make one. */
 #ifndef MUSTER_CLI_MODEL_NETWORK_FILE_H
 #define MUSTER_CLI_MODEL_NETWORK_FILE_H
 
@@ -7,11 +7,13 @@
 #include "muster/model_file.h"
 
 /** Their names, for help and errors. */
-#define NETWORK_FILES "FILE.keras, FILE.h5, FILE.onnx or FILE.json"
+#define NETWORK_FILES "FILE.keras, FILE.h5, FILE.onnx, FILE.json or a folder of Hugging Face"
 
-/** Whether the name PATH, which may be NULL, ends like such a file. This decides the format of a new file. */
+/** Whether the name PATH, which may be NULL, ends like such a file, or in '/', or is a folder of Hugging Face. This
+ *  decides the format of a new file. */
 bool network_file_is_named(const char *path);
-/** The same, or there is a file at PATH whose first bytes are those of a Keras or ONNX file. */
+/** The same for a file or folder that is read; or there is a file at PATH whose first bytes are those of a Keras or
+ *  ONNX file. */
 bool network_file_is(const char *path);
 
 /** Whether there is an ONNX file at PATH, judged by its first bytes. */

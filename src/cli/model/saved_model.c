@@ -41,7 +41,7 @@ const option saved_model_options[] = {
      .help = "the newest checkpoint of DIR that is not damaged"},
     {"load", OPTION_FILE, AT(load), "FILE",
      .help = "or this file: FILE.safetensors, FILE.npz, or the prefix of a checkpoint; a whole model: FILE.keras, "
-             "FILE.h5 or FILE.onnx, of muster train --save or another program",
+             "FILE.h5, FILE.onnx or a folder of Hugging Face, of muster train --save or another program",
      .excludes = "checkpoint-dir"},
     {"name-map", OPTION_FILE, AT(name_map), "FILE",
      .help =

@@ -27,6 +27,7 @@
 #include "cli/train/noted_options.h"
 #include "cli/train/train_data.h"
 #include "cli/train/training_end.h"
+#include "model_file/huggingface/huggingface.h"
 #include "model_file/keras/network_text.h"
 #include "store/store.h"
 
@@ -54,9 +55,10 @@ static int check_file(const char *option, const char *path) {
     if (dot && (strcmp(dot, ".keras") == 0 || strcmp(dot, ".h5") == 0 || strcmp(dot, ".json") == 0 ||
                 strcmp(dot, ".onnx") == 0))
         return EXIT_DONE;
+    if (mst_huggingface_is_named(path)) return EXIT_DONE;
     return command_fail(EXIT_USAGE,
                         "train: --%s %s: the name must end in .safetensors or .npz; of whole models in .keras, "
-                        ".h5 or .onnx, of parts of them in .weights.h5 or .json",
+                        ".h5, .onnx or /, of parts of them in .weights.h5 or .json",
                         option, path);
 }
 
@@ -104,7 +106,9 @@ int train_checkpoint_check(const training *t) {
         return command_fail(EXIT_USAGE,
                             "train: --name-map is for --load FILE or --checkpoint-dir DIR: give one of them");
     if (check_file("save", o->save) || check_save_optimizer(o)) return EXIT_USAGE;
-    if (o->save && mst_file_check(o->save)) return command_fail_library(EXIT_FAILED, "save");
+    const bool is_folder = mst_huggingface_is_named(o->save);
+    if (o->save && (is_folder ? mst_huggingface_check_folder : mst_file_check)(o->save))
+        return command_fail_library(EXIT_FAILED, "save");
     return EXIT_DONE;
 }
 

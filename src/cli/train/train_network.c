@@ -17,6 +17,7 @@
 #include "cli/spec_kind.h"
 #include "cli/train/train_cluster.h"
 #include "cli/train/train_data.h"
+#include "model_file/huggingface/huggingface.h"
 #include "model_file/keras/network_text.h"
 #include "model_file/keras/weights.h"
 #include "model_file/model_file.h"
@@ -273,13 +274,14 @@ bool train_network_is_saved(const train_options *o) {
 }
 
 static bool is_json(const char *path) {
-    return strcmp(strrchr(path, '.'), ".json") == 0;
+    return mst_ends_in(path, ".json");
 }
 
 static mst_status check_save(training *t) {
     const void *interface;
     char *text;
     MST_TRY(mst_build(t->model, t->train, true));
+    if (mst_huggingface_is_named(t->o->save)) return mst_huggingface_check(t->model);
     if (mst_ends_in(t->o->save, ".onnx")) return mst_onnx_check(t->model);
     if (t->o->save_optimizer && !mst_keras_has_optimizer(&t->optimizer))
         return MST_FAIL(MST_UNIMPLEMENTED, "'%s': Keras has no optimizer like %s: leave --save-optimizer out",
@@ -301,6 +303,7 @@ int train_network_check_save(training *t) {
 
 /* Why the file cannot contain the optimizer, whose state must be in this process and complete; NULL: it can. */
 static const char *why_no_optimizer(const training *t) {
+    if (mst_huggingface_is_named(t->o->save)) return "Hugging Face's files have no place for it";
     if (!mst_keras_has_optimizer(&t->optimizer)) return "Keras has none such";
     if (t->o->use_ema) return "with --use-ema the file has averages in place of the weights that it updates";
     if (t->o->sharded_state) return "with --sharded-state no task has all of it";

@@ -378,7 +378,9 @@ static const option checkpoint_options[] = {
     {"save", OPTION_FILE, AT(save), "FILE",
      .help = "writes the weights, and the averages of --ema, at the end: FILE.safetensors, FILE.npz, or as Keras has "
              "weights, FILE.weights.h5; or the whole model, with the optimizer where Keras has such a one: FILE.keras, "
-             "FILE.h5; or its network alone, FILE.json; or for other programs' inference, FILE.onnx"},
+             "FILE.h5; or its network alone, FILE.json; or for other programs' inference, FILE.onnx; or FOLDER/, GPT-2 "
+             "or Llama as Hugging "
+             "Face has them"},
     {"save-optimizer", OPTION_FLAG, AT(save_optimizer),
      .help = "the optimizer's state and the number of steps too in a file of weights, for other programs: --load takes "
              "its weights alone; whole models and checkpoints have them always"},

@@ -1,0 +1,185 @@
+/* Layers are named as mst_gpt names them. So a network that mst_gpt made is written by the same code as one that was
+ * read: the config is taken from the options of some layers, and the network of that config must be equal to it. */
+#include "model_file/huggingface/network.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/field.h"
+#include "graph/options.h"
+#include "model/model.h"
+#include "muster/layers.h"
+
+enum { NAME_SIZE = 64 };
+#define TOKENS "token_embedding"
+#define POSITIONS "position_embedding" /* the default name */
+
+/* ---- making ---- */
+
+static mst_initializer initial_values(const mst_huggingface_config *c) {
+    return mst_random_normal_initializer(.stddev = c->deviation);
+}
+
+static mst_output normalized(mst_output x, const mst_huggingface_config *c, const char *name) {
+    return c->is_llama ? mst_rms_normalization(x, .epsilon = c->epsilon, .name = name)
+                       : mst_layer_normalization(x, .epsilon = c->epsilon, .name = name);
+}
+
+static mst_output dense(mst_output x, const mst_huggingface_config *c, int64_t units, mst_activation activation,
+                        const char *name) {
+    return mst_dense(x, units, .activation = activation, .name = name, .no_bias = !c->inner_bias,
+                     .kernel_initializer = initial_values(c));
+}
+
+static mst_output added(mst_output x, mst_output part, const mst_huggingface_config *c, const char *name) {
+    if (c->residual_dropout > 0) part = mst_dropout(part, c->residual_dropout);
+    return mst_merge(MST_OUTPUTS(x, part), MST_MERGE_ADD, .name = name);
+}
+
+/* The name of layer PART of block I, "block_1_norm_2". */
+static const char *in_block(int64_t i, const char *part, char name[NAME_SIZE]) {
+    snprintf(name, NAME_SIZE, "block_%lld_%s", (long long)i, part);
+    return name;
+}
+
+static mst_output inner_layers(mst_output x, const mst_huggingface_config *c, int64_t i) {
+    char name[NAME_SIZE];
+    if (!c->is_llama) return dense(x, c, c->inner, MST_GELU_TANH, in_block(i, "inner", name));
+    const mst_output gate = dense(x, c, c->inner, MST_SWISH, in_block(i, "gate", name));
+    const mst_output up = dense(x, c, c->inner, MST_LINEAR, in_block(i, "inner", name));
+    return mst_merge(MST_OUTPUTS(gate, up), MST_MERGE_MULTIPLY, .name = in_block(i, "swiglu", name));
+}
+
+static mst_output block(mst_output x, const mst_huggingface_config *c, int64_t i) {
+    char name[NAME_SIZE];
+    const mst_output seen = normalized(x, c, in_block(i, "norm_1", name));
+    const bool other_length = c->heads * c->head_length != c->width;
+    const mst_output heads = mst_multi_head_attention(
+        seen, c->heads, c->head_length, .output_dim = other_length ? c->width : 0, .dropout = c->attention_dropout,
+        .no_bias = !c->attention_bias, .causal = true, .kernel_initializer = initial_values(c),
+        .name = in_block(i, "attention", name), .num_key_value_heads = c->key_value_heads,
+        .rotary_base = c->is_llama ? c->rotary_base : 0);
+    x = added(x, heads, c, in_block(i, "add_1", name));
+    const mst_output inner = inner_layers(normalized(x, c, in_block(i, "norm_2", name)), c, i);
+    const mst_output outer = dense(inner, c, c->width, MST_LINEAR, in_block(i, "outer", name));
+    return added(x, outer, c, in_block(i, "add_2", name));
+}
+
+mst_status mst_huggingface_network_add(mst_model *model, const mst_huggingface_config *config, int64_t positions) {
+    const mst_huggingface_config *c = config;
+    mst_output x = mst_input(model, MST_SHAPE(positions), .dtype = MST_I32);
+    x = mst_embedding(x, c->vocabulary_size, c->width, .initializer = initial_values(c), .name = TOKENS);
+    if (!c->is_llama) x = mst_position_embedding(x, .sequence_length = c->positions, .initializer = initial_values(c));
+    if (c->embedding_dropout > 0) x = mst_dropout(x, c->embedding_dropout);
+    for (int64_t i = 1; i <= c->layers && !model->failure.code; i++) x = block(x, c, i);
+    x = normalized(x, c, "norm");
+    if (c->is_untied)
+        mst_dense(x, c->vocabulary_size, .name = "logits", .no_bias = true, .kernel_initializer = initial_values(c));
+    else
+        mst_embedding_logits(x, TOKENS, .name = "logits");
+    return mst_model_check(model);
+}
+
+/* ---- describing ---- */
+
+static const mst_model_layer *find_layer(const mst_model *model, const char *name, const char *type) {
+    const int64_t i = mst_names_get(&model->names, name);
+    return i >= 0 && strcmp(model->layer[i].type->name, type) == 0 ? &model->layer[i] : NULL;
+}
+
+static const void *options_of(const mst_model *model, const char *name, const char *type) {
+    const mst_model_layer *layer = find_layer(model, name, type);
+    return layer ? layer->options : NULL;
+}
+
+static mst_status other_network(const char *what, const char *name) {
+    return MST_FAIL(MST_UNIMPLEMENTED,
+                    "a folder of Hugging Face holds GPT-2 or Llama, as mst_gpt makes them, and this network is another "
+                    "one: %s '%.200s'",
+                    what, name);
+}
+
+/* The rates of the layers `dropout`: the first one may be behind the embeddings, two are in each block. */
+static void read_dropout(const mst_model *model, mst_huggingface_config *c) {
+    int64_t count = 0;
+    float first = 0, last = 0;
+    for (int64_t i = 0; i < model->num_layers; i++) {
+        const mst_model_layer *l = &model->layer[i];
+        if (strcmp(l->type->name, "dropout") != 0) continue;
+        last = ((const mst_layer_dropout_options *)l->options)->rate;
+        if (!count++) first = last;
+    }
+    if (count % 2) c->embedding_dropout = first;
+    if (count > 1) c->residual_dropout = last;
+}
+
+static mst_status read_blocks(const mst_model *model, mst_huggingface_config *c) {
+    char name[NAME_SIZE];
+    const mst_layer_multi_head_attention_options *attention =
+        options_of(model, in_block(1, "attention", name), "multi_head_attention");
+    if (!attention) return other_network("it has no attention", name);
+    c->heads = attention->num_heads;
+    c->key_value_heads = attention->num_key_value_heads ? attention->num_key_value_heads : c->heads;
+    c->head_length = attention->key_dim;
+    c->rotary_base = attention->rotary_base;
+    c->attention_dropout = attention->dropout;
+    c->attention_bias = !attention->no_bias;
+    const mst_layer_dense_options *inner = options_of(model, in_block(1, "inner", name), "dense");
+    if (!inner) return other_network("it has no dense layer", name);
+    c->inner = inner->units;
+    c->inner_bias = !inner->no_bias;
+    while (mst_names_get(&model->names, in_block(c->layers + 1, "attention", name)) >= 0) c->layers++;
+    return MST_OK;
+}
+
+static mst_status read_ends(const mst_model *model, mst_huggingface_config *c) {
+    const mst_layer_embedding_options *tokens = options_of(model, TOKENS, "embedding");
+    const mst_layer_position_embedding_options *positions = options_of(model, POSITIONS, "position_embedding");
+    const mst_layer_rms_normalization_options *rms = options_of(model, "norm", "rms_normalization");
+    const mst_layer_layer_normalization_options *norm = options_of(model, "norm", "layer_normalization");
+    if (!tokens) return other_network("it has no embedding", TOKENS);
+    if (!rms && !norm) return other_network("it has no normalization", "norm");
+    c->is_llama = rms;
+    c->is_untied = find_layer(model, "logits", "dense");
+    c->vocabulary_size = tokens->input_dim;
+    c->width = tokens->output_dim;
+    c->deviation = tokens->initializer.stddev;
+    c->epsilon = rms ? rms->epsilon : norm->epsilon;
+    c->positions = model->input[0].row.shape.dim[0];
+    if (positions && positions->sequence_length) c->positions = positions->sequence_length;
+    return MST_OK;
+}
+
+/* Whether node I of both models is the same call of the same layer. */
+static bool is_same(const mst_model *a, const mst_model *b, int64_t i) {
+    const mst_model_node *x = &a->node[i], *y = &b->node[i];
+    const mst_model_layer *l = &a->layer[x->layer], *m = &b->layer[y->layer];
+    if (x->layer != y->layer || l->type != m->type || x->num_src != y->num_src || strcmp(l->name, m->name) != 0)
+        return false;
+    for (int k = 0; k < x->num_src; k++)
+        if (x->src[k] != y->src[k]) return false;
+    return mst_options_equal(l->type->fields, l->options, m->options);
+}
+
+static mst_status compare(const mst_model *model, const mst_model *expected) {
+    for (int64_t i = 0; i < model->num_nodes; i++)
+        if (i >= expected->num_nodes || !is_same(model, expected, i))
+            return other_network("it differs at layer", model->layer[model->node[i].layer].name);
+    if (model->num_nodes == expected->num_nodes) return MST_OK;
+    return other_network("it lacks layer", expected->layer[expected->node[model->num_nodes].layer].name);
+}
+
+mst_status mst_huggingface_network_read(const mst_model *model, mst_huggingface_config *out) {
+    mst_model *expected;
+    *out = (mst_huggingface_config){.is_llama = false};
+    if (model->num_inputs != 1 || model->input[0].row.shape.ndim != 1)
+        return other_network("its input is not one row of tokens", "");
+    MST_TRY(read_ends(model, out));
+    MST_TRY(read_blocks(model, out));
+    read_dropout(model, out);
+    MST_TRY(mst_model_create(&expected));
+    mst_status status = mst_huggingface_network_add(expected, out, model->input[0].row.shape.dim[0]);
+    if (!status) status = compare(model, expected);
+    mst_model_destroy(expected);
+    return status;
+}
