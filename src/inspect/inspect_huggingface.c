@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "inspect/inspector.h"
-#include "model_file/huggingface/config.h"
-#include "model_file/huggingface/folder.h"
 #include "model_file/huggingface/huggingface.h"
+#include "model_file/huggingface/huggingface_files.h"
+#include "model_file/huggingface/token_config.h"
 
 static mst_inspect_match inspect_huggingface_knows(const mst_inspect_source *s) {
     return s->is_folder && mst_huggingface_is(s->path) ? MST_INSPECT_SURE : MST_INSPECT_NO;

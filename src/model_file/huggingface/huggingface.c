@@ -12,9 +12,9 @@
 #include "base/no_memory.h"
 #include "device/device.h"
 #include "model/model.h"
-#include "model_file/huggingface/folder.h"
-#include "model_file/huggingface/network.h"
+#include "model_file/huggingface/huggingface_files.h"
 #include "model_file/huggingface/tensors.h"
+#include "model_file/huggingface/token_network.h"
 #include "store/store.h"
 #include "tensor/tensor_check.h"
 
@@ -242,7 +242,7 @@ static mst_status write_weight(weight_writer *w, const mst_huggingface_tensor *t
     return status;
 }
 
-static mst_status collect(weight_writer *w, mst_store *store) {
+static mst_status collect_weights(weight_writer *w, mst_store *store) {
     mst_huggingface_tensor *list;
     int64_t count;
     MST_TRY(mst_huggingface_tensors(w->config, &list, &count));
@@ -335,7 +335,7 @@ static mst_status save(mst_model *model, const char *path, const char *base) {
     keep_positions(base, &config);
     weight_writer writer = {.config = &config};
     mst_status status = mst_huggingface_config_print(&config, base, &text);
-    if (!status) status = collect(&writer, model->store);
+    if (!status) status = collect_weights(&writer, model->store);
     if (!status) status = with_folder(path, &writer, text);
     free_writer(&writer);
     free(text);

@@ -17,7 +17,7 @@ typedef struct tensor_list {
 } tensor_list;
 
 /* Adds a tensor and returns it. NAME and WEIGHT are those in the layer. */
-static mst_huggingface_tensor *add(tensor_list *l, const char *name, const char *weight, mst_shape shape) {
+static mst_huggingface_tensor *add_tensor(tensor_list *l, const char *name, const char *weight, mst_shape shape) {
     mst_huggingface_tensor *t = &l->item[l->count++];
     const long long layer = (long long)l->layer;
     *t = (mst_huggingface_tensor){.shape = shape, .rows = 1, .columns = 1, .num_parts = 1};
@@ -32,7 +32,7 @@ static mst_huggingface_tensor *add(tensor_list *l, const char *name, const char 
 }
 
 static void add_vector(tensor_list *l, const char *name, const char *weight, int64_t size) {
-    mst_huggingface_tensor *t = add(l, name, weight, MST_SHAPE(size));
+    mst_huggingface_tensor *t = add_tensor(l, name, weight, MST_SHAPE(size));
     t->is_vector = true;
     t->columns = size;
 }
@@ -40,7 +40,7 @@ static void add_vector(tensor_list *l, const char *name, const char *weight, int
 /* A matrix whose first IN dimensions are rows. */
 static mst_huggingface_tensor *add_matrix(tensor_list *l, const char *name, const char *weight, mst_shape shape,
                                           int in) {
-    mst_huggingface_tensor *t = add(l, name, weight, shape);
+    mst_huggingface_tensor *t = add_tensor(l, name, weight, shape);
     for (int i = 0; i < shape.ndim; i++) *(i < in ? &t->rows : &t->columns) *= shape.dim[i];
     t->is_transposed = l->config->is_llama;
     return t;

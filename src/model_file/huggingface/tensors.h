@@ -6,7 +6,7 @@
 #ifndef MUSTER_MODEL_FILE_HUGGINGFACE_TENSORS_H
 #define MUSTER_MODEL_FILE_HUGGINGFACE_TENSORS_H
 
-#include "model_file/huggingface/config.h"
+#include "model_file/huggingface/token_config.h"
 #include "muster/tensor.h"
 
 enum { MST_HUGGINGFACE_NAME = 80 };

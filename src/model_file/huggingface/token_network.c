@@ -1,6 +1,6 @@
 /* Layers are named as mst_gpt names them. So a network that mst_gpt made is written by the same code as one that was
  * read: the config is taken from the options of some layers, and the network of that config must be equal to it. */
-#include "model_file/huggingface/network.h"
+#include "model_file/huggingface/token_network.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static mst_output inner_layers(mst_output x, const mst_huggingface_config *c, in
     return mst_merge(MST_OUTPUTS(gate, up), MST_MERGE_MULTIPLY, .name = in_block(i, "swiglu", name));
 }
 
-static mst_output block(mst_output x, const mst_huggingface_config *c, int64_t i) {
+static mst_output token_block(mst_output x, const mst_huggingface_config *c, int64_t i) {
     char name[NAME_SIZE];
     const mst_output seen = normalized(x, c, in_block(i, "norm_1", name));
     const bool other_length = c->heads * c->head_length != c->width;
@@ -71,7 +71,7 @@ mst_status mst_huggingface_network_add(mst_model *model, const mst_huggingface_c
     x = mst_embedding(x, c->vocabulary_size, c->width, .initializer = initial_values(c), .name = TOKENS);
     if (!c->is_llama) x = mst_position_embedding(x, .sequence_length = c->positions, .initializer = initial_values(c));
     if (c->embedding_dropout > 0) x = mst_dropout(x, c->embedding_dropout);
-    for (int64_t i = 1; i <= c->layers && !model->failure.code; i++) x = block(x, c, i);
+    for (int64_t i = 1; i <= c->layers && !model->failure.code; i++) x = token_block(x, c, i);
     x = normalized(x, c, "norm");
     if (c->is_untied)
         mst_dense(x, c->vocabulary_size, .name = "logits", .no_bias = true, .kernel_initializer = initial_values(c));
@@ -164,12 +164,12 @@ static bool is_alike(const mst_field *fields, const void *a, const void *b) {
 }
 
 /* Source K of a node. An attention without a value and a key takes the query for them. */
-static int64_t source_of(const mst_model_node *node, int k) {
+static int64_t node_source(const mst_model_node *node, int k) {
     return node->src[k < node->num_src ? k : 0];
 }
 
 /* Whether node I of both models is the same call of the same layer. */
-static bool is_same(const mst_model *a, const mst_model *b, int64_t i) {
+static bool is_same_call(const mst_model *a, const mst_model *b, int64_t i) {
     const mst_model_node *x = &a->node[i], *y = &b->node[i];
     const mst_model_layer *l = &a->layer[x->layer], *m = &b->layer[y->layer];
     const int most = x->num_src > y->num_src ? x->num_src : y->num_src;
@@ -177,13 +177,13 @@ static bool is_same(const mst_model *a, const mst_model *b, int64_t i) {
     if (x->layer != y->layer || l->type != m->type || strcmp(l->name, m->name) != 0) return false;
     if (x->num_src != y->num_src && !is_attention) return false;
     for (int k = 0; k < most; k++)
-        if (source_of(x, k) != source_of(y, k)) return false;
+        if (node_source(x, k) != node_source(y, k)) return false;
     return is_alike(l->type->fields, l->options, m->options);
 }
 
-static mst_status compare(const mst_model *model, const mst_model *expected) {
+static mst_status compare_nodes(const mst_model *model, const mst_model *expected) {
     for (int64_t i = 0; i < model->num_nodes; i++)
-        if (i >= expected->num_nodes || !is_same(model, expected, i))
+        if (i >= expected->num_nodes || !is_same_call(model, expected, i))
             return other_network("it differs at layer", model->layer[model->node[i].layer].name);
     if (model->num_nodes == expected->num_nodes) return MST_OK;
     return other_network("it lacks layer", expected->layer[expected->node[model->num_nodes].layer].name);
@@ -199,7 +199,7 @@ mst_status mst_huggingface_network_read(const mst_model *model, mst_huggingface_
     read_dropout(model, out);
     MST_TRY(mst_model_create(&expected));
     mst_status status = mst_huggingface_network_add(expected, out, model->input[0].row.shape.dim[0]);
-    if (!status) status = compare(model, expected);
+    if (!status) status = compare_nodes(model, expected);
     mst_model_destroy(expected);
     return status;
 }

@@ -1,8 +1,8 @@
 /** GPT-2 and Llama of Hugging Face as layers. */
-#ifndef MUSTER_MODEL_FILE_HUGGINGFACE_NETWORK_H
-#define MUSTER_MODEL_FILE_HUGGINGFACE_NETWORK_H
+#ifndef MUSTER_MODEL_FILE_HUGGINGFACE_TOKEN_NETWORK_H
+#define MUSTER_MODEL_FILE_HUGGINGFACE_TOKEN_NETWORK_H
 
-#include "model_file/huggingface/config.h"
+#include "model_file/huggingface/token_config.h"
 #include "muster/model.h"
 
 /** The largest number of positions with which a network is made. The logits of long texts take much memory: those of

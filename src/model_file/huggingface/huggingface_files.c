@@ -1,4 +1,4 @@
-#include "model_file/huggingface/folder.h"
+#include "model_file/huggingface/huggingface_files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /** The files of a folder of Hugging Face: config.json, and model.safetensors or several such files with an index. */
-#ifndef MUSTER_MODEL_FILE_HUGGINGFACE_FOLDER_H
-#define MUSTER_MODEL_FILE_HUGGINGFACE_FOLDER_H
+#ifndef MUSTER_MODEL_FILE_HUGGINGFACE_HUGGINGFACE_FILES_H
+#define MUSTER_MODEL_FILE_HUGGINGFACE_HUGGINGFACE_FILES_H
 
 #include <jansson.h>
 
@@ -19,8 +19,8 @@ typedef struct mst_huggingface_files {
  *  file, is to be freed too. MST_NOT_FOUND if there is none. After a failure both are NULL. */
 MST_CHECKED mst_status mst_huggingface_read_config(const char *path, char **name, char **text, size_t *size);
 
-/** Opens the files with tensors in the folder PATH. Names in the index reach nothing outside the folder. Close OUT after
- *  a failure too. */
+/** Opens the files with tensors in the folder PATH. Names in the index reach nothing outside the folder. Close OUT
+ *  after a failure too. */
 MST_CHECKED mst_status mst_huggingface_open(const char *path, mst_huggingface_files *out);
 void mst_huggingface_close(mst_huggingface_files *files);
 /** Finds the tensor NAME: number *I of file *FILE, an index in `file`; *FILE is -1 if there is none. MST_CORRUPT if the

@@ -1,6 +1,6 @@
-/* Keys that do not change what is computed, such as those for generating text, are not looked at. Keys that would change
- * it, and that Muster does not have, must have the value with which they do nothing. */
-#include "model_file/huggingface/config.h"
+/* Keys that do not change what is computed, such as those for generating text, are not looked at. Keys that would
+ * change it, and that Muster does not have, must have the value with which they do nothing. */
+#include "model_file/huggingface/token_config.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ typedef struct config_reader {
 /* ---- values ---- */
 
 /* Writes VALUE in printable form. */
-static const char *show(const json_t *value, char shown[SHOWN]) {
+static const char *config_text(const json_t *value, char shown[SHOWN]) {
     char *text = mst_json_line(value, JSON_COMPACT | JSON_ENCODE_ANY);
     mst_escape_line(text ? text : "?", text ? strlen(text) : 1, shown, SHOWN);
     free(text);
@@ -32,7 +32,7 @@ static const char *show(const json_t *value, char shown[SHOWN]) {
 static mst_status not_taken(const config_reader *r, const char *key, const json_t *value) {
     char shown[SHOWN];
     return MST_FAIL(MST_UNIMPLEMENTED, "'%s': has \"%s\": %s, which Muster does not have", r->name, key,
-                    show(value, shown));
+                    config_text(value, shown));
 }
 
 /* The value of KEY; NULL if it is missing or null. */
@@ -51,23 +51,23 @@ static mst_status read_size(const config_reader *r, const char *key, int64_t oth
     *out = json_integer_value(value);
     if (json_is_integer(value) && *out >= 1 && *out <= most) return MST_OK;
     return MST_FAIL(MST_INVALID, "'%s': \"%s\" is %s, must be a whole number from 1 to %lld", r->name, key,
-                    show(value, shown), (long long)most);
+                    config_text(value, shown), (long long)most);
 }
 
 /* Reads a number of VALUE, from LEAST to MOST. */
-static mst_status read_number(const config_reader *r, const char *key, const json_t *value, double otherwise,
-                              double least, double most, double *out) {
+static mst_status config_number(const config_reader *r, const char *key, const json_t *value, double otherwise,
+                                double least, double most, double *out) {
     char shown[SHOWN];
     *out = value ? json_number_value(value) : otherwise;
     if ((!value || json_is_number(value)) && *out >= least && *out <= most) return MST_OK;
-    return MST_FAIL(MST_INVALID, "'%s': \"%s\" is %s, must be a number from %g to %g", r->name, key, show(value, shown),
-                    least, most);
+    return MST_FAIL(MST_INVALID, "'%s': \"%s\" is %s, must be a number from %g to %g", r->name, key,
+                    config_text(value, shown), least, most);
 }
 
 static mst_status read_f32(const config_reader *r, const char *key, double otherwise, double least, double most,
                            float *out) {
     double value;
-    MST_TRY(read_number(r, key, config_value(r, key), otherwise, least, most, &value));
+    MST_TRY(config_number(r, key, config_value(r, key), otherwise, least, most, &value));
     *out = (float)value;
     return MST_OK;
 }
@@ -81,7 +81,7 @@ static mst_status read_bool(const config_reader *r, const char *key, bool otherw
     char shown[SHOWN];
     *out = value ? json_is_true(value) : otherwise;
     if (!value || json_is_boolean(value)) return MST_OK;
-    return MST_FAIL(MST_INVALID, "'%s': \"%s\" is %s, must be true or false", r->name, key, show(value, shown));
+    return MST_FAIL(MST_INVALID, "'%s': \"%s\" is %s, must be true or false", r->name, key, config_text(value, shown));
 }
 
 /* Whether VALUE does nothing: it is missing, null, false, or empty. */
@@ -157,7 +157,7 @@ static mst_status read_rotary(const config_reader *r, const char *key, mst_huggi
     json_object_foreach((json_t *)(uintptr_t)settings, name, value) {
         const char *text = json_string_value(value);
         if (strcmp(name, "rope_theta") == 0)
-            MST_TRY(read_number(r, name, value, 0, 1e-3, 1e30, &c->rotary_base));
+            MST_TRY(config_number(r, name, value, 0, 1e-3, 1e30, &c->rotary_base));
         else if ((strcmp(name, "rope_type") != 0 && strcmp(name, "type") != 0) || !text || strcmp(text, "default") != 0)
             return not_taken(r, key, settings);
     }
@@ -166,11 +166,11 @@ static mst_status read_rotary(const config_reader *r, const char *key, mst_huggi
 
 static mst_status read_positions(const config_reader *r, mst_huggingface_config *c) {
     double part;
-    MST_TRY(read_number(r, "rope_theta", config_value(r, "rope_theta"), 10000, 1e-3, 1e30, &c->rotary_base));
+    MST_TRY(config_number(r, "rope_theta", config_value(r, "rope_theta"), 10000, 1e-3, 1e30, &c->rotary_base));
     MST_TRY(read_rotary(r, "rope_scaling", c));
     MST_TRY(read_rotary(r, "rope_parameters", c));
     const json_t *given = config_value(r, "partial_rotary_factor");
-    MST_TRY(read_number(r, "partial_rotary_factor", given, 1, 0, 1, &part));
+    MST_TRY(config_number(r, "partial_rotary_factor", given, 1, 0, 1, &part));
     return part == 1 ? MST_OK : not_taken(r, "partial_rotary_factor", given);
 }
 
@@ -214,12 +214,12 @@ static mst_status read_config(const config_reader *r, mst_huggingface_config *c)
     if (!c->is_llama && (!text || strcmp(text, "gpt2") != 0)) {
         char shown[SHOWN];
         return MST_FAIL(MST_UNIMPLEMENTED, "'%s': \"model_type\" is %s: \"gpt2\" and \"llama\" are read", r->name,
-                        show(type, shown));
+                        config_text(type, shown));
     }
     MST_TRY(refuse_others(r));
     MST_TRY(c->is_llama ? read_llama(r, c) : read_gpt2(r, c));
     MST_TRY(
-        read_number(r, "initializer_range", config_value(r, "initializer_range"), 0.02, 1e-30, 1e30, &c->deviation));
+        config_number(r, "initializer_range", config_value(r, "initializer_range"), 0.02, 1e-30, 1e30, &c->deviation));
     MST_TRY(read_bool(r, "tie_word_embeddings", !c->is_llama, &tied));
     c->is_untied = !tied;
     if (c->heads * c->head_length <= MOST_SIZE) return MST_OK;

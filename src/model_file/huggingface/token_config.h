@@ -1,6 +1,6 @@
 /** config.json of Hugging Face's GPT-2 and Llama: what the network is like. */
-#ifndef MUSTER_MODEL_FILE_HUGGINGFACE_CONFIG_H
-#define MUSTER_MODEL_FILE_HUGGINGFACE_CONFIG_H
+#ifndef MUSTER_MODEL_FILE_HUGGINGFACE_TOKEN_CONFIG_H
+#define MUSTER_MODEL_FILE_HUGGINGFACE_TOKEN_CONFIG_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -23,8 +23,8 @@ typedef struct mst_huggingface_config {
 } mst_huggingface_config;
 
 /** Reads a config from SIZE bytes of TEXT. NAME is the path of the file, for messages. MST_CORRUPT: it is no JSON.
- *  MST_INVALID, naming the key: a value is missing, or cannot be right. MST_UNIMPLEMENTED, naming the key: Muster has no
- *  such network. */
+ *  MST_INVALID, naming the key: a value is missing, or cannot be right. MST_UNIMPLEMENTED, naming the key: Muster has
+ *  no such network. */
 MST_CHECKED mst_status mst_huggingface_config_parse(const char *name, const char *text, size_t size,
                                                     mst_huggingface_config *out);
 /** Writes CONFIG as JSON. Keys of BASE, the text of another config, are kept if they do not contradict CONFIG and BASE
