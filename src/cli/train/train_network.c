@@ -303,7 +303,6 @@ int train_network_check_save(training *t) {
 
 /* Why the file cannot contain the optimizer, whose state must be in this process and complete; NULL: it can. */
 static const char *why_no_optimizer(const training *t) {
-    if (mst_huggingface_is_named(t->o->save)) return "Hugging Face's files have no place for it";
     if (!mst_keras_has_optimizer(&t->optimizer)) return "Keras has none such";
     if (t->o->use_ema) return "with --use-ema the file has averages in place of the weights that it updates";
     if (t->o->sharded_state) return "with --sharded-state no task has all of it";

@@ -95,8 +95,8 @@ static const void *options_of(const mst_model *model, const char *name, const ch
 static mst_status other_network(const char *what, const char *name) {
     return MST_FAIL(MST_UNIMPLEMENTED,
                     "a folder of Hugging Face holds GPT-2 or Llama, as mst_gpt makes them, and this network is another "
-                    "one: %s '%.200s'",
-                    what, name);
+                    "one: %s%s%.200s%s",
+                    what, *name ? " '" : "", name, *name ? "'" : "");
 }
 
 /* The rates of the layers `dropout`: the first one may be behind the embeddings, two are in each block. */
