@@ -40,6 +40,17 @@ works checkpoint_is_written 'loss = ' train --model llama --data tokens:book.txt
     --sequence-length 16 --checkpoint-dir run
 works checkpoint_of_llama_is_evaluated '^test: loss = ' evaluate --checkpoint-dir run --data tokens:book.txt --devices cpu:1
 
+# shellcheck disable=SC2086
+works texts_may_be_shorter 'loss = ' train --load trained-gpt2 $data --sequence-length 5 --save short/
+check positions_stay grep -q '"n_positions": 16' short/config.json
+works and_of_llama 'loss = ' train --model llama --data tokens:book.txt --max-tokens 128 --devices cpu:1 \
+    --sequence-length 5 --save short-llama/
+check its_positions_stay grep -q '"max_position_embeddings": 16' short-llama/config.json
+works llama_may_have_more 'loss = ' train --model llama --data tokens:book.txt --max-tokens 128 --devices cpu:1 \
+    --sequence-length 20 --save short-llama/
+fails but_not_longer_than_positions 1 '20 positions: the network has weights for 16' train --load trained-gpt2 \
+    --data tokens:book.txt --sequence-length 20
+
 # ---- conversions and reports ----------------------------------------------------------------------------
 
 works folder_becomes_onnx 'm.onnx from trained-gpt2' convert trained-gpt2 m.onnx

@@ -1,6 +1,7 @@
 """Folders of Hugging Face against transformers and PyTorch, with tiny random networks: GPT-2, Llama with grouped heads,
-with heads of another length and biases, and with tied outputs. Logits, 20 losses of training, and what transformers
-makes of the folders that Muster writes, also after training. Weights in f16, in bf16 and in several files.
+with heads of another length and biases, and with tied outputs. Logits, the likeliest text, 20 losses of training, and
+what transformers makes of the folders that Muster writes, also after training. Weights in f16, in bf16 and in several
+files.
 
     huggingface_test.py
 
@@ -92,7 +93,7 @@ def run(*arguments):
 def compare_logits(report, name, model, folder, tokens, parent, saved=None):
     np.save(os.path.join(parent, "x.npy"), tokens)
     out = os.path.join(parent, "logits.npy")
-    run(folder, os.path.join(parent, "x.npy"), out, *([saved] if saved else []))
+    run("logits", folder, os.path.join(parent, "x.npy"), out, *([saved] if saved else []))
     got, expected = np.load(out), logits_of(model, tokens)
     report.check(name, got.shape == expected.shape and np.abs(got - expected).max() <= TOLERANCE,
                  np.abs(got - expected).max() if got.shape == expected.shape else got.shape, expected.shape)
@@ -127,12 +128,22 @@ def compare_training(report, name, folder, text, parent):
         optimizer = dict(optimizers(model))[rule]
         expected = their_losses(model, optimizer, tokens, labels)
         trained = os.path.join(parent, f"trained-{rule}") + "/"
-        got = [float(line) for line in run(folder, *paths, rule, str(STEPS), trained).split()]
+        got = [float(line) for line in run("train", folder, *paths, rule, str(STEPS), trained).split()]
         good = len(got) == STEPS and np.abs(np.array(got) - expected).max() <= TOLERANCE
         report.check(f"{name}: losses with {rule}", good, got, expected)
         report.check(f"{name}: {rule} learns", expected[-1] < expected[0] - 0.3, expected[-1], expected[0])
         difference = np.abs(logits_of(load(trained), tokens) - logits_of(model, tokens)).max()
         report.check(f"{name}: after {rule}, in transformers", difference <= 1e-3, difference, 1e-3)
+
+
+def compare_text(report, name, model, folder, prompt):
+    """The likeliest tokens, as many as the network has positions for."""
+    count = POSITIONS - len(prompt)
+    with torch.no_grad():
+        expected = model.generate(torch.tensor([prompt]), max_new_tokens=count, do_sample=False, eos_token_id=None,
+                                  pad_token_id=0)[0, len(prompt):].tolist()
+    got = [int(line) for line in run("generate", folder, str(count), *map(str, prompt)).split()]
+    report.check(f"{name}: text", got == expected, got, expected)
 
 
 def check_network(report, name, model, random, parent):
@@ -146,6 +157,8 @@ def check_network(report, name, model, random, parent):
     ours, theirs = (json.load(open(os.path.join(path, "config.json"))) for path in (back, folder))
     other = {key for key in theirs if ours.get(key) != theirs[key]}
     report.check(f"{name}: config.json", not other, {key: ours.get(key) for key in other}, {k: theirs[k] for k in other})
+    for length in (1, 3, 7):
+        compare_text(report, name, model, folder, tokens[length, :length].tolist())
     compare_training(report, name, folder, text, parent)
 
 

@@ -18,6 +18,7 @@
 #include "cli/train/train_cluster.h"
 #include "cli/train/train_data.h"
 #include "model_file/huggingface/huggingface.h"
+#include "model_file/huggingface/token_network.h"
 #include "model_file/keras/network_text.h"
 #include "model_file/keras/weights.h"
 #include "model_file/model_file.h"
@@ -111,11 +112,19 @@ static mst_status take_vocabulary(training *t) {
     return status;
 }
 
+/* A network of Hugging Face takes texts of any length that it has positions for: --sequence-length. */
+static mst_status take_length(const training *t, const char *path) {
+    if (!mst_huggingface_is(path) || !option_given(t->list, "sequence-length")) return MST_OK;
+    if (!mst_huggingface_set_positions(t->model, t->o->sequence_length)) return MST_OK;
+    return mst_error_prefix("--sequence-length, '%s'", path);
+}
+
 /* Loads the network of --model for a new training: with new values, a new vocabulary and a new optimizer. */
 static mst_status load_fresh(training *t, const char *path) {
     MST_TRY(mst_network_load(path, &t->model, &t->compiled));
     t->compiled.has_optimizer = false;
     *t->compiled.other_optimizer = '\0';
+    MST_TRY(take_length(t, path));
     MST_TRY(network_ends_of(path, t->model, &t->ends));
     return network_tokens(t->model, &t->num_tokens);
 }
@@ -135,6 +144,7 @@ static mst_status load_network(training *t, const char *path) {
     }
     MST_TRY(network_has_weights(t->model, &t->has_weights));
     MST_TRY(take_vocabulary(t));
+    MST_TRY(take_length(t, path));
     return network_ends_of(path, t->model, &t->ends);
 }
 

@@ -43,6 +43,13 @@ bool mst_huggingface_is_named(const char *path) {
     return length && (path[length - 1] == '/' || mst_huggingface_is(path));
 }
 
+bool mst_huggingface_has_tokenizer(const char *path) {
+    static const char *const names[] = {"tokenizer.json", "vocab.json", "tokenizer.model", "spiece.model"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_in(path, names[i])) return true;
+    return false;
+}
+
 /* The name of a tensor in a file. */
 static const char *full_name(const mst_huggingface_config *config, const mst_huggingface_tensor *t, bool has_prefix,
                              char name[FULL_NAME]) {
@@ -189,7 +196,7 @@ mst_status mst_huggingface_load(const char *path, bool network_only, mst_model *
     if (!status)
         status = mst_huggingface_network_add(model, &config, config.positions < most ? config.positions : most);
     if (!status && !network_only) status = read_weights(path, &config, model->store);
-    if (!status && !network_only) status = mst_store_set_note(model->store, config_note, text);
+    if (!status) status = mst_store_set_note(model->store, config_note, text); /* it tells of the network too */
     if (!status && compiled) *compiled = loss_of_tokens();
     free(name);
     free(text);

@@ -9,6 +9,9 @@ MST_API bool mst_huggingface_is(const char *path);
 /** Whether a model that is saved to PATH becomes such a folder: PATH ends in '/', or is one already. */
 MST_API bool mst_huggingface_is_named(const char *path);
 
+/** Whether the folder PATH has a tokenizer, which mst_tokenizer_open(PATH) reads. */
+MST_API bool mst_huggingface_has_tokenizer(const char *path);
+
 /** Adds the network of the folder PATH to MODEL, which is empty, and unless NETWORK_ONLY its weights. COMPILED may be
  *  NULL. Destroy MODEL after a failure. Fails as mst_model_load does. */
 MST_CHECKED mst_status mst_huggingface_load(const char *path, bool network_only, mst_model *model,

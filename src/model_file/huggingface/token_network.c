@@ -80,6 +80,18 @@ mst_status mst_huggingface_network_add(mst_model *model, const mst_huggingface_c
     return mst_model_check(model);
 }
 
+mst_status mst_huggingface_set_positions(mst_model *model, int64_t positions) {
+    mst_huggingface_config config;
+    MST_TRY(mst_huggingface_network_read(model, &config));
+    if (!config.is_llama && positions > config.positions)
+        return MST_FAIL(MST_INVALID, "%lld positions: the network has weights for %lld", (long long)positions,
+                        (long long)config.positions);
+    const mst_model_node *node = &model->node[model->input[0].node];
+    mst_layer_input_options *options = model->layer[node->layer].options;
+    options->shape = model->input[0].row.shape = MST_SHAPE(positions);
+    return MST_OK;
+}
+
 /* ---- describing ---- */
 
 static const mst_model_layer *find_layer(const mst_model *model, const char *name, const char *type) {
