@@ -139,9 +139,10 @@ def compare_training(report, name, folder, text, parent):
 def compare_text(report, name, model, folder, prompt):
     """The likeliest tokens, as many as the network has positions for."""
     count = POSITIONS - len(prompt)
+    ids = torch.tensor([prompt])
     with torch.no_grad():
-        expected = model.generate(torch.tensor([prompt]), max_new_tokens=count, do_sample=False, eos_token_id=None,
-                                  pad_token_id=0)[0, len(prompt):].tolist()
+        expected = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=count, do_sample=False,
+                                  eos_token_id=None, pad_token_id=0)[0, len(prompt):].tolist()
     got = [int(line) for line in run("generate", folder, str(count), *map(str, prompt)).split()]
     report.check(f"{name}: text", got == expected, got, expected)
 
