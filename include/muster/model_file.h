@@ -1,11 +1,13 @@
-/** Whole models in files: network, weights and, if asked, the optimizer's state, as Keras keeps them.
+/** Whole models in files: network, weights and, if asked, the optimizer's state, as Keras keeps them. Also ONNX, and
+ *  folders of Hugging Face.
  *
  *      MST_TRY(mst_model_load("flowers.keras", &model, NULL));
  *      ...
  *      MST_TRY(mst_model_save(model, "flowers.keras", .optimizer = &optimizer));
  *
- *  `.keras`, `.h5` and `.weights.h5` files need the module `hdf5` (libhdf5); `.onnx` files need none. Nothing of a file
- *  is ever executed: layers that are code, such as Keras' Lambda, are an error that names them.
+ *  `.keras`, `.h5` and `.weights.h5` files need the module `hdf5` (libhdf5); `.onnx` files and folders of Hugging Face
+ *  need none. Nothing of a file is ever executed: layers that are code, such as Keras' Lambda, are an error that names
+ *  them.
  */
 #ifndef MUSTER_MODEL_FILE_H
 #define MUSTER_MODEL_FILE_H
@@ -57,6 +59,9 @@ typedef struct mst_model_compiled {
  *  - ONNX with at most MST_MAX_OUTPUTS inputs and outputs. The model has inputs with the names of the file, one layer
  *    `onnx` that reads them, and a layer for each output, with its name. Characters that names of layers cannot have
  *    become '_'. Pictures have their channels last, as everywhere here.
+ *  - A folder of Hugging Face's GPT-2 or Llama: config.json, and model.safetensors or the files that
+ *    model.safetensors.index.json names, all in the folder; F32, F16 and BF16 become f32. It is the network that mst_gpt
+ *    makes, for at most 2,048 positions. docs/huggingface.md says what is taken.
  *
  *  COMPILED may be NULL. MST_NOT_FOUND if there is no file; MST_CORRUPT if it is damaged or lacks weights;
  *  MST_UNIMPLEMENTED, naming it, if a layer or an operator is not known here; MST_UNAVAILABLE if the module `hdf5` is
@@ -65,7 +70,8 @@ MST_API MST_CHECKED mst_status mst_model_load(const char *path, mst_model **out,
 
 /** Sets MODEL's weights from PATH, all or none. In a `.keras` or `.weights.h5` file of Keras 3, layers must have the
  *  classes of MODEL's, in the same order. In an `.h5` file, only layers with weights must be in the same order. The
- *  shapes of MODEL's inputs must be known, as for mst_model_weights. */
+ *  shapes of MODEL's inputs must be known, as for mst_model_weights. A folder of Hugging Face is for a network that was
+ *  read from one, or made by mst_gpt. */
 MST_API MST_CHECKED mst_status mst_model_load_weights(mst_model *model, const char *path);
 
 /** What mst_model_load_layers has found. Texts are lists of names of layers, separated by ", ", or "". */
@@ -101,6 +107,8 @@ typedef struct mst_model_save_options {
  *    mst_model_load reads them, and Keras ignores them. An `.h5` file has a loss only if it has an optimizer.
  *  - `.weights.h5`, the weights alone, and `.json`, the network alone, which Keras 3 loads too.
  *  - `.onnx`, opset 17, for inference. It takes none of the options.
+ *  - A name that ends in '/', or a folder of Hugging Face: such a folder, of a network that was read from one or made by
+ *    mst_gpt; else MST_UNIMPLEMENTED. It takes none of the options.
  *
  *  The shapes of MODEL's inputs must be known, and weights that have no value yet are an error. */
 MST_API MST_CHECKED mst_status mst_model_save_with(mst_model *model, const char *path, mst_model_save_options options);

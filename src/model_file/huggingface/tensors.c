@@ -179,18 +179,32 @@ bool mst_huggingface_is_left_out(const mst_huggingface_config *config, const cha
 
 /* ---- copies ---- */
 
+/* Matrices are copied in squares of so many rows and columns, since one side of a transposed copy is far apart. */
+enum { SQUARE = 32 };
+
+/* The place in the file of the element in ROW and COLUMN of the weight. */
+static int64_t file_place(const mst_huggingface_tensor *t, int64_t row, int64_t column) {
+    return t->is_transposed ? column * t->rows + row : (row * t->num_parts + t->part) * t->columns + column;
+}
+
+static int64_t end_of_square(int64_t begin, int64_t size) {
+    return size - begin < SQUARE ? size : begin + SQUARE;
+}
+
 void mst_huggingface_take(const mst_huggingface_tensor *tensor, const float *file, float *weight) {
-    const int64_t rows = tensor->rows, columns = tensor->columns, all = tensor->num_parts * columns;
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t k = 0; k < columns; k++)
-            weight[i * columns + k] =
-                tensor->is_transposed ? file[k * rows + i] : file[i * all + tensor->part * columns + k];
+    const mst_huggingface_tensor t = *tensor;
+    for (int64_t row = 0; row < t.rows; row += SQUARE)
+        for (int64_t column = 0; column < t.columns; column += SQUARE)
+            for (int64_t i = row; i < end_of_square(row, t.rows); i++)
+                for (int64_t k = column; k < end_of_square(column, t.columns); k++)
+                    weight[i * t.columns + k] = file[file_place(&t, i, k)];
 }
 
 void mst_huggingface_give(const mst_huggingface_tensor *tensor, const float *weight, float *file) {
-    const int64_t rows = tensor->rows, columns = tensor->columns, all = tensor->num_parts * columns;
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t k = 0; k < columns; k++)
-            *(tensor->is_transposed ? &file[k * rows + i] : &file[i * all + tensor->part * columns + k]) =
-                weight[i * columns + k];
+    const mst_huggingface_tensor t = *tensor;
+    for (int64_t row = 0; row < t.rows; row += SQUARE)
+        for (int64_t column = 0; column < t.columns; column += SQUARE)
+            for (int64_t i = row; i < end_of_square(row, t.rows); i++)
+                for (int64_t k = column; k < end_of_square(column, t.columns); k++)
+                    file[file_place(&t, i, k)] = weight[i * t.columns + k];
 }
