@@ -60,8 +60,8 @@ typedef struct mst_model_compiled {
  *    `onnx` that reads them, and a layer for each output, with its name. Characters that names of layers cannot have
  *    become '_'. Pictures have their channels last, as everywhere here.
  *  - A folder of Hugging Face's GPT-2 or Llama: config.json, and model.safetensors or the files that
- *    model.safetensors.index.json names, all in the folder; F32, F16 and BF16 become f32. It is the network that mst_gpt
- *    makes, for at most 2,048 positions. docs/huggingface.md says what is taken.
+ *    model.safetensors.index.json names, all in the folder; F32, F16 and BF16 become f32. It is the network that
+ *    mst_gpt makes, for at most 2,048 positions. docs/huggingface.md says what is taken.
  *
  *  COMPILED may be NULL. MST_NOT_FOUND if there is no file; MST_CORRUPT if it is damaged or lacks weights;
  *  MST_UNIMPLEMENTED, naming it, if a layer or an operator is not known here; MST_UNAVAILABLE if the module `hdf5` is
@@ -107,8 +107,8 @@ typedef struct mst_model_save_options {
  *    mst_model_load reads them, and Keras ignores them. An `.h5` file has a loss only if it has an optimizer.
  *  - `.weights.h5`, the weights alone, and `.json`, the network alone, which Keras 3 loads too.
  *  - `.onnx`, opset 17, for inference. It takes none of the options.
- *  - A name that ends in '/', or a folder of Hugging Face: such a folder, of a network that was read from one or made by
- *    mst_gpt; else MST_UNIMPLEMENTED. It takes none of the options.
+ *  - A name that ends in '/', or a folder of Hugging Face: such a folder, of a network that was read from one or made
+ *    by mst_gpt; else MST_UNIMPLEMENTED. It takes none of the options.
  *
  *  The shapes of MODEL's inputs must be known, and weights that have no value yet are an error. */
 MST_API MST_CHECKED mst_status mst_model_save_with(mst_model *model, const char *path, mst_model_save_options options);
