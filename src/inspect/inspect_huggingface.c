@@ -70,6 +70,9 @@ static mst_status inspect_huggingface_print(const mst_inspect_source *source, ms
         return known;
     }
     tell_config(r, &config);
+    const bool has_tokenizer = mst_huggingface_has_tokenizer(source->path);
+    mst_report_set(r, NULL, "has_tokenizer", json_boolean(has_tokenizer));
+    if (has_tokenizer) mst_report_line(r, "a tokenizer, for --tokenizer");
     const mst_status opened = mst_huggingface_open(source->path, &files);
     for (int64_t i = 0; !opened && i < files.num_files; i++) tell_tensors(r, files.file[i]);
     mst_huggingface_close(&files);

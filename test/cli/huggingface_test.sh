@@ -62,6 +62,8 @@ fails folder_needs_a_slash 2 'FOLDER/' convert m.keras new
 fails onnx_becomes_no_folder 1 'is of ONNX' convert m.onnx new/
 check no_folder_is_left test ! -e new
 works folder_is_inspected 'gpt2: Hugging Face, gpt2, 1 layer of width 16, 2 heads' inspect trained-gpt2
+printf '{}' > trained-gpt2/tokenizer.json
+works its_tokenizer_is_told 'a tokenizer, for --tokenizer' inspect trained-gpt2
 works and_as_json '"model_type":"llama".*"is_taken":true' inspect --json trained-llama
 
 # ---- errors ----------------------------------------------------------------------------------------------
