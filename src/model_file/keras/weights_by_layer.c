@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/folder.h"
 #include "base/no_memory.h"
 #include "model_file/keras/classes.h"
 #include "model_file/keras/keras_file.h"
@@ -228,6 +229,11 @@ mst_status mst_model_load_layers(mst_model *model, const char *path, mst_loaded_
     mst_keras_file file;
     transfer t = {.file = {.file = path, .tree = &file.tree}};
     if (loaded) *loaded = (mst_loaded_layers){.count = 0};
+    if (mst_is_folder(path))
+        return MST_FAIL(MST_INVALID,
+                        "'%s': is a folder, and weights for layers of the same names come from a file of Keras: muster "
+                        "convert makes one of a folder of Hugging Face",
+                        path);
     mst_status status = mst_keras_file_read(path, &file);
     if (!status && !file.has_weights) status = MST_FAIL(MST_INVALID, "'%s': has no weights", path);
     if (!status) status = mst_model_weights(model, &t.weights, &t.num_weights);

@@ -414,6 +414,7 @@ static void check_made(const char *name, bool is_llama, bool is_untied, float dr
         mst_tensor_release(b);
     }
     EXPECT_OK(mst_model_load_weights(model, folder_path(name)));
+    EXPECT_ERROR(mst_model_load_layers(model, folder_path(name), NULL), MST_INVALID, "muster convert");
     mst_model_destroy(read);
     mst_model_destroy(model);
     mst_dataset_release(data);
