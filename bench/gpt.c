@@ -1,6 +1,6 @@
-/** muster-bench gpt: a language model of 6 layers of 384 with GPT-2's vocabulary. Training, with 256 positions and batch
- *  8, beside its bare products of matrices and beside PyTorch; and writing token by token, beside the time in which this
- *  machine reads all weights once. Windows of all that is compared alternate. */
+/** muster-bench gpt: a language model of 6 layers of 384 with GPT-2's vocabulary. Training, with 256 positions and
+ *  batch 8, beside its bare products of matrices and beside PyTorch; and writing token by token, beside the time in
+ *  which this machine reads all weights once. Windows of all that is compared alternate. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

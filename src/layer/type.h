@@ -16,7 +16,7 @@ typedef struct mst_layer_type mst_layer_type;
 enum { MST_MAX_LAYER_WEIGHTS = 8 };
 
 /** The steps of a sequence that one run computes, where earlier runs computed those before them: for models that write
- *  a text token by token (train/generate.c). The sources of a call are [1, steps, ...]. */
+ *  a text token by token (train/generation.c). The sources of a call are [1, steps, ...]. */
 typedef struct mst_layer_steps {
     int64_t capacity; /**< the largest number of steps of a sequence */
     mst_value first;  /**< i32, a scalar: the number of the first of the steps, counted from 0 */

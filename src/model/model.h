@@ -82,7 +82,8 @@ void mst_model_call_masked(mst_model *model, const mst_value *inputs, int num_in
 MST_CHECKED mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool training, mst_value *values,
                                        mst_value *output_masks, int *num_variables);
 /** Builds MODEL, of one input and one output, for some steps of a sequence (mst_layer_steps). TOKENS, [1, steps], are
- *  those of its input, whose dtype must be known. MST_UNIMPLEMENTED if a layer has no `by_step`; the message names it. */
+ *  those of its input, whose dtype must be known. MST_UNIMPLEMENTED if a layer has no `by_step`; the message names
+ *  it. */
 MST_CHECKED mst_status mst_model_build_steps(mst_model *model, mst_value tokens, const mst_layer_steps *steps,
                                              mst_value *output);
 /** Sets the dtype and shape of one example of input I, as the data shows them, unless mst_input declared them. */

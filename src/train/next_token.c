@@ -29,7 +29,8 @@ static mst_status find_likeliest(const float *logits, int64_t count, int32_t *ou
                     (double)logits[best]);
 }
 
-/* Turns the logits of N candidates into e to their difference from MOST, divided by the temperature; returns the sum. */
+/* Turns the logits of N candidates into e to their difference from MOST, divided by the temperature. Returns the
+ * sum. */
 static double weigh(mst_candidate *candidate, int64_t n, double most, double temperature) {
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {

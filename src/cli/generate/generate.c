@@ -30,11 +30,14 @@ typedef struct generate_options {
 #define AT(member) offsetof(generate_options, member)
 
 static const option text_options[] = {
-    {"load", OPTION_FILE, AT(model.load), "FILE", .help = "a language model: FILE.keras or FILE.h5"},
+    {"load", OPTION_FILE, AT(model.load), "FILE",
+     .help = "a language model: FILE.keras, FILE.h5, or a folder of Hugging Face"},
     {"checkpoint-dir", OPTION_FILE, AT(model.checkpoint_dir), "DIR",
      .help = "or the newest checkpoint of DIR, of muster train --model gpt:...", .excludes = "load"},
     {"tokenizer", OPTION_FILE, AT(model.tokenizer), "PATH",
-     .help = "tokenizer.json, vocab.json, FILE.model or their folder (default: the one of the training, else bytes)"},
+     .help = "tokenizer.json, vocab.json, FILE.model or their folder (default: the one of the training or of the "
+             "folder, else "
+             "bytes)"},
     {"text", OPTION_TEXT, AT(text), "TEXT",
      .help = "what the model goes on with; -: standard input (default: the token that begins a text, if there is one)"},
     {0}};

@@ -2,6 +2,7 @@
 
 #include "cli/model/model_note.h"
 #include "cli/model/network_file.h"
+#include "model_file/huggingface/huggingface.h"
 #include "model_file/keras/network_text.h"
 #include "muster/checkpoint.h"
 #include "muster/dataset.h"
@@ -42,9 +43,10 @@ static mst_status open_file(const char *path, model_note *note, mst_model **out)
 
 static mst_status take_tokenizer(const language_model_options *o, const model_note *note, language_model *out) {
     int64_t vocabulary;
-    out->is_foreign = o->tokenizer || !note->schema;
-    MST_TRY(o->tokenizer ? mst_tokenizer_open(o->tokenizer, &out->tokenizer)
-                         : mst_schema_tokenizer(note->schema, &out->tokenizer));
+    const char *path = o->tokenizer;
+    if (!path && o->load && mst_huggingface_is(o->load) && mst_huggingface_has_tokenizer(o->load)) path = o->load;
+    out->is_foreign = path || !note->schema;
+    MST_TRY(path ? mst_tokenizer_open(path, &out->tokenizer) : mst_schema_tokenizer(note->schema, &out->tokenizer));
     MST_TRY(network_tokens(out->model, &vocabulary));
     if (out->tokenizer || vocabulary <= BYTES) return MST_OK;
     return MST_FAIL(MST_INVALID,

@@ -30,8 +30,8 @@ typedef struct application_heads {
     double dropout;
 } application_heads;
 /** Adds the layers of NAME, which has been checked, to MODEL, for the inputs of DATA and with OUTPUTS linear outputs,
- *  or of a language model for OUTPUTS tokens, with HEADS. If NAME takes texts, DATA must have texts. Else MST_INVALID if the inputs are not pictures, whose shape is height,
- *  width and optionally channels. */
+ *  or of a language model for OUTPUTS tokens, with HEADS. If NAME takes texts, DATA must have texts. Else MST_INVALID
+ *  if the inputs are not pictures, whose shape is height, width and optionally channels. */
 MST_CHECKED mst_status application_layers(const char *name, mst_model *model, const mst_dataset *data, int64_t outputs,
                                           const application_heads *heads);
 

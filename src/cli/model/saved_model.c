@@ -415,8 +415,8 @@ static mst_status open_spec(const saved_options *o, const option_list *list, con
         if (options.input_columns < 0) options.input_columns = 0;
     }
     if (spec != note->data && (spec_is_of_kind(spec, "npz:") || spec_is_long_text(spec)))
-        options.whole_file = true; /* also with a schema */
-    const bool has_length = o->tokenizer || spec_is_long_text(spec);                    /* which the network knows */
+        options.whole_file = true;                                   /* also with a schema */
+    const bool has_length = o->tokenizer || spec_is_long_text(spec); /* which the network knows */
     if (out->model && has_length && !note->schema) options.sequence_length = text_length(ends);
     const table_options table = choose_table(o, list, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;

@@ -1,4 +1,5 @@
-/* lines:FILE: a long text, line ends included, cut into examples of one length, for models that predict the next token. */
+/* lines:FILE: a long text, line ends included, cut into examples of one length, for models that predict the next
+ * token. */
 #include "data/spec/data_spec.h"
 #include "data/spec/tokens_part.h"
 

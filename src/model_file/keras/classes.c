@@ -41,10 +41,10 @@ typedef enum form {
     AXES,        /* one number, or a list */
     CHOICE,      /* the name of a number */
     TEXT,
-    CELL,        /* the inner layer of Bidirectional; becomes `cell` and the members with the names of its keys */
-    COPY,        /* the backward layer of Bidirectional, which must equal the forward layer */
-    INNER,       /* the inner layer of TimeDistributed, which has a class of its own */
-    ONLY         /* becomes no member: the value must be this JSON text, null, or missing */
+    CELL,  /* the inner layer of Bidirectional; becomes `cell` and the members with the names of its keys */
+    COPY,  /* the backward layer of Bidirectional, which must equal the forward layer */
+    INNER, /* the inner layer of TimeDistributed, which has a class of its own */
+    ONLY   /* becomes no member: the value must be this JSON text, null, or missing */
 } form;
 
 typedef struct member {
