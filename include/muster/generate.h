@@ -38,8 +38,8 @@ typedef struct mst_generate_options {
  *  may be in OUT. After a failure OUT has the tokens that were made before it.
  *
  *  MODEL has one input, tokens [n, positions], and one output, [n, positions, vocabulary], the logits of the token
- *  after each position, as that of mst_gpt. Each step computes one position: keys and values of attention are kept. That
- *  takes layers which look at other positions in no other way than causal mst_multi_head_attention; else
+ *  after each position, as that of mst_gpt. Each step computes one position: keys and values of attention are kept.
+ *  That takes layers which look at other positions in no other way than causal mst_multi_head_attention; else
  *  MST_UNIMPLEMENTED, and the message names the layer. A text that becomes longer than `positions` goes on from its
  *  last half.
  *

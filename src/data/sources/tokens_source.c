@@ -16,8 +16,8 @@
  *  A file of tokens is mapped, not read into memory: it must not become shorter while the dataset is there. A text that
  *  becomes ids is read into memory, at most 1 GiB. OPTIONS may be NULL. Fails with MST_NOT_FOUND or MST_IO if the file
  *  cannot be read, with MST_INVALID if it has too few tokens, or one that is negative or not below the vocabulary, with
- *  MST_CORRUPT or MST_UNIMPLEMENTED if it is not such an array, and as mst_tokenizer_open and mst_tokenizer_encode. With
- *  a vocabulary that is given, a token that is too large is an error of the batch that has it.
+ *  MST_CORRUPT or MST_UNIMPLEMENTED if it is not such an array, and as mst_tokenizer_open and mst_tokenizer_encode.
+ *  With a vocabulary that is given, a token that is too large is an error of the batch that has it.
  */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_tokens_options {
