@@ -93,6 +93,21 @@ exclude() {
     done
 }
 
+# needed_targets FOLDER: what a build must make for the tests that EXCLUDED leaves: the programs that they name, the command
+# with what its tests use beside it, and all modules.
+needed_targets() {
+    local words
+    # ctest itself tells no command whose program is not there yet
+    words=$(find "$1" -name CTestTestfile.cmake -exec sed -n 's/^add_test(\[=*\[\(.*\)\]=*\] "/\1 "/p; s/^add_test(//p' {} + |
+        awk -v excluded="$EXCLUDED" '$1 !~ excluded' | grep -o "$ROOT/$1/[^\" ]*")
+    {
+        printf '%s\n' muster_command listener interrupted
+        sed "s,^$ROOT/$1/,," <<< "$words" # files
+        sed 's,.*/,,' <<< "$words"        # tests that are links to the program of their folder
+        ninja -C "$1" -t targets all | sed -n 's,^\(\(modules/\)\?libmuster-[a-z0-9]*\.so\): .*,\1,p'
+    } | sort -u | comm -12 - <(ninja -C "$1" -t targets all | sed 's,: .*,,' | sort -u)
+}
+
 # build_and_test PRESET [COMMAND...]: all tests but those that the list `excluded` names; COMMAND is put before ctest. Some
 # tests wait most of the time, so one more than there are cores runs at once.
 build_and_test() {
@@ -100,7 +115,8 @@ build_and_test() {
     use_fast_linker
     cmake --preset "$1"
     exclude "build/$1" "${excluded[@]}"
-    cmake --build --preset "$1"
+    # shellcheck disable=SC2046
+    cmake --build --preset "$1" --target $(needed_targets "build/$1")
     "${@:2}" ctest --preset "$1" --no-tests=error --parallel $((JOBS + 1)) -E "$EXCLUDED"
 }
 
