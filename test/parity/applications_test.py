@@ -169,13 +169,13 @@ def there_and_back(report):
         fresh = os.path.join(folder, "out.npy")
         predict = ("--data", "npz:data.npz", "--out", "out.npy", "--devices", "cpu:1")
         muster_command(folder, "predict", "--load", "there.keras", *predict)
-        report.values("predictions of efficientnetb0", np.load(fresh), model.predict(pixels, verbose=0), 1e-4, 1e-2)
+        report.values("predictions of efficientnetb0", np.load(fresh).ravel(), model.predict(pixels, verbose=0).ravel(), 1e-4, 1e-2)
         muster_command(folder, "train", "--load", "there.keras", "--data", "npz:data.npz", "--steps", "2", "--batch-size", "4",
                        "--optimizer", "sgd", "--learning-rate", "0.01", "--save", "back.keras")
         muster_command(folder, "predict", "--load", "back.keras", *predict)
         back = keras.models.load_model(os.path.join(folder, "back.keras"))
-        report.values("predictions of efficientnetb0 that was trained here", np.load(fresh),
-                      back.predict(pixels, verbose=0), 1e-4, 1e-2)
+        report.values("predictions of efficientnetb0 that was trained here", np.load(fresh).ravel(),
+                      back.predict(pixels, verbose=0).ravel(), 1e-4, 1e-2)
         moved = max(float(np.abs(a - b).max()) for a, b in zip(model.get_weights(), back.get_weights()))
         report.check("efficientnetb0 was trained", moved > 1e-4, moved, "another weight")
 
