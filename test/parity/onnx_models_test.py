@@ -79,6 +79,70 @@ def make_several(folder):
     return data, run_all(os.path.join(folder, "several.onnx"), data)
 
 
+def make_vit(folder):
+    """A vision transformer with the operators that PyTorch's exporter writes for torchvision's: sizes of the batch come
+    from Shape, Gather and Concat, the class token is expanded to them, heads are cut by Reshape and Transpose."""
+    width, heads, layers, patch, size, classes = 24, 3, 2, 4, 16, 5
+    places = (size // patch) ** 2 + 1
+    random = np.random.RandomState(4)
+    nodes, weights = [], []
+
+    def constant(name, array):
+        weights.append(onnx.numpy_helper.from_array(np.asarray(array), name))
+        return name
+
+    def weight(name, *shape):
+        return constant(name, (random.randn(*shape) / np.sqrt(shape[0])).astype("f4"))
+
+    def node(op, *sources, outputs=1, **attributes):
+        made = [f"{op.lower()}_{len(nodes)}_{i}" for i in range(outputs)]
+        nodes.append(onnx.helper.make_node(op, list(sources), made, **attributes))
+        return made[0] if outputs == 1 else made
+
+    def ints(name, *numbers):
+        return constant(name, np.array(numbers, np.int64))
+
+    def dense(name, x, rows, columns):
+        return node("Add", weight(f"{name}.bias", columns), node("MatMul", x, weight(f"{name}.weight", rows, columns)))
+
+    def norm(name, x):
+        return node("LayerNormalization", x, constant(f"{name}.weight", np.ones(width, "f4")), weight(f"{name}.bias", width),
+                    axis=-1, epsilon=1e-6)
+
+    rows = node("Unsqueeze", node("Gather", node("Shape", "photo"), constant("zero", np.int64(0)), axis=0), ints("axis", 0))
+    x = node("Conv", "photo", weight("patches", width, 3, patch, patch), strides=[patch, patch])
+    x = node("Reshape", x, node("Concat", rows, ints("flat", width, places - 1), axis=0))
+    x = node("Transpose", x, perm=[0, 2, 1])
+    token = node("Expand", weight("token", 1, 1, width), node("Concat", rows, ints("once", 1, width), axis=0))
+    x = node("Add", node("Concat", token, x, axis=1), weight("places", 1, places, width))
+    for i in range(layers):
+        whole = dense(f"{i}.qkv", norm(f"{i}.norm_1", x), width, 3 * width)
+        cut = node("Reshape", whole, node("Concat", rows, ints(f"{i}.cut", places, 3, heads, width // heads), axis=0))
+        turned = node("Transpose", cut, perm=[2, 0, 3, 1, 4])
+        q, k, v = (node("Gather", turned, constant(f"{i}.{j}", np.int64(j)), axis=0) for j in range(3))
+        products = node("MatMul", q, node("Transpose", k, perm=[0, 1, 3, 2]))
+        scaled = node("Mul", products, constant(f"{i}.scale", np.float32((width // heads) ** -0.5)))
+        seen = node("Transpose", node("MatMul", node("Softmax", scaled, axis=-1), v), perm=[0, 2, 1, 3])
+        joined = node("Reshape", seen, node("Concat", rows, ints(f"{i}.join", places, width), axis=0))
+        x = node("Add", x, dense(f"{i}.out", joined, width, width))
+        inner = dense(f"{i}.inner", norm(f"{i}.norm_2", x), width, 4 * width)
+        erf = node("Erf", node("Div", inner, constant(f"{i}.root", np.float32(np.sqrt(2)))))
+        gelu = node("Mul", node("Mul", inner, node("Add", erf, constant(f"{i}.one", np.float32(1)))),
+                    constant(f"{i}.half", np.float32(0.5)))
+        x = node("Add", x, dense(f"{i}.outer", gelu, 4 * width, width))
+    first = node("Gather", norm("norm", x), "zero", axis=1)
+    nodes.append(onnx.helper.make_node("Gemm", [first, weight("head.weight", classes, width), weight("head.bias", classes)],
+                                       ["kind"], transB=1))
+    tensor = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(nodes, "vit", [tensor("photo", 1, ["n", 3, size, size])],
+                                   [tensor("kind", 1, ["n", classes])], weights)
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    onnx.checker.check_model(model, full_check=True)
+    onnx.save(model, os.path.join(folder, "vit.onnx"))
+    data = {"photo": random.randn(6, size, size, 3).astype("f4")}
+    return data, run_all(os.path.join(folder, "vit.onnx"), data)
+
+
 def command(folder, *arguments):
     done = subprocess.run([os.environ["MUSTER"], *arguments], cwd=folder, capture_output=True, text=True)
     if done.returncode:
@@ -131,6 +195,7 @@ def main():
         expected = {key: pair.pop(key) for key in ("kind", "map")}
         failed += compare_several(folder, "pair", pair, expected)
         failed += compare_several(folder, "several", *make_several(folder))
+        failed += compare_several(folder, "vit", *make_vit(folder))
     return 1 if failed else 0
 
 
