@@ -118,9 +118,9 @@ static bool each_token(void *context, int32_t token) {
 
 static mst_status write_event(const writing *w, const mst_token_ids *prompt, const mst_token_ids *out, double seconds,
                               double prompt_seconds) {
-    json_t *event = json_event("generated"), *tokens = json_array();
     char *text;
     MST_TRY(text_stream_text(&w->stream, prompt, out, &text));
+    json_t *event = json_event("generated"), *tokens = json_array();
     for (int64_t i = 0; i < out->count; i++) json_array_append_new(tokens, json_integer(out->id[i]));
     json_add(&event, "", "text", json_text(text));
     json_add(&event, "", "tokens", tokens);
