@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cannot_open.h"
 #include "base/no_memory.h"
 
 /* ---- writing ---- */
@@ -36,11 +37,23 @@ static size_t folder_length(const char *path) {
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
+static const char *what_to_do(int code) {
+    switch (code) {
+        case EACCES:
+        case EPERM:
+        case EROFS: return ": name a place where this user may write";
+        case ENOSPC:
+        case EDQUOT: return ": free some space, or name another place";
+        case EISDIR: return ": remove it, or name another";
+        default: return "";
+    }
+}
+
 static mst_status write_fail(const char *path) {
     const int folder = (int)folder_length(path);
     if (errno == ENOENT && folder)
         return MST_FAIL(MST_IO, "'%s' cannot be written: there is no folder '%.*s': make it", path, folder, path);
-    return MST_FAIL(MST_IO, "'%s' cannot be written: %s", path, strerror(errno));
+    return MST_FAIL(MST_IO, "'%s' cannot be written: %s%s", path, strerror(errno), what_to_do(errno));
 }
 
 /* ---- symbolic links ---- */
@@ -384,7 +397,8 @@ mst_status mst_file_write_in(const mst_folder *folder, const char *name, const v
 mst_status mst_file_check(const char *path) {
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-        return MST_FAIL(MST_INVALID, "'%s' is no regular file: name another", path);
+        return MST_FAIL(MST_INVALID, "'%s' is %s: name another", path,
+                        S_ISDIR(info.st_mode) ? "a folder, where a file is to be written" : "no regular file");
     const char *base = path + folder_length(path);
     if (strlen(base) > NAME_MAX) return MST_FAIL(MST_INVALID, "'%.80s...': the name is too long", base);
     mst_file file;
@@ -411,16 +425,13 @@ mst_status mst_file_read(const char *path, size_t most, void **data, size_t *siz
     struct stat info;
     *data = NULL;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0)
-        return MST_FAIL(errno == ENOENT || errno == ENOTDIR ? MST_NOT_FOUND : MST_IO, "'%s' cannot be opened: %s", path,
-                        strerror(errno));
+    if (file < 0) return mst_cannot_open(path, "file");
     mst_status status = MST_OK;
     void *bytes = NULL;
     if (fstat(file, &info))
         status = MST_FAIL(MST_IO, "'%s' cannot be read: %s", path, strerror(errno));
     else if (!S_ISREG(info.st_mode))
-        status =
-            MST_FAIL(MST_INVALID, "'%s' is no regular file%s", path, S_ISDIR(info.st_mode) ? ": it is a folder" : "");
+        status = mst_want_regular_file(path, &info);
     else if ((uint64_t)info.st_size > most)
         status =
             MST_FAIL(MST_INVALID, "'%s' has %lld bytes, at most %zu are possible", path, (long long)info.st_size, most);

@@ -52,6 +52,12 @@ mst_status mst_folder_make(const char *path) {
 
 static mst_status open_failed(const char *path) {
     if (errno == ENOENT) return MST_FAIL(MST_NOT_FOUND, "there is no folder '%s': make it", path);
+    if (errno == ENOTDIR) {
+        struct stat info;
+        if (stat(path, &info) == 0)
+            return MST_FAIL(MST_IO, "'%s' is a file, where a folder is needed: name another", path);
+        return MST_FAIL(MST_IO, "there is no folder '%s': a part of the path is a file: name another", path);
+    }
     return MST_FAIL(MST_IO, "the folder '%s' cannot be opened: %s", path, strerror(errno));
 }
 

@@ -80,7 +80,7 @@ static mst_status fail_in_line(const char *path, int line) {
 static mst_status read_text(const char *path, char **out) {
     void *data;
     size_t size;
-    MST_TRY(mst_file_read(path, MOST_BYTES, &data, &size));
+    if (mst_file_read(path, MOST_BYTES, &data, &size)) return mst_error_prefix("--config");
     mst_status status = MST_OK;
     if (memchr(data, 0, size)) status = MST_FAIL(MST_INVALID, "'%s': is no text: it has a byte 0", path);
     *out = status ? NULL : strndup(data, size);

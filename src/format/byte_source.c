@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cannot_open.h"
 #include "base/escape.h"
 #include "base/no_memory.h"
 
@@ -19,15 +20,8 @@ static mst_status byte_source_start(const char *name, mst_bytes *out) {
 /* Completes OUT, whose descriptor is set. If that is below 0, opening failed, and errno says why. */
 static mst_status finish_open(const char *path, mst_bytes *out) {
     struct stat info;
-    if (out->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return MST_FAIL(MST_NOT_FOUND, "'%s': no such file: check the path", path);
-    if (out->fd < 0 && errno == EACCES)
-        return MST_FAIL(MST_IO, "'%s': permission denied: make the file and its folders readable for this user", path);
-    if (out->fd < 0 || fstat(out->fd, &info))
-        return MST_FAIL(MST_IO, "'%s': cannot be opened: %s", path, strerror(errno));
-    if (S_ISDIR(info.st_mode)) return MST_FAIL(MST_INVALID, "'%s': is a folder: give the path of a file in it", path);
-    if (!S_ISREG(info.st_mode))
-        return MST_FAIL(MST_INVALID, "'%s': is not a regular file: copy its contents to one first", path);
+    if (out->fd < 0 || fstat(out->fd, &info)) return mst_cannot_open(path, "file");
+    MST_TRY(mst_want_regular_file(path, &info));
     out->size = (uint64_t)info.st_size;
     (void)posix_fadvise(out->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     return MST_OK;

@@ -1,9 +1,9 @@
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cannot_open.h"
 #include "base/ending.h"
 #include "base/file.h"
 #include "base/no_memory.h"
@@ -55,7 +55,7 @@ static mst_status read_other(mst_tokenizer_files *files, const char *folder, siz
     return found ? read_in(files, folder, length, mst_tokenizer_merges_name, NULL)
                  : MST_FAIL(MST_NOT_FOUND,
                             "'%s': has no tokenizer: neither tokenizer.json, nor vocab.json and merges.txt, nor "
-                            "tokenizer.model",
+                            "tokenizer.model: check the path",
                             folder);
 }
 
@@ -98,8 +98,11 @@ static mst_status read_vocab_file(mst_tokenizer_files *files, const char *path) 
 mst_status mst_tokenizer_files_read(const char *path, mst_tokenizer_files *out) {
     *out = (mst_tokenizer_files){.path = strdup(path)};
     if (!out->path) return MST_NO_MEMORY("for a path");
-    if (access(path, F_OK) != 0)
-        return MST_FAIL(errno == ENOENT ? MST_NOT_FOUND : MST_IO, "tokenizer '%s': %s", path, strerror(errno));
+    if (access(path, F_OK) != 0) {
+        const mst_status status = mst_cannot_open(path, "file or folder");
+        (void)mst_error_prefix("tokenizer");
+        return status;
+    }
     if (mst_is_folder(path)) return read_tokenizer_folder(out, path);
     if (path_ends_in(path, mst_tokenizer_vocab_name)) return read_vocab_file(out, path);
     if (mst_ends_in(path, ".json")) return read_as(out, path, mst_tokenizer_json_name);

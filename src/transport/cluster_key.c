@@ -22,7 +22,12 @@ static mst_status start_sodium(void) {
 static mst_status create_error(const char *path) {
     if (errno == EEXIST)
         return MST_FAIL(MST_EXISTS, "'%s' is there already, and may be the key of a cluster: name another file", path);
-    return MST_FAIL(MST_IO, "cannot write '%s': %s", path, strerror(errno));
+    if (errno == ENOENT || errno == ENOTDIR)
+        return MST_FAIL(MST_IO, "'%s' cannot be written: its folder is not there: make it, or name another", path);
+    if (errno == EACCES || errno == EROFS)
+        return MST_FAIL(MST_IO, "'%s' cannot be written: %s: name a place where this user may write", path,
+                        strerror(errno));
+    return MST_FAIL(MST_IO, "'%s' cannot be written: %s", path, strerror(errno));
 }
 
 static bool write_whole(int descriptor, const char *text) {
@@ -54,18 +59,22 @@ mst_status mst_cluster_key_create(const char *path) {
 
 static mst_status open_error(const char *path) {
     if (errno == ELOOP) return MST_FAIL(MST_INVALID, "cluster key '%s' is a symbolic link: name the file itself", path);
-    if (errno == ENOENT)
+    if (errno == ENOENT || errno == ENOTDIR)
         return MST_FAIL(MST_NOT_FOUND,
                         "there is no cluster key '%s': make one with 'muster keygen %s', and copy it to every task's "
                         "machine",
                         path, path);
+    if (errno == EACCES)
+        return MST_FAIL(MST_IO, "cluster key '%s': permission denied: make it readable for this user alone", path);
     return MST_FAIL(MST_IO, "cannot read the cluster key '%s': %s", path, strerror(errno));
 }
 
 static mst_status check_file(int descriptor, const char *path) {
     struct stat file;
     if (fstat(descriptor, &file)) return open_error(path);
-    if (!S_ISREG(file.st_mode)) return MST_FAIL(MST_INVALID, "cluster key '%s' is no regular file", path);
+    if (!S_ISREG(file.st_mode))
+        return MST_FAIL(MST_INVALID, "cluster key '%s' is %s: give the file that 'muster keygen FILE' made", path,
+                        S_ISDIR(file.st_mode) ? "a folder" : "no regular file");
     return mst_private_check(&file, "cluster key", path, "take a copy of your own",
                              ", and make a new key where somebody may have read it");
 }

@@ -510,7 +510,7 @@ check table_with_names_is_the_same_file cmp -s named-train.csv same-train.csv
 echo '{' > named-schema.json
 fails damaged_schema_names_its_file 1 "'named-schema.json': schema: it is no JSON" convert tfrecord:named csv:broken
 rm named-schema.json && ln -s named-schema.json named-schema.json
-fails schema_that_cannot_be_opened_is_not_taken_for_missing 1 "'named-schema.json' cannot be opened" convert tfrecord:named csv:broken
+fails schema_that_cannot_be_opened_is_not_taken_for_missing 1 "'named-schema.json': cannot be opened" convert tfrecord:named csv:broken
 rm named-schema.json && echo '{' > named-schema.json
 run convert idx:data tfrecord:named --overwrite && check records_without_a_schema_take_the_old_away [ ! -e named-schema.json ]
 if run convert idx:data images:pictures && [ $status -eq 0 ]; then

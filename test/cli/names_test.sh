@@ -60,7 +60,7 @@ fails category_that_was_not_there_is_named 1 "line 2, column 'color': category '
 fails class_that_was_not_there_is_named 1 "column 'kind': category 'gold' was not there in training" evaluate --load m.npz --data csv:other.csv
 echo 'width,kind
 1,iron' > other.csv
-fails pictures_that_are_not_there_are_told_as_such 1 "'nowhere': cannot be read as a folder of pictures: No such file" predict --load m.npz --data images:nowhere
+fails pictures_that_are_not_there_are_told_as_such 1 "'nowhere': no such folder: check the path" predict --load m.npz --data images:nowhere
 fails column_that_is_missing_is_named 1 "no column 'color'" predict --load m.npz --data csv:other.csv
 fails other_label_than_in_training_is_named 1 "labels is 'color' here, and was 'kind' in training" \
     evaluate --load m.npz --data csv:labelled.csv --label color
@@ -335,7 +335,7 @@ else
     works predicted_files_are_events '"event":"prediction","file":"photos/2, green.png","class":1,"name":"dog"' predict --load pets.npz --json "photos/2, green.png"
     run train --data images:pets --image-size 4 --steps 2 --pixels caffe --save caffe.npz
     works pictures_have_the_range_of_the_training '^photos/2, green.png ' predict --load caffe.npz "photos/2, green.png"
-    fails picture_that_is_not_there_is_named 1 "'photos/3.png': No such file" predict --load pets.npz photos/3.png
+    fails picture_that_is_not_there_is_named 1 "'photos/3.png': no such file" predict --load pets.npz photos/3.png
     works pictures_of_folders_below_are_predicted "^found/dog/0.png  dog  " predict --load pets.npz found
     fails file_that_is_no_picture_is_named 1 "'found.csv': is no picture that is read" predict --load pets.npz found.csv photos
     fails pictures_are_not_for_a_model_of_tables 1 "the model takes the columns of a table, not pictures" predict --load raw.npz photos

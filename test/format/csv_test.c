@@ -179,7 +179,7 @@ static void files_that_cannot_be_read_are_named(void **state) {
     expect_row(csv, 0, (const char *[]){"1"}, 1);
     mst_csv_close(csv);
     EXPECT_ERROR(mst_csv_read(folder_path("none.csv"), &comma, &csv), MST_NOT_FOUND, "none.csv");
-    EXPECT_ERROR(mst_csv_read(folder_path(""), &comma, &csv), MST_INVALID, "no regular file");
+    EXPECT_ERROR(mst_csv_read(folder_path(""), &comma, &csv), MST_INVALID, "is a folder");
     assert_null(csv);
 }
 

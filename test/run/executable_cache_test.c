@@ -259,7 +259,7 @@ static void only_files_of_the_cache_leave(void **state) {
     kept_close(&x);
     kept_open(&x, folder_path("c"), KEPT_HEAD + KEPT_BYTES);
     kept_put(&x, "folder", 5, KEPT_BYTES);
-    kept_expect_said(&x, "cannot be written: Is a directory: compiled programs are not kept");
+    kept_expect_said(&x, "Is a directory: remove it, or name another: compiled programs are not kept");
     kept_close(&x);
 }
 
@@ -339,7 +339,8 @@ static void file_in_place_of_a_folder_is_named(void **state) {
         assert_int_equal(kept_find(&x, "one", KEPT_BYTES), -1);
         assert_true(x.size > 0); /* which is not the same as a folder that is not there */
         kept_put(&x, "one", 1, KEPT_BYTES);
-        kept_expect_said(&x, i ? "Not a directory" : "/c' is a file, where a folder is needed: remove it");
+        kept_expect_said(&x, i ? "a file, where a folder is needed: name another"
+                               : "/c' is a file, where a folder is needed: remove it");
         kept_close(&x);
     }
     kept_open(&x, "/", 0); /* others can use it */

@@ -270,7 +270,9 @@ static void folder_that_cannot_be_written_or_opened_is_said(void **state) {
     assert_int_equal(kept_find(&x, "one", KEPT_BYTES), 1);
     kept_put(&x, "two", 1, KEPT_BYTES);
     kept_put(&x, "two", 1, KEPT_BYTES);
-    kept_expect_said(&x, "cannot be written: Permission denied: compiled programs are not kept for the next process");
+    kept_expect_said(&x,
+                     "Permission denied: name a place where this user may write: compiled programs are not kept for "
+                     "the next process");
     kept_close(&x);
     kept_open(&x, folder_path("closed/c"), 0);
     assert_int_equal(kept_find(&x, "one", KEPT_BYTES), -1);

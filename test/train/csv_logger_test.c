@@ -99,7 +99,7 @@ static void file_that_cannot_be_written_is_an_error_before_the_first_step(void *
     (void)state;
     mst_model *model = compiled();
     EXPECT_ERROR(fit(model, &(mst_csv_logger){.path = NULL}, 1, false), MST_INVALID, "csv logger: no path is given");
-    EXPECT_ERROR(fit(model, &(mst_csv_logger){.path = folder_path("")}, 1, false), MST_INVALID, "no regular file");
+    EXPECT_ERROR(fit(model, &(mst_csv_logger){.path = folder_path("")}, 1, false), MST_INVALID, "a folder");
     EXPECT_ERROR(fit(model, &(mst_csv_logger){.path = folder_path("none/h.csv")}, 1, false), MST_IO, "none/h.csv");
     mst_model_destroy(model);
 }

@@ -44,7 +44,7 @@ static void file_that_is_there_is_never_written_over(void **state) {
     assert_memory_equal(&before, &after, sizeof before);
     assert_int_equal(symlink("nowhere", folder_path("dangling")), 0);
     EXPECT_ERROR(mst_cluster_key_create(folder_path("dangling")), MST_EXISTS, "name another file");
-    EXPECT_ERROR(mst_cluster_key_create(folder_path("no/such/folder")), MST_IO, "cannot write");
+    EXPECT_ERROR(mst_cluster_key_create(folder_path("no/such/folder")), MST_IO, "cannot be written");
 }
 
 static void file_that_others_can_use_is_refused(void **state) {
@@ -87,7 +87,7 @@ static void what_is_no_file_with_a_key_is_refused(void **state) {
     EXPECT_OK(mst_cluster_key_read(folder_path("good"), &keys));
     assert_int_equal(symlink("good", folder_path("link")), 0);
     EXPECT_ERROR(mst_cluster_key_read(folder_path("link"), &keys), MST_INVALID, "symbolic link");
-    EXPECT_ERROR(mst_cluster_key_read(folder_path(""), &keys), MST_INVALID, "no regular file");
+    EXPECT_ERROR(mst_cluster_key_read(folder_path(""), &keys), MST_INVALID, "is a folder");
     assert_int_equal(mkfifo(folder_path("pipe"), 0600), 0);
     EXPECT_ERROR(mst_cluster_key_read(folder_path("pipe"), &keys), MST_INVALID, "no regular file");
     EXPECT_ERROR(mst_cluster_key_read(folder_path("missing"), &keys), MST_NOT_FOUND, "muster keygen");

@@ -9,7 +9,7 @@ enum { LONGEST = 4096, LIST_SIZE = 512 };
 
 static mst_status take_file(const char *path, objective *o, class_names *own) {
     if (*own) return MST_FAIL(MST_INVALID, "--class-names: has two files for output '%s'", o->output);
-    MST_TRY(class_names_read(path, own));
+    if (class_names_read(path, own)) return mst_error_prefix("--class-names");
     if (objective_check_names(o, path, class_names_count((const char *const *)*own)))
         return mst_error_prefix("output '%s'", o->output);
     o->names = (const char *const *)*own;

@@ -474,7 +474,7 @@ static mst_status choose_only_names(const saved_options *o, saved_model *out) {
     class_names *own = out->own_names;
     const bool has_network = out->note.network || network_file_is(o->load);
     if (o->class_names) {
-        MST_TRY(class_names_read(o->class_names, own));
+        if (class_names_read(o->class_names, own)) return mst_error_prefix("--class-names");
         MST_TRY(objective_check_names(only, o->class_names, class_names_count((const char *const *)*own)));
     } else if (!out->note.classes) {
         MST_TRY(class_names_of(out->data, mst_model_num_inputs(out->model), own));
@@ -636,7 +636,10 @@ int saved_model_open(const saved_options *o, const option_list *list, const char
         return command_fail(EXIT_USAGE, "%s: which model? give --checkpoint-dir DIR or --load FILE", command);
     struct stat info;
     if (o->checkpoint_dir && (stat(o->checkpoint_dir, &info) || !S_ISDIR(info.st_mode)))
-        return command_fail(EXIT_FAILED, "--checkpoint-dir: '%s': there is no such folder", o->checkpoint_dir);
+        return command_fail(
+            EXIT_FAILED,
+            "--checkpoint-dir: '%s': there is no such folder: give the one of --checkpoint-dir of the training",
+            o->checkpoint_dir);
     if (objective_check_metrics(o->metrics)) return command_fail_usage(command);
     if (o->precision && precision_read(o->precision, &out->precision)) return command_fail_usage(command);
     const char *schema = NULL;

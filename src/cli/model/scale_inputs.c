@@ -17,11 +17,23 @@ bool scale_inputs_divides(int pixels, mst_dtype dtype, const network_input *inpu
     return dtype == MST_U8 && pixels == PIXELS_UNIT && !(input && input->is_rescaled);
 }
 
+/* The modes that are for red, green and blue alone. */
+static mst_status want_colors(int pixels, mst_shape shape) {
+    char text[MST_SHAPE_TEXT];
+    const int64_t last = shape.ndim ? shape.dim[shape.ndim - 1] : 0;
+    if (pixels == PIXELS_TF || last == 3 || (shape.ndim == 1 && last % 3 == 0)) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "--pixels %s: the pictures are %s, and this is for red, green and blue in the last dimension: take "
+                    "--pixels 0..1 or --pixels -1..1, or pictures with colors",
+                    pixels_choices[pixels], mst_shape_print(shape, text, sizeof text));
+}
+
 /* One of Keras' modes. */
 static mst_status preprocess(int pixels, int component, mst_dataset **dataset) {
     static const mst_pixels mode[] = {
         [PIXELS_TF] = MST_PIXELS_TF, [PIXELS_TORCH] = MST_PIXELS_TORCH, [PIXELS_CAFFE] = MST_PIXELS_CAFFE};
     mst_dataset *made;
+    MST_TRY(want_colors(pixels, mst_dataset_spec(*dataset, component).shape));
     if (mst_dataset_preprocess_input(*dataset, component, mode[pixels], &made))
         return mst_error_prefix("--pixels %s", pixels_choices[pixels]);
     mst_dataset_release(*dataset);

@@ -41,9 +41,8 @@ static mst_status choose_outputs(training *t, int64_t named) {
  * the number of names. */
 static mst_status choose_only_objective(training *t) {
     const char *file = t->o->class_names;
-    if (file)
-        MST_TRY(class_names_read(file, t->names));
-    else if (!spec_is_long_text(t->data)) /* whose tokens have no names, but numbers */
+    if (file && class_names_read(file, t->names)) return mst_error_prefix("--class-names");
+    if (!file && !spec_is_long_text(t->data)) /* whose tokens have no names, but numbers */
         MST_TRY(class_names_of(t->train, training_num_inputs(t), t->names));
     const int64_t count = class_names_count((const char *const *)*t->names);
     MST_TRY(t->network ? train_network_check_data(t) : choose_outputs(t, count));

@@ -69,8 +69,11 @@ static mst_status preprocess_check(const mst_dataset *dataset, int component, ms
                         mst_dtype_name(row.dtype));
     const int64_t last = row.shape.ndim ? row.shape.dim[row.shape.ndim - 1] : 0;
     if (mode != MST_PIXELS_TF && last != RGB && (row.shape.ndim != 1 || last < 1 || last % RGB))
-        return MST_FAIL(MST_INVALID, "%s: component %d is %s, its last dimension must be red, green and blue",
-                        type.name, component, mst_shape_print(row.shape, text, sizeof text));
+        return MST_FAIL(
+            MST_INVALID,
+            "%s: component %d is %s: the last dimension must be 3, for red, green and blue: give such pictures, or "
+            "take MST_PIXELS_TF, which is for gray ones too",
+            type.name, component, mst_shape_print(row.shape, text, sizeof text));
     return MST_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/cannot_open.h"
 #include "base/folder.h"
 #include "base/no_memory.h"
 #include "format/image.h"
@@ -126,11 +127,7 @@ static mst_status want_picture(left_out *left, const char *dir, const char *name
 static mst_status list(const char *dir, char ***names, int64_t *n, left_out *left) {
     mst_status status = MST_OK;
     DIR *open = opendir(dir);
-    if (!open)
-        return MST_FAIL(errno == ENOENT    ? MST_NOT_FOUND
-                        : errno == ENOTDIR ? MST_INVALID
-                                           : MST_IO,
-                        "'%s': cannot be read as a folder of pictures: %s: check the path", dir, strerror(errno));
+    if (!open) return mst_cannot_open(dir, "folder");
     for (const struct dirent *entry; !status;) {
         bool wanted = false;
         int kind;
@@ -170,7 +167,7 @@ typedef struct way {
 /* Fills HERE for the folder DIR, which lies in ABOVE. MST_INVALID for a link to a folder that DIR lies in. */
 static mst_status find_here(listing *w, const char *dir, const way *above, way *here) {
     struct stat info, link;
-    if (stat(dir, &info) || lstat(dir, &link)) return MST_FAIL(MST_IO, "'%s': %s", dir, strerror(errno));
+    if (stat(dir, &info) || lstat(dir, &link)) return mst_cannot_open(dir, "folder");
     *here = (way){above, info.st_dev, info.st_ino};
     for (; above; above = above->above)
         if (above->device == here->device && above->number == here->number)
@@ -291,13 +288,12 @@ mst_status mst_image_folder_check_classes(const char *dir, const mst_image_folde
 static mst_status take_path(mst_image_folder *folder, const char *path, left_out *left) {
     const int64_t before = folder->num_files;
     struct stat info;
-    if (stat(path, &info))
-        return MST_FAIL(errno == ENOENT || errno == ENOTDIR ? MST_NOT_FOUND : MST_IO, "'%s': %s", path,
-                        strerror(errno));
+    if (stat(path, &info)) return mst_cannot_open(path, "file or folder");
     if (!S_ISDIR(info.st_mode)) return image_folder_add(&folder->path, &folder->num_files, strdup(path));
     MST_TRY(add_pictures(&(listing){.out = folder, .left = left}, path, NULL));
     if (folder->num_files > before || left->path) return MST_OK;
-    return MST_FAIL(MST_NOT_FOUND, "'%s': the folder has no pictures", path);
+    return MST_FAIL(MST_NOT_FOUND, "'%s': the folder has no pictures, PNG, JPEG, WebP, GIF or BMP: check the path",
+                    path);
 }
 
 mst_status mst_image_folder_take(const char *const *paths, int n, mst_image_folder *out) {

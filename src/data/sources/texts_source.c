@@ -27,11 +27,11 @@ MST_API MST_CHECKED mst_status mst_dataset_from_texts(const char *path, const ms
                                                       mst_dataset **out);
 #endif
 #include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/cannot_open.h"
 #include "base/ending.h"
 #include "base/file.h"
 #include "base/no_memory.h"
@@ -81,9 +81,7 @@ static const char *join_path(texts *t, const char *folder, const char *name) {
 static mst_status list(texts *t, const char *folder, bool folders, const char ***paths, int64_t *n) {
     struct dirent **entry;
     const int count = scandir(folder, &entry, is_wanted, by_bytes);
-    if (count < 0)
-        return MST_FAIL(errno == ENOENT ? MST_NOT_FOUND : MST_IO, "'%s': cannot be read as a folder of texts: %s",
-                        folder, strerror(errno));
+    if (count < 0) return mst_cannot_open(folder, "folder");
     *paths = mst_arena_alloc(&t->arena, ((size_t)count + 1) * sizeof **paths);
     mst_status status = *paths ? MST_OK : MST_NO_MEMORY("for the names of files");
     *n = 0;

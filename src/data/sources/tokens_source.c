@@ -41,6 +41,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_tokens(const char *path, const m
 #include <unistd.h>
 
 #include "base/argument.h"
+#include "base/cannot_open.h"
 #include "base/ending.h"
 #include "base/file.h"
 #include "base/no_memory.h"
@@ -153,8 +154,9 @@ static const mst_dataset_type type = {.name = "from_tokens",
 static mst_status map_open(tokens *d, int file) {
     struct stat s;
     if (fstat(file, &s)) return MST_FAIL(MST_IO, "'%s': %s", d->path, strerror(errno));
-    if (!S_ISREG(s.st_mode)) return MST_FAIL(MST_INVALID, "'%s': is not a file of tokens", d->path);
-    if (s.st_size == 0) return MST_FAIL(MST_INVALID, "'%s': is empty", d->path);
+    MST_TRY(mst_want_regular_file(d->path, &s));
+    if (s.st_size == 0)
+        return MST_FAIL(MST_INVALID, "'%s': is empty: a file of tokens is due: check the path", d->path);
     d->map_size = (size_t)s.st_size;
     void *map = mmap(NULL, d->map_size, PROT_READ, MAP_SHARED, file, 0);
     if (map == MAP_FAILED) return MST_FAIL(MST_IO, "'%s': cannot be mapped: %s", d->path, strerror(errno));
@@ -163,8 +165,8 @@ static mst_status map_open(tokens *d, int file) {
 }
 
 static mst_status map_file(tokens *d) {
-    const int file = open(d->path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return MST_FAIL(errno == ENOENT ? MST_NOT_FOUND : MST_IO, "'%s': %s", d->path, strerror(errno));
+    const int file = open(d->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a named pipe is refused, not waited for */
+    if (file < 0) return mst_cannot_open(d->path, "file");
     const mst_status status = map_open(d, file);
     close(file);
     return status;

@@ -43,6 +43,12 @@ static mst_status masks_spec_open_part(const char *argument, bool test, const ms
     MST_TRY(folders_of(argument, "test", &tests));
     MST_TRY(folders_of(argument, NULL, &all));
     const bool has_parts = mst_is_folder(train.images), has_test = mst_is_folder(tests.images);
+    if (!strchr(argument, ',') && !has_parts && !mst_is_folder(all.images))
+        return MST_FAIL(
+            MST_NOT_FOUND,
+            "data: there is no folder '%s': masks:DIR takes the folders DIR/images and DIR/masks; two others "
+            "are masks:IMAGES,MASKS",
+            all.images);
     if (!test)
         return mst_dataset_from_masks(has_parts ? train.images : all.images, has_parts ? train.masks : all.masks, &o,
                                       out);

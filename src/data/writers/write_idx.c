@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/folder.h"
 #include "data/writers/write.h"
 #include "format/idx.h"
 
@@ -49,8 +50,11 @@ static mst_status write_files(const char *folder, mst_dataset *train, mst_datase
                                             {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}};
     mst_dataset *const parts[2] = {train, test};
     (void)options;
-    if (mkdir(folder, 0777) && errno != EEXIST)
-        return MST_FAIL(MST_IO, "'%s' cannot be made: %s", folder, strerror(errno));
+    if (mkdir(folder, 0777) && errno != EEXIST && (errno == ENOENT || errno == ENOTDIR))
+        return MST_FAIL(MST_IO, "'%s' cannot be made: the folder above it is not there: make it", folder);
+    if (!mst_is_folder(folder) && errno == ENOTDIR)
+        return MST_FAIL(MST_INVALID, "'%s' is a file, where a folder is needed: name another", folder);
+    if (!mst_is_folder(folder)) return MST_FAIL(MST_IO, "'%s' cannot be made: %s", folder, strerror(errno));
     for (int part = 0; part < 2; part++)
         for (int c = 0; c < 2 && parts[part] && c < parts[part]->num_components; c++)
             MST_TRY(write_file(folder, names[part][c], parts[part], c));

@@ -61,7 +61,7 @@ static void other_inputs_are_refused(void **state) {
     EXPECT_ERROR(mst_dataset_preprocess_input(f32, 0, MST_PIXELS_TF, &made), MST_INVALID,
                  "component 0 is f32, u8 pixels from 0 to 255 are due");
     EXPECT_ERROR(mst_dataset_preprocess_input(gray, 0, MST_PIXELS_CAFFE, &made), MST_INVALID,
-                 "its last dimension must be red, green and blue");
+                 "the last dimension must be 3, for red, green and blue");
     EXPECT_ERROR(mst_dataset_preprocess_input(gray, 1, MST_PIXELS_TF, &made), MST_INVALID, "the dataset has 0 to 0");
     EXPECT_OK(mst_dataset_preprocess_input(gray, 0, MST_PIXELS_TF, &made));
     mst_dataset_release(made);

@@ -91,7 +91,7 @@ static void expect_refused(const char *path, int64_t positions, mst_status code,
 static void what_is_wrong_is_named(void **state) {
     unsigned char bytes[4 * TOKENS];
     (void)state;
-    expect_refused(folder_path("none.u16"), 3, MST_NOT_FOUND, "none.u16': No such file");
+    expect_refused(folder_path("none.u16"), 3, MST_NOT_FOUND, "none.u16': no such file");
     expect_refused(folder_write("empty.u16", "", 0), 3, MST_INVALID, "empty.u16': is empty");
     expect_refused(folder_write("odd.u16", "abc", 3), 1, MST_CORRUPT, "no whole number of tokens of 2 bytes");
     expect_refused(folder_write("few.txt", "abc", 3), 3, MST_INVALID, "has 3 tokens: examples of 3 need at least 4");
