@@ -332,6 +332,9 @@ static void relative_folder_is_where_the_process_was(void **state) {
 static void file_in_place_of_a_folder_is_named(void **state) {
     (void)state;
     static const char *const names[] = {"c", "c/d", "c/d/e"};
+    static const char *const said[] = {"/c' is a file, where a folder is needed: remove it",
+                                       "/c' is a file, where a folder is needed: name another",
+                                       "/c/d': a part of the path is a file: name another"};
     kept_cache x;
     folder_write_text("c", "a file");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -339,8 +342,7 @@ static void file_in_place_of_a_folder_is_named(void **state) {
         assert_int_equal(kept_find(&x, "one", KEPT_BYTES), -1);
         assert_true(x.size > 0); /* which is not the same as a folder that is not there */
         kept_put(&x, "one", 1, KEPT_BYTES);
-        kept_expect_said(&x, i ? "a file, where a folder is needed: name another"
-                               : "/c' is a file, where a folder is needed: remove it");
+        kept_expect_said(&x, said[i]);
         kept_close(&x);
     }
     kept_open(&x, "/", 0); /* others can use it */
