@@ -39,6 +39,7 @@ typedef struct mst_model_input {
 struct mst_model {
     mst_arena arena;
     const char *name;          /**< of the file from which it was read, without control characters; NULL: none */
+    bool from_keras;           /**< Keras wrote the file from which it was read */
     const char *only_predicts; /**< why it cannot be trained, "layer 'a' (GaussianNoise)"; NULL: it can */
     const char *masked_output; /**< in the last build, the layer of an output that has a mask; NULL: none has */
     mst_model_layer *layer;

@@ -7,5 +7,7 @@
 /** Makes a new model from the network of the file PATH, without the notes and weights. COMPILED is as in
  *  mst_model_load. */
 MST_API MST_CHECKED mst_status mst_network_load(const char *path, mst_model **out, mst_model_compiled *compiled);
+/** Whether Keras wrote the file of Keras at PATH; false if Muster did, or it cannot be read. */
+MST_API bool mst_keras_is_from_keras(const char *path);
 
 #endif

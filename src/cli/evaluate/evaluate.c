@@ -100,7 +100,7 @@ static mst_status show_if_new(const evaluate_options *o, saved_model *saved) {
     mst_status status = saved_model_restore(&o->saved, saved);
     const bool is_new = !status && strcmp(last, saved->restored.path) != 0;
     free(last);
-    if (is_new) status = restored_show(&saved->restored, o->saved.json, false);
+    if (is_new) status = restored_show(&saved->restored, NULL, o->saved.json, false);
     if (is_new && !status) status = show(o, saved);
     return status;
 }

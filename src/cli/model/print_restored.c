@@ -9,14 +9,17 @@
 #include "base/escape.h"
 #include "cli/command.h"
 #include "cli/json_events.h"
+#include "cli/model/scale_inputs.h"
 
-static mst_status write_event(const mst_restored *r) {
+static mst_status write_event(const mst_restored *r, const application_pixels *pixels) {
     json_t *event = json_event("restored");
     json_add(&event, "", "path", json_text(r->path));
     json_add(&event, "", "step", json_step(r->step));
     json_add(&event, "", "missing", json_text(r->missing));
     json_add(&event, "", "left_over", json_text(r->left_over));
     json_add(&event, "", "damaged", json_text(r->damaged));
+    if (pixels) json_add(&event, "", "pixels", json_string(pixels_choices[pixels->pixels]));
+    if (pixels) json_add(&event, "", "pixels_of", json_text(pixels->name));
     return json_write(event);
 }
 
@@ -29,16 +32,19 @@ static void print_names(const char *what, const char *names) {
     free(text);
 }
 
-mst_status restored_show(const mst_restored *r, bool json, bool quiet) {
+mst_status restored_show(const mst_restored *r, const application_pixels *pixels, bool json, bool quiet) {
     char path[PATH_MAX]; /* r->path, escaped: it may come from the list of checkpoints, a file with any bytes */
     if (*r->damaged) command_warn("an older checkpoint is used: %s", r->damaged);
-    if (json) return write_event(r);
+    if (json) return write_event(r, pixels);
     if (quiet) return MST_OK;
     printf("restored %s", mst_escape_line(r->path, strlen(r->path), path, sizeof path));
     if (r->step)
-        printf(", step %" PRId64 "\n", r->step);
+        printf(", step %" PRId64, r->step);
     else
-        puts(", the weights alone");
+        printf(", the weights alone");
+    if (pixels)
+        printf(", pixels %s, as %s of keras.applications takes them", pixels_choices[pixels->pixels], pixels->name);
+    putchar('\n');
     print_names("not in the file, as they were", r->missing);
     print_names("in the file, not in the model", r->left_over);
     fflush(stdout);

@@ -445,8 +445,17 @@ static int pixels_of(const saved_options *o, const option_list *list, const mode
     return note->raw_pixels ? PIXELS_RAW : pixels_from_name(note->pixels);
 }
 
+/* Finds the range of pixels by the network's name, if neither an option nor a note of Muster's says it. */
+static void find_pixels(const saved_options *o, const option_list *list, const network_ends *ends, saved_model *out) {
+    const bool is_given = option_given(list, "pixels") || option_given(list, "raw-pixels");
+    if (is_given || !network_file_is(o->load) || network_file_is_onnx(o->load) || out->note.json) return;
+    if (mst_dataset_spec(out->data, 0).dtype == MST_U8)
+        out->known_pixels = application_pixels_of(out->model, &ends->input[0]);
+}
+
 static mst_status scale_all_inputs(int pixels, const network_ends *ends, saved_model *out) {
     if (!out->model) return scale_inputs(pixels, 0, NULL, &out->data);
+    if (out->known_pixels.name) pixels = out->known_pixels.pixels;
     for (int i = 0; i < ends->num_inputs; i++) MST_TRY(scale_inputs(pixels, i, &ends->input[i], &out->data));
     return MST_OK;
 }
@@ -464,6 +473,7 @@ static mst_status open_data(const saved_options *o, const option_list *list, con
     if (!o->num_pictures && mst_dataset_file_paths(out->data, &num_paths)) out->files = out->data;
     for (int i = 0; i < num_inputs && o->data && o->data != out->note.data; i++)
         if (out->note.divides_pixels[i]) MST_TRY(scale_inputs_warn(o->data, i, out->data));
+    if (out->model) find_pixels(o, list, &ends, out);
     return scale_all_inputs(pixels, &ends, out);
 }
 
@@ -655,7 +665,7 @@ mst_precision saved_model_precision(const saved_model *saved) {
 
 mst_status saved_model_show(const saved_model *saved, bool json) {
     const char *device = mst_session_device(mst_model_session(saved->model), 0);
-    MST_TRY(restored_show(&saved->restored, json, false));
+    MST_TRY(restored_show(&saved->restored, saved->known_pixels.name ? &saved->known_pixels : NULL, json, false));
     if (json) return MST_OK;
     precision_note(saved->precision, device);
     accelerators_print_untested(accelerators_untested(device));

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "cli/model/application_pixels.h"
 #include "cli/model/model_note.h"
 #include "cli/model/name_map.h"
 #include "cli/model/objective.h"
@@ -51,6 +52,7 @@ typedef struct saved_model {
     mst_precision precision;    /**< the requested precision */
     char *accelerators_problem; /**< why the accelerators of a plugin are not used; NULL: there is no reason */
     model_note note;
+    application_pixels known_pixels;        /**< if these decided what became of u8 pixels; else its name is NULL */
     class_names own_names[MST_MAX_TARGETS]; /**< of the classes of each output, unless the note owns them */
     class_names label_columns;              /**< of a table with several labels; else NULL */
     name_map variables;                     /**< of --name-map: names of variables here and in the file */

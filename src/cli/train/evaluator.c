@@ -121,7 +121,7 @@ static mst_status restore(evaluator *e) {
 
 static mst_status evaluate_restored(evaluator *e) {
     if (e->path && strcmp(e->path, e->saved.restored.path) == 0) return MST_OK;
-    MST_TRY(restored_show(&e->saved.restored, false, true)); /* only warns of damage */
+    MST_TRY(restored_show(&e->saved.restored, NULL, false, true)); /* only warns of damage */
     MST_TRY(evaluate_saved(&e->options, &e->saved, false, &e->found));
     free(e->path);
     e->path = strdup(e->saved.restored.path);

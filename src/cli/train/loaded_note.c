@@ -41,6 +41,8 @@ static mst_status take_note(training *t, train_options *o, option_list *list, ms
     if (!spec_same_kind(t->data, note->data)) return MST_OK;
     if (!option_given(list, "image-size")) o->image_size = note->image_size;
     MST_TRY(take_options(note, of_data, list, o));
+    /* which no option named where the training took them from the network's name */
+    if (note->pixels && !is_given(list, "pixels")) MST_TRY(options_set(list, "pixels", note->pixels, 0, o));
     return with_layers ? take_options(note, of_layers, list, o) : MST_OK;
 }
 

@@ -436,11 +436,25 @@ static int tell_failure(const training *t) {
     return EXIT_DONE;
 }
 
+/* What becomes of pixels, where weights of keras.applications are loaded, and neither an option nor the note of a
+ * training says it. */
+static void find_pixels(training *t, const option_list *list) {
+    const char *file = t->o->load;
+    const network_input *input = &t->ends.input[0];
+    if (!file || option_given(list, "pixels") || option_given(list, "raw-pixels") || t->loaded.json) return;
+    if (t->network == file && t->has_weights && !network_file_is_onnx(file))
+        t->known_pixels = application_pixels_of(t->model, input);
+    else if (t->network != file && (t->network || t->is_application))
+        t->known_pixels = application_pixels_of_weights(file, t->o->model, t->network ? t->model : NULL, input);
+}
+
 /* Loads the network of a file, whose inputs and outputs decide how data is opened, and takes what is noted of it. */
 static int load_network(training *t, train_options *o, option_list *list) {
     const int status = train_network_load(t, o);
     if (status) return status;
-    return loaded_note_take_data(t, o, list) ? command_fail_library(EXIT_FAILED, "load") : EXIT_DONE;
+    if (loaded_note_take_data(t, o, list)) return command_fail_library(EXIT_FAILED, "load");
+    find_pixels(t, list);
+    return EXIT_DONE;
 }
 
 /* O, listed by LIST, are the options of T, which may still change. */

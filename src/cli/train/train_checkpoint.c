@@ -192,7 +192,7 @@ static mst_status fail_other_table(const training *t, const char *option) {
 
 static int finish_restore(const training *t, mst_status status, const char *option, mst_restored *restored) {
     if (status == MST_INVALID && t->table.num_columns) status = fail_other_table(t, option);
-    if (!status) status = restored_show(restored, t->o->json, t->o->progress == MST_PROGRESS_NONE);
+    if (!status) status = restored_show(restored, NULL, t->o->json, t->o->progress == MST_PROGRESS_NONE);
     const int code = status ? command_fail_library(EXIT_FAILED, option) : EXIT_DONE;
     mst_restored_free(restored);
     return code;

@@ -162,7 +162,8 @@ static const option data_options[] = {
     {"pixels", OPTION_CHOICE, AT(pixels), .initial = "0..1", .choices = pixels_choices, .noted = true,
      .help =
          "what becomes of u8 inputs: 0..1: divided by 255, unless the network begins with a Rescaling; -1..1, torch, "
-         "caffe: as by the modes tf, torch and caffe of Keras' preprocess_input; raw: they stay 0 to 255"},
+         "caffe: as by the modes tf, torch and caffe of Keras' preprocess_input; raw: they stay 0 to 255; weights of "
+         "keras.applications that are loaded have their own"},
     {"raw-pixels", OPTION_FLAG, AT(raw_pixels), .noted = true, .help = "the same as --pixels raw",
      .excludes = "pixels"},
     {"flip", OPTION_FLAG, AT(flip), .noted = true,

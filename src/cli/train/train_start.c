@@ -196,7 +196,9 @@ static void print_start(const training *t) {
     print_workers(t);
     printf(" in %d shard%s, ", t->strategy.num_shards, t->strategy.num_shards == 1 ? "" : "s");
     print_optimizer(t);
-    if (option_given(t->list, "pixels")) printf(", pixels %s", pixels_choices[training_pixels(t)]);
+    if (option_given(t->list, "pixels") || training_knows_pixels(t))
+        printf(", pixels %s", pixels_choices[training_pixels(t)]);
+    if (training_knows_pixels(t)) printf(", as %s of keras.applications takes them", t->known_pixels.name);
     if (precision_of(t) != MST_FLOAT32) printf(", products in %s", mst_precision_names[precision_of(t)]);
     print_labels(t);
     positive_class_print(t->objective, t->num_objectives);
@@ -268,8 +270,9 @@ static mst_status write_start(const training *t) {
     json_add(&event, "", "schedule", json_string(mst_schedule_names[t->optimizer.schedule.kind]));
     if (t->optimizer.gradient_accumulation_steps > 1)
         json_add(&event, "", "gradient_accumulation_steps", json_integer(t->optimizer.gradient_accumulation_steps));
-    if (option_given(t->list, "pixels"))
+    if (option_given(t->list, "pixels") || training_knows_pixels(t))
         json_add(&event, "", "pixels", json_string(pixels_choices[training_pixels(t)]));
+    if (training_knows_pixels(t)) json_add(&event, "", "pixels_of", json_text(t->known_pixels.name));
     if (t->labels.are_numbers) json_add(&event, "", "chosen_loss", json_string(mst_loss_name(t->objective->loss)));
     positive_class_add(&event, t->objective, t->num_objectives);
     json_add(&event, "", "precision", json_string(mst_precision_names[precision_of(t)]));

@@ -11,6 +11,11 @@ int training_num_inputs(const training *t) {
     return t->network ? t->ends.num_inputs : 1;
 }
 
+bool training_knows_pixels(const training *t) {
+    return t->known_pixels.name && t->stored_inputs[0] == MST_U8;
+}
+
 int training_pixels(const training *t) {
+    if (training_knows_pixels(t)) return t->known_pixels.pixels;
     return t->o->raw_pixels ? PIXELS_RAW : t->o->pixels;
 }

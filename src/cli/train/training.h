@@ -3,6 +3,7 @@
 #define MUSTER_CLI_TRAIN_TRAINING_H
 
 #include "cli/evaluate/evaluate.h"
+#include "cli/model/application_pixels.h"
 #include "cli/model/class_names.h"
 #include "cli/model/label_kind.h"
 #include "cli/model/model_note.h"
@@ -48,6 +49,7 @@ typedef struct training {
     double *class_weight[MST_MAX_TARGETS]; /**< of each output, [num_class_weights]; NULL: all are equal */
     int num_class_weights[MST_MAX_TARGETS];
     int64_t batch_size;
+    application_pixels known_pixels;          /**< of loaded weights of keras.applications; they count for u8 inputs */
     mst_dtype stored_inputs[MST_MAX_TARGETS]; /**< dtypes of the train part's inputs before scaling */
     mst_dataset *train, *validation, *test;
     struct train_folds *folds; /**< --folds: this is the training of one fold; else NULL */
@@ -87,7 +89,10 @@ typedef struct training {
 bool training_has_texts(const training *t);
 /** The number of components of the data that are inputs. The components after them are labels. */
 int training_num_inputs(const training *t);
-/** What becomes of u8 inputs, by --pixels and --raw-pixels: PIXELS_UNIT, ... (cli/model/scale_inputs.h). */
+/** Whether the loaded weights of keras.applications decide what becomes of the inputs. */
+bool training_knows_pixels(const training *t);
+/** What becomes of u8 inputs, by --pixels and --raw-pixels or known_pixels: PIXELS_UNIT, ...
+ *  (cli/model/scale_inputs.h). */
 int training_pixels(const training *t);
 
 #endif

@@ -16,6 +16,7 @@
 #include "model_file/keras/loss.h"
 #include "model_file/keras/network_text.h"
 #include "model_file/keras/weights.h"
+#include "model_file/model_file.h"
 #include "store/store.h"
 
 /* ---- loading ---- */
@@ -104,8 +105,22 @@ static mst_status read_compiled(const mst_keras_file *file, const mst_keras_netw
     return MST_OK;
 }
 
-#define KERAS_VERSION "3.0.0" /* files are written in the form of this version */
+#define KERAS_VERSION "3.0.0"            /* files are written in the form of this version */
+#define DATE_SAVED "1980-01-01@00:00:00" /* always the same, so that equal models give equal files */
 static const char notes_key[] = "muster_notes";
+
+/* Muster's own files are known by their date. */
+static bool is_from_keras(const mst_keras_file *file) {
+    const char *date = json_string_value(json_object_get(file->metadata, "date_saved"));
+    return !date || strcmp(date, DATE_SAVED) != 0;
+}
+
+bool mst_keras_is_from_keras(const char *path) {
+    mst_keras_file file;
+    const bool found = !mst_keras_file_read(path, &file) && is_from_keras(&file);
+    mst_keras_file_free(&file);
+    return found;
+}
 
 static mst_status read_notes(const char *path, const mst_keras_file *file, mst_model *model) {
     json_t *notes = json_object_get(file->metadata, notes_key), *value;
@@ -129,6 +144,7 @@ static mst_status load_file(const char *path, const mst_keras_file *file, mst_mo
     if (!status && file->has_weights) status = mst_keras_weights_read(path, &file->tree, &network, model);
     if (!status && compiled) status = read_compiled(file, &network, model, compiled);
     if (!status) status = read_notes(path, file, model);
+    model->from_keras = is_from_keras(file);
     mst_keras_network_free(&network);
     return status;
 }
@@ -162,14 +178,13 @@ mst_status mst_keras_load_weights(mst_model *model, const char *path) {
 
 /* ---- saving ---- */
 
-/* Writes the metadata: a version of Keras, for human readers, and the notes. Keras does not read it. The date is always
- * the same, so that equal models give equal files. */
+/* Writes the metadata: a version of Keras, for human readers, and the notes. Keras does not read it. */
 static mst_status print_metadata(mst_model *model, char **out) {
     mst_snapshot *snapshot;
     const char *key;
     MST_TRY(mst_store_snapshot(model->store, &snapshot));
     json_t *notes = json_object(),
-           *metadata = json_pack("{s:s, s:s}", "keras_version", KERAS_VERSION, "date_saved", "1980-01-01@00:00:00");
+           *metadata = json_pack("{s:s, s:s}", "keras_version", KERAS_VERSION, "date_saved", DATE_SAVED);
     for (int64_t i = 0; (key = mst_snapshot_note_key(snapshot, i)); i++)
         if (strcmp(key, MST_NOTE_EXECUTABLES) != 0)
             json_object_set_new(notes, key, json_string(mst_snapshot_note(snapshot, key)));
