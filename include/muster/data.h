@@ -66,6 +66,7 @@ MST_API mst_dataset *mst_data_name_classes(mst_dataset *dataset, int component, 
 MST_API mst_dataset *mst_data_vectorize_text_with(mst_dataset *dataset, const mst_text_options *options);
 #define mst_data_vectorize_text(dataset, ...) \
     mst_data_vectorize_text_with((dataset), &MST_NAMED(mst_text_options, __VA_ARGS__))
+MST_API mst_dataset *mst_data_one_hot(mst_dataset *dataset, int component, int64_t classes);
 MST_API mst_dataset *mst_data_pad_sequences_with(mst_dataset *dataset, const mst_pad_sequences_options *options);
 #define mst_data_pad_sequences(dataset, ...) \
     mst_data_pad_sequences_with((dataset), &MST_NAMED(mst_pad_sequences_options, __VA_ARGS__))
@@ -100,6 +101,11 @@ MST_API mst_dataset *mst_data_random_translation(mst_dataset *dataset, int compo
                                                  uint64_t seed, const mst_affine_options *options);
 MST_API mst_dataset *mst_data_random_zoom(mst_dataset *dataset, int component, double lower, double upper,
                                           uint64_t seed, const mst_affine_options *options);
+
+/* ---- of batches of pictures and labels ---- */
+
+MST_API mst_dataset *mst_data_cut_mix(mst_dataset *dataset, double factor, uint64_t seed);
+MST_API mst_dataset *mst_data_mix_up(mst_dataset *dataset, double alpha, uint64_t seed);
 
 /* ---- of elements, rows or batches ---- */
 
