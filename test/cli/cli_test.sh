@@ -68,9 +68,9 @@ grep -o 'mst_[a-z0-9_]*' "$page" | sort -u | while read -r name; do
     grep -rqw "$name" "$here/../include" "$here/../src" || echo "$name"
 done > missing
 check functions_of_the_page_of_daily_use_are_there [ ! -s missing ]
-fails missing_pictures_are_named 1 "'nowhere'.*folder of pictures" train --data images:nowhere
+fails missing_pictures_are_named 1 "'nowhere': no such folder: check the path" train --data images:nowhere
 fails unknown_device_type_says_what_there_is 2 "npu.*cpu" train --devices npu:2
-for option in flip "crop-padding 2" "rotation 0.1" "zoom 0.1" "translation 0.1" "brightness 0.1" "contrast 0.1"; do
+for option in flip "crop-padding 2" "rotation 0.1" "zoom 0.1" "translation 0.1" "brightness 0.1" "contrast 0.1" "mixup 0.2" "cutmix 1"; do
     printf 'x,y\n1,0\n2,1\n' > table.csv
     fails "${option%% *}_of_what_is_no_picture_is_named" 1 "^error: --${option%% *}: .*pictures are" train --data csv:table.csv --$option
 done

@@ -95,6 +95,8 @@ translation|$idx|--translation 0.1
 fill-mode|$idx --rotation 0.1|--fill-mode wrap
 interpolation|$idx --rotation 0.1|--interpolation nearest
 contrast|$idx|--contrast 0.5
+mixup|$idx|--mixup 0.2
+cutmix|$idx|--cutmix 1
 shuffle|$idx|--no-shuffle
 epochs|$idx|--epochs 2
 steps|$idx --steps 8|--steps 7

@@ -273,6 +273,33 @@ kept=$(grep -o '"val_loss":[^,]*' out)
 run train $small --epochs 1 --learning-rate 1e-30 --validation-split 0.2 --json --brightness 1
 check validation_part_is_not_changed [ -n "$kept" -a "$(grep -o '"val_loss":[^,]*' out)" = "$kept" ]
 
+# ---- mixtures of pictures and labels -----------------------------------------------------------------
+
+for mixture in "--mixup 0.2" "--cutmix 1"; do
+    mixed="train --data idx:data --hidden-units 16 --batch-size 40 --shards 4 --epochs 3 --json --flip $mixture"
+    run $mixed --devices cpu:1
+    one=$(value weights_sha256)
+    for devices in 2 4; do
+        run $mixed --devices cpu:$devices
+        check "${mixture%% *}_gives_the_weights_of_one_device_on_$devices" [ "$(value weights_sha256)" = "$one" ]
+    done
+    run $mixed --devices cpu:1 --checkpoint-dir "mixed$mixture" --steps 17 # 11 steps an epoch
+    run $mixed --devices cpu:2 --checkpoint-dir "mixed$mixture"
+    check "${mixture%% *}_goes_on_in_the_middle_of_an_epoch" [ "$(value weights_sha256)" = "$one" ]
+    run train --data idx:data --hidden-units 16 --batch-size 40 --shards 4 --epochs 3 --json --flip
+    check "${mixture%% *}_changes_the_training" [ "$(value weights_sha256)" != "$one" ]
+done
+run train $small --epochs 1 --learning-rate 1e-30 --validation-split 0.2 --evaluate --json
+kept=$(grep -o '"\(val\|test\)_[a-z]*":[^,]*' out)
+run train $small --epochs 1 --learning-rate 1e-30 --validation-split 0.2 --evaluate --json --mixup 0.4 --save mixed.keras
+check what_is_measured_is_not_mixed [ -n "$kept" -a "$(grep -o '"\(val\|test\)_[a-z]*":[^,]*' out)" = "$kept" ]
+tested=$(value test_loss)
+run evaluate --load mixed.keras --data idx:data --json
+check a_model_of_mixtures_takes_the_labels_of_the_data [ -n "$tested" -a "$(value test_loss)" = "$tested" ]
+fails mixtures_are_of_one_kind 2 "give --mixup or --cutmix, not both" train $small --mixup 0.2 --cutmix 1
+fails classes_of_mixtures_have_no_weight 1 "^error: --mixup: .*leave --class-weight out" \
+    train $small --mixup 0.2 --class-weight balanced
+
 # ---- what is kept for validation --------------------------------------------------------------------
 
 awk 'BEGIN { print "a,b,kind"; for (i = 0; i < 120; i++) printf "%d,%d,class%d\n", i % 7, int(i / 40) * 5, int(i / 40) }' > sorted.csv
@@ -409,7 +436,7 @@ check range_of_pixels_can_be_given [ -n "$noted" -a "$(grep '^test: loss' out)" 
 works range_of_pixels_is_that_of_the_loaded_training ', pixels -1..1' train --data idx:data --load signed.npz --steps 1
 works range_of_pixels_of_a_loaded_training_can_be_changed ' examples' train --data idx:data --load signed.npz --steps 1 --raw-pixels
 fails numbers_are_no_pixels_of_a_range 1 "--pixels -1..1.*u8 pixels from 0 to 255 are due" evaluate --load signed.npz --data csv:pixels
-fails mode_of_colors_needs_colors 1 "--pixels torch.*must be red, green and blue" train --data idx:data --pixels torch
+fails mode_of_colors_needs_colors 1 "--pixels torch: the pictures are .*for red, green and blue" train --data idx:data --pixels torch
 fails two_ranges_of_pixels_are_refused 2 "give --pixels or --raw-pixels, not both" train --data idx:data --pixels torch --raw-pixels
 run train --data idx:data --hidden-units 4 --steps 5 --pixels raw --json
 raw=$(value weights_sha256)

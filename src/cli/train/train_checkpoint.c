@@ -26,6 +26,7 @@
 #include "cli/model/scale_inputs.h"
 #include "cli/train/noted_options.h"
 #include "cli/train/train_data.h"
+#include "cli/train/train_mix.h"
 #include "cli/train/training_end.h"
 #include "model_file/huggingface/huggingface.h"
 #include "model_file/keras/network_text.h"
@@ -212,7 +213,7 @@ static mst_status write_note(const training *t) {
     }
     const bool is_noted = t->network || t->is_application;
     mst_status status = is_noted ? mst_network_print(t->model, &network) : MST_OK;
-    model_note note = {.loss = several ? NULL : mst_loss_name(t->objective->loss),
+    model_note note = {.loss = several ? NULL : mst_loss_name(train_mix_saved_loss(t)),
                        .outputs = outputs,
                        .data = t->data,
                        .network = network,

@@ -18,6 +18,7 @@
 #include "cli/spec_kind.h"
 #include "cli/train/class_weights.h"
 #include "cli/train/train_data.h"
+#include "cli/train/train_mix.h"
 #include "cli/train/train_network.h"
 #include "muster/compile_cache.h"
 
@@ -65,6 +66,7 @@ static mst_status choose_objectives(training *t) {
 static mst_status choose_objective(training *t) {
     const bool several = t->network && t->num_objectives > 1;
     MST_TRY(several ? choose_objectives(t) : choose_only_objective(t));
+    MST_TRY(train_mix_labels(t));
     MST_TRY(objective_metrics(t->o->metrics, true, t->objective, t->num_objectives));
     MST_TRY(positive_class_choose(t->o->positive, t->objective, t->num_objectives));
     return class_weights_read(t->o->class_weight, t);
@@ -146,5 +148,6 @@ int train_model_make(training *t) {
     objective_compile(t->objective, t->num_objectives, &compile);
     class_weights_compile(t, &compile);
     if (mst_compile_with(t->model, &compile)) return command_fail_library(EXIT_FAILED, NULL);
+    if (train_mix_batches(t)) return command_fail_library(EXIT_FAILED, NULL);
     return EXIT_DONE;
 }

@@ -17,6 +17,7 @@
 #include "cli/spec_kind.h"
 #include "cli/train/train_cluster.h"
 #include "cli/train/train_data.h"
+#include "cli/train/train_mix.h"
 #include "model_file/huggingface/huggingface.h"
 #include "model_file/huggingface/token_network.h"
 #include "model_file/keras/network_text.h"
@@ -166,8 +167,8 @@ void train_network_take_optimizer(training *t) {
 /* Refuses options for pictures and texts if the network has several inputs. */
 static int check_single_options(const training *t) {
     static const char *const single[] = {
-        "flip",     "crop-padding", "rotation",        "zoom",    "translation", "brightness",
-        "contrast", "max-tokens",   "sequence-length", "classes", NULL};
+        "flip",   "crop-padding", "rotation",        "zoom",    "translation", "brightness", "contrast", "mixup",
+        "cutmix", "max-tokens",   "sequence-length", "classes", NULL};
     if (t->ends.num_inputs == 1 && t->ends.num_outputs == 1) return EXIT_DONE;
     return check_others(t, single, "networks with several inputs or outputs");
 }
@@ -333,8 +334,8 @@ mst_status train_network_save(const training *t) {
         const objective *o = &t->objective[i];
         losses[i] = (mst_output_loss){true, o->loss, o->from_probabilities, o->weight};
     }
+    const mst_loss loss = train_mix_saved_loss(t);
     return mst_model_save(t->model, t->o->save, .optimizer = optimizer ? &t->optimizer : NULL,
-                          .loss = several ? NULL : &t->objective->loss,
-                          .from_probabilities = t->objective->from_probabilities,
+                          .loss = several ? NULL : &loss, .from_probabilities = t->objective->from_probabilities,
                           .output_losses = several ? losses : NULL);
 }

@@ -193,6 +193,13 @@ static const option data_options[] = {
      .help = "pictures: a random number from -X to X is added to their pixels, which are 0 to 1"},
     {"contrast", OPTION_NUMBER, AT(contrast), "X", NULL, 0, 1, .noted = true,
      .help = "pictures: their contrast is multiplied by a random number from 1 - X to 1 + X"},
+    {"mixup", OPTION_NUMBER, AT(mixup), "ALPHA", NULL, 0, 1, .noted = true,
+     .help =
+         "pictures with a class each: each is mixed with another one of its batch, and their labels too, as by Keras' "
+         "MixUp(alpha=ALPHA), such as 0.2"},
+    {"cutmix", OPTION_NUMBER, AT(cutmix), "FACTOR", NULL, 0, 1, .noted = true,
+     .help = "the same: a box of each becomes that of another one, as by CutMix(factor=FACTOR), such as 1",
+     .excludes = "mixup"},
     {"shuffle", OPTION_FLAG, AT(shuffle), .initial = "true", .noted = true, .help = "a new order each epoch"},
     {0}};
 

@@ -36,7 +36,7 @@ typedef struct train_options {
     bool raw_pixels, shuffle, flip;
     int pixels; /**< PIXELS_UNIT, ..., which training_pixels reads */
     int64_t crop_padding;
-    double brightness, contrast, rotation, zoom, translation;
+    double brightness, contrast, rotation, zoom, translation, mixup, cutmix;
     int fill_mode;     /**< mst_fill_mode */
     int interpolation; /**< INTERPOLATION_NEAREST or 0 */
     int strategy;      /**< mst_strategy_kind */

@@ -59,6 +59,7 @@ typedef struct training {
     bool is_application;         /**< a network of muster/applications.h */
     const char *network;         /**< file of --model or --load with the network; NULL: none. The members up to `schema`
                                   *   describe it */
+    bool mixes_classes;          /**< labels, which are class numbers, became one-hot rows, to be mixed */
     bool has_weights;            /**< it is the file of --load and has weights */
     mst_model_compiled compiled; /**< the saved loss, and with --load the saved optimizer */
     network_ends ends;

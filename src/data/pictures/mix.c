@@ -25,7 +25,7 @@ typedef struct mix_cursor {
     void *mixed[COMPONENTS];   /* the wanted rows of the result */
 } mix_cursor;
 
-static const mst_mix_dataset *dataset_of(const mst_cursor *cursor) {
+static const mst_mix_dataset *mix_dataset_of(const mst_cursor *cursor) {
     return (const mst_mix_dataset *)cursor->dataset;
 }
 
@@ -47,7 +47,7 @@ double mst_mix_beta(const mst_rng *rng, double alpha) {
 /* The numbers that the batch of ELEMENT draws: the partners of its rows, and one number for all of them. */
 static double draw_batch(mix_cursor *c, const mst_element *element) {
     const mst_row_key key = mst_row_fetch_key(c->keys, element->rows[0]);
-    const uint64_t seed = dataset_of(&c->base)->seed, stream = mst_rng_mix(key.record, key.pass);
+    const uint64_t seed = mix_dataset_of(&c->base)->seed, stream = mst_rng_mix(key.record, key.pass);
     uint32_t word[4];
     for (int64_t i = 0; i < element->count; i++) c->partner[i] = i;
     mst_rng_shuffle(c->partner, element->count, seed, stream);
@@ -67,7 +67,7 @@ static mst_status find_row(mix_cursor *c, const mst_element *element, mst_row_ra
 
 /* Mixes row I of the batch. */
 static mst_status mix_row(mix_cursor *c, const mst_element *element, mst_row_range wanted, int64_t i, double batch) {
-    const mst_mix_dataset *d = dataset_of(&c->base);
+    const mst_mix_dataset *d = mix_dataset_of(&c->base);
     const mst_shape shape = d->base.row[0].shape;
     const mst_row_key key = mst_row_fetch_key(c->keys, element->rows[i]);
     const int64_t place = i - wanted.first;
