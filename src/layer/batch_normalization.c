@@ -6,6 +6,8 @@
  *  epsilon       default 0.001
  *  no_center     leaves beta out
  *  no_scale      leaves gamma out
+ *  moving_statistics  in training too, mean and variance are the moving ones, which stay as they are, while gamma and
+ *                beta are trained: training=False in the call of Keras 2
  *  synchronized  in training, mean and variance are those of the whole batch, over all shards and workers
  *  dst           like src
  *
@@ -27,7 +29,7 @@ typedef struct mst_layer_batch_normalization_options {
     float momentum;
     float epsilon;
     bool no_center, no_scale;
-    bool synchronized;
+    bool synchronized, moving_statistics;
     mst_initializer beta_initializer;  /**< default zeros; glorot_uniform counts as not given */
     mst_initializer gamma_initializer; /**< default ones; glorot_uniform counts as not given */
     const char *name;
@@ -51,6 +53,7 @@ static const mst_field fields[] = {
     FIELD(BOOL, no_center, "leaves beta out"),
     FIELD(BOOL, no_scale, "leaves gamma out"),
     FIELD(BOOL, synchronized, "statistics of the whole batch, not of each shard"),
+    FIELD(BOOL, moving_statistics, "in training too, which does not change them"),
     FIELD(NESTED, beta_initializer, mst_initializer_fields, "of beta"),
     FIELD(NESTED, gamma_initializer, mst_initializer_fields, "of gamma"),
     FIELD(STRING, name, "of the layer"),
@@ -110,7 +113,8 @@ static mst_value batch_normalization_build(const mst_layer_call *call) {
     const mst_value mean = weight[call->num_weights - 2], variance = weight[call->num_weights - 1];
     const mst_value gamma = o->no_scale ? mst_ones_like(mean) : weight[0];
     const mst_value beta = o->no_center ? mst_zeros_like(mean) : weight[o->no_scale ? 0 : 1];
-    if (call->training && !call->frozen && o->synchronized) {
+    const bool is_training = call->training && !call->frozen && !o->moving_statistics;
+    if (is_training && o->synchronized) {
         mst_value batch[2];
         const mst_value y = normalize_together(call, gamma, beta, &batch[0], &batch[1]);
         for (int i = 0; i < 2; i++) {
@@ -120,7 +124,7 @@ static mst_value batch_normalization_build(const mst_layer_call *call) {
         }
         return y;
     }
-    if (call->training && !call->frozen) {
+    if (is_training) {
         const mst_value y = mst_batch_norm(src, gamma, beta, .epsilon = (double)o->epsilon);
         take_step(call, mean, mst_value_output(y, 1));
         take_step(call, variance, mst_value_output(y, 2));

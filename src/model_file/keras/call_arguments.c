@@ -52,6 +52,12 @@ bool mst_keras_is_without_training(const json_t *layer, const json_t *call) {
            mst_keras_training_matters(layer);
 }
 
+bool mst_keras_keeps_statistics(const json_t *layer, const json_t *call) {
+    const json_t *own = json_object_get(json_object_get(layer, MST_KERAS_OWN_OPTIONS), "moving_statistics");
+    if (strcmp(called_class(layer), "BatchNormalization") != 0) return false;
+    return json_is_true(own) || mst_keras_is_without_training(layer, call);
+}
+
 static mst_status check(const json_t *layer, const json_t *call, const char *key, const json_t *value) {
     const mst_keras_class *class = mst_keras_class_find(called_class(layer));
     if (json_is_null(value) || strcmp(key, "mask") == 0 || is_source(class, key)) return MST_OK;

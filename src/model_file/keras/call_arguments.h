@@ -16,6 +16,11 @@ const json_t *mst_keras_arguments_of(const json_t *call);
 bool mst_keras_training_matters(const json_t *layer);
 /** Whether CALL, of Keras 2, has training=False, and LAYER would compute something else in training. */
 bool mst_keras_is_without_training(const json_t *layer, const json_t *call);
+/** The key of a layer in files, with its options that Keras has not: {"moving_statistics": true}. Keras skips it. */
+#define MST_KERAS_OWN_OPTIONS "muster_options"
+/** Whether LAYER is a BatchNormalization that keeps its moving statistics in training: by training=False of its CALL in
+ *  Keras 2 (NULL: it has no arguments), or by its own options. */
+bool mst_keras_keeps_statistics(const json_t *layer, const json_t *call);
 /** MST_UNIMPLEMENTED if CALL gives LAYER an unknown argument that changes what it computes. The argument "mask" is
  *  checked elsewhere (model_file/keras/mask_ops.h). */
 MST_CHECKED mst_status mst_keras_arguments_check(const json_t *layer, const json_t *call);

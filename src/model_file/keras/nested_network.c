@@ -268,6 +268,8 @@ static mst_status add_flat(const outer_model *m, const json_t *layer, const char
     json_t *copy = json_pack("{s:s, s:s, s:o, s:o, s:s}", "class_name", text_of(layer, "class_name"), "name", name,
                              "config", config, "inbound_nodes", calls, "path", path);
     if (json_object_get(layer, "module")) failed |= json_object_set(copy, "module", json_object_get(layer, "module"));
+    const json_t *options = json_object_get(layer, MST_KERAS_OWN_OPTIONS);
+    if (options) failed |= json_object_set(copy, MST_KERAS_OWN_OPTIONS, (json_t *)(uintptr_t)options);
     if (group) failed |= json_object_set_new(copy, "group", json_string(group));
     failed |= json_array_append_new(out->layers, copy);
     if (json_object_get(out->counts, name)) return nested_malformed(m->f, "two layers of one name");
@@ -286,12 +288,23 @@ static mst_status add_own(const outer_model *m, int64_t i, const char *path, fla
     return status;
 }
 
+/* Whether LAYER is a BatchNormalization of the inner model I, all of whose calls are of Keras 2 and have training=False:
+ * it keeps its statistics in training. */
+static bool keeps_statistics(const outer_model *m, int64_t i, const json_t *layer) {
+    bool keeps = strcmp(text_of(layer, "class_name"), "BatchNormalization") == 0 && mst_keras_training_matters(layer);
+    const json_t *call;
+    size_t c;
+    json_array_foreach(calls_of(m, i), c, call) keeps &=
+        !json_is_object(call) && json_is_false(json_object_get(mst_keras_arguments_of(call), "training"));
+    return keeps;
+}
+
 /* Refuses LAYER if CALL, of its model, has training=False, and this changes what LAYER computes. The same for
- * training=True in Keras 2, whose calls decide. */
-static mst_status check_training(const outer_model *m, const json_t *call, const json_t *layer) {
+ * training=True in Keras 2, whose calls decide. I is the inner model. */
+static mst_status check_training(const outer_model *m, int64_t i, const json_t *call, const json_t *layer) {
     const json_t *training = json_object_get(mst_keras_arguments_of(call), "training");
     const bool says_so = json_is_false(training) || (json_is_true(training) && !json_is_object(call));
-    if (!says_so || !mst_keras_training_matters(layer)) return MST_OK;
+    if (!says_so || !mst_keras_training_matters(layer) || keeps_statistics(m, i, layer)) return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED,
                     "'%s': layer '%.100s' (%.100s) is of a model that is called with training=%s, which is not "
                     "known here: freeze it, or leave it out",
@@ -338,7 +351,7 @@ static mst_status add_inner_layer(const outer_model *m, int64_t i, const json_t 
         json_t *given = references_in(call);
         const name_space n = {.m = m, .layer = i, .call = (int64_t)c, .given = given};
         if (!status) status = count_work(m->f, (int64_t)json_array_size(given) + 1);
-        if (!status) status = check_training(m, call, layer);
+        if (!status) status = check_training(m, i, call, layer);
         const size_t before = json_array_size(calls);
         if (!status) status = copy_calls(&n, layer, calls);
         if (!status) status = give_masks(&n, call, layer, before, calls);
@@ -349,7 +362,12 @@ static mst_status add_inner_layer(const outer_model *m, int64_t i, const json_t 
         return status;
     }
     snprintf(name, sizeof name, "%s.%s", own, name_of(layer));
-    return add_flat(m, layer, name, own, text_of(layer, "path"), calls, out);
+    MST_TRY(add_flat(m, layer, name, own, text_of(layer, "path"), calls, out));
+    if (!keeps_statistics(m, i, layer)) return MST_OK;
+    json_t *added = json_array_get(out->layers, json_array_size(out->layers) - 1);
+    return json_object_set_new(added, MST_KERAS_OWN_OPTIONS, json_pack("{s:b}", "moving_statistics", 1))
+               ? MST_NO_MEMORY("for a network")
+               : MST_OK;
 }
 
 static mst_status add_inner(const outer_model *m, int64_t i, flat_model *out) {

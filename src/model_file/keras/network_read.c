@@ -149,12 +149,17 @@ static bool is_bf16(const json_t *config) {
     return strcmp(dtype_text(config), mst_precision_names[MST_MIXED_BFLOAT16]) == 0;
 }
 
-/* Sets the name of layer I in its OPTIONS. Also sets its precision if the file has one and the layer supports it. */
-static void set_common(const network_reader *r, int64_t i, const mst_layer_type *type, char *options) {
+/* Sets the name of layer I in its OPTIONS. Also sets its precision if the file has one and the layer supports it, and
+ * what the arguments INPUTS of its first call say of a BatchNormalization. */
+static void set_common(const network_reader *r, int64_t i, const mst_layer_type *type, const json_t *inputs,
+                       char *options) {
     for (const mst_field *field = type->fields; field->name; field++) {
         if (strcmp(field->name, "name") == 0) *(const char **)(options + field->offset) = r->network->layer[i].name;
         if (strcmp(field->name, "precision") == 0 && r->is_mixed)
             *(int32_t *)(options + field->offset) = is_bf16(config_of(r, i)) ? MST_MIXED_BFLOAT16 : MST_FLOAT32;
+        if (strcmp(field->name, "moving_statistics") == 0)
+            *(bool *)(options + field->offset) =
+                mst_keras_keeps_statistics(json_array_get(r->layers, (size_t)i), inputs);
     }
 }
 
@@ -179,7 +184,8 @@ static mst_status note_training(const network_reader *r, int64_t i, const json_t
     const mst_keras_layer *l = &r->network->layer[i];
     const json_t *layer = json_array_get(r->layers, (size_t)i);
     const char *what = mst_keras_only_trains(layer);
-    if (!what && mst_keras_is_without_training(layer, call)) what = "training=False";
+    if (!what && mst_keras_is_without_training(layer, call) && !mst_keras_keeps_statistics(layer, call))
+        what = "training=False";
     if (!what || r->model->only_predicts) return MST_OK;
     const bool is_class = strcmp(what, l->class_name) == 0;
     r->model->only_predicts = mst_arena_print(&r->model->arena, "layer '%s' (%s)%s%s", l->name, l->class_name,
@@ -202,7 +208,7 @@ static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source
     if (!status) mst_keras_class_read_call(class, mst_keras_arguments_of(inputs), options);
     if (!status) status = check_policy(config_of(r, i));
     if (!status) status = note_training(r, i, inputs);
-    set_common(r, i, type, options);
+    set_common(r, i, type, inputs, options);
     if (!status) {
         *out = mst_layer_append(type->name, source, options);
         status = mst_model_check(r->model);
@@ -364,6 +370,9 @@ static mst_status check_arguments(const network_reader *r, const keras_call *cal
     MST_TRY(mst_keras_arguments_check(json_array_get(r->layers, (size_t)call->layer), call->inputs));
     if (json_is_true(json_object_get(arguments, causal)) != json_is_true(json_object_get(others, causal)))
         return MST_FAIL(MST_UNIMPLEMENTED, "its calls differ in %s, which is an option of the layer here", causal);
+    const json_t *layer = json_array_get(r->layers, (size_t)call->layer);
+    if (mst_keras_keeps_statistics(layer, call->inputs) != mst_keras_keeps_statistics(layer, first->inputs))
+        return MST_FAIL(MST_UNIMPLEMENTED, "its calls differ in training, which is an option of the layer here");
     return MST_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "base/no_memory.h"
 #include "model/describe.h"
 #include "model_file/keras/arithmetic_ops.h"
+#include "model_file/keras/call_arguments.h"
 #include "model_file/keras/classes.h"
 #include "model_file/keras/initializers.h"
 #include "model_file/keras/network.h"
@@ -130,6 +131,13 @@ static const char *module_of(const mst_model_layer *layer, const char *class_nam
     return is_extended(layer) ? "muster" : "keras.layers";
 }
 
+static bool keeps_statistics(const mst_model_layer *l) {
+    for (const mst_field *field = l->type->fields; field->name; field++)
+        if (strcmp(field->name, "moving_statistics") == 0)
+            return *(const bool *)((const char *)l->options + field->offset);
+    return false;
+}
+
 static mst_status write_layer(const network_writer *w, int64_t layer, json_t *layers) {
     const mst_model_layer *l = &w->model->layer[layer];
     mst_keras_network *n = w->network;
@@ -141,6 +149,8 @@ static mst_status write_layer(const network_writer *w, int64_t layer, json_t *la
                                "class_name", written, "config", config, "registered_name", registered, "name", l->name);
     if (!object || json_array_append_new(layers, object)) return MST_NO_MEMORY("for a network");
     MST_TRY(layer_config(w, layer, config));
+    if (keeps_statistics(l))
+        json_object_set_new(object, MST_KERAS_OWN_OPTIONS, json_pack("{s:b}", "moving_statistics", 1));
     if (!n->is_sequential)
         json_object_set_new(object, "inbound_nodes", calls(w, layer, mst_keras_class_find(class_of(l))));
     const char *name = mst_arena_string(&n->arena, l->name), *class_name = mst_arena_string(&n->arena, written);

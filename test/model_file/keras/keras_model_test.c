@@ -681,7 +681,7 @@ static void arguments_of_calls_are_taken_or_refused(void **state) {
     /* Keras 2 does in training what the call says; Keras 3 what fit says */
     EXPECT_OK(load_called("BatchNormalization", "", WITH("\"training\": false")));
     EXPECT_OK(load_called("BatchNormalization", ", \"trainable\": false", WITH_2("\"training\": false")));
-    EXPECT_OK(load_called("BatchNormalization", "", WITH_2("\"training\": false"))); /* but cannot be trained */
+    EXPECT_OK(load_called("BatchNormalization", "", WITH_2("\"training\": false")));
     EXPECT_OK(load_called("Dropout", ", \"rate\": 0.5", WITH_2("\"training\": null")));
     EXPECT_ERROR(load_called("Dropout", ", \"rate\": 0.5", WITH_2("\"training\": true")), MST_UNIMPLEMENTED,
                  "is called with training=True");

@@ -351,15 +351,25 @@ static void what_is_not_there_is_told(void **state) {
 /* Batch normalization that would use the batch here, and moving statistics there. */
 static void calls_without_training_are_refused_where_they_differ(void **state) {
     (void)state;
-#define CALLED_SO(trainable)                                                                               \
-    MODEL("m",                                                                                             \
-          INPUT("in") ", " STACK("s",                                                                      \
-                                 "{\"class_name\": \"BatchNormalization\", \"config\": {\"name\": \"n\", " \
-                                 "\"trainable\": " trainable "}}",                                         \
-                                 "[[\"in\", 0, 0, {\"training\": false}]]"),                               \
+#define OF_KERAS_2 "[[\"in\", 0, 0, {\"training\": false}]]"
+#define CALLED_SO(class, trainable, call)                                                         \
+    MODEL("m",                                                                                    \
+          INPUT("in") ", " STACK("s",                                                             \
+                                 "{\"class_name\": \"" class "\", \"config\": {\"name\": \"n\", " \
+                                                             "\"trainable\": " trainable "}}",    \
+                                 call),                                                           \
           AT("in", 0), AT("s", 0), "")
-    expect_refused(CALLED_SO("true"), MST_UNIMPLEMENTED, "'n' (BatchNormalization) is of a model that is called with");
-    expect_weights(CALLED_SO("false"), "s.n/gamma s.n/beta s.n/moving_mean s.n/moving_variance");
+    expect_refused(CALLED_SO("BatchNormalization", "true",
+                             "{\"args\": [{\"class_name\": \"__keras_tensor__\", \"config\": {\"keras_history\": "
+                             "[\"in\", 0, 0]}}], \"kwargs\": {\"training\": false}}"),
+                   MST_UNIMPLEMENTED, "'n' (BatchNormalization) is of a model that is called with");
+    expect_refused(CALLED_SO("Dropout", "true, \"rate\": 0.5", OF_KERAS_2), MST_UNIMPLEMENTED,
+                   "'n' (Dropout) is of a model that is called with");
+    expect_weights(CALLED_SO("BatchNormalization", "false", OF_KERAS_2),
+                   "s.n/gamma s.n/beta s.n/moving_mean s.n/moving_variance");
+    /* in Keras 2 the call decides: the statistics are the moving ones */
+    expect_weights(CALLED_SO("BatchNormalization", "true", OF_KERAS_2),
+                   "s.n/gamma s.n/beta s.n/moving_mean s.n/moving_variance");
 }
 
 /* 4^15 calls of one layer, in a text of a few lines. */
