@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "base/cannot_open.h"
+#include "base/long_work.h"
 #include "base/no_memory.h"
 
 /* ---- writing ---- */
@@ -259,9 +260,10 @@ static void begin_writing_back(mst_file *file) {
 }
 
 mst_status mst_file_put(mst_file *file, uint64_t offset, const void *data, size_t size) {
+    enum { PIECE = 16 << 20 };
     const char *bytes = data;
     while (size) {
-        const ssize_t wrote = write_some(file->descriptor, offset, bytes, size);
+        const ssize_t wrote = write_some(file->descriptor, offset, bytes, size < PIECE ? size : PIECE);
         if (wrote < 0 && errno == EINTR) continue;
         if (wrote == 0) errno = ENOSPC; /* nothing was written: trying again would not help */
         if (wrote <= 0) return write_fail(file->path);
@@ -270,6 +272,7 @@ mst_status mst_file_put(mst_file *file, uint64_t offset, const void *data, size_
         offset += (uint64_t)wrote;
         if (offset > file->size) file->size = offset;
         begin_writing_back(file);
+        mst_long_work_step_of(MST_LONG_WORK_WRITING, file->size);
     }
     return MST_OK;
 }
@@ -372,7 +375,11 @@ mst_status mst_file_is_there(const mst_folder *folder, const char *name, bool *o
 
 static mst_status write_parts(mst_file *file, const mst_file_part *part, int num_parts) {
     mst_status status = MST_OK;
+    uint64_t total = 0;
+    for (int i = 0; i < num_parts; i++) total += part[i].size;
+    mst_long_work_begin(MST_LONG_WORK_WRITING, file->path, NULL, total);
     for (int i = 0; i < num_parts && !status; i++) status = mst_file_append(file, part[i].data, part[i].size);
+    mst_long_work_end();
     if (!status) return mst_file_commit(file);
     mst_file_abandon(file);
     return status;
@@ -410,8 +417,11 @@ mst_status mst_file_check(const char *path) {
 /* ---- reading ---- */
 
 static mst_status file_read_all(int file, const char *path, char *data, size_t size) {
+    enum { PIECE = 16 << 20 };
+    const size_t all = size;
     while (size) {
-        ssize_t got = read(file, data, size);
+        mst_long_work_step(all - size);
+        ssize_t got = read(file, data, size < PIECE ? size : PIECE);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return MST_FAIL(MST_IO, "'%s' cannot be read: %s", path, strerror(errno));
         if (got == 0) return MST_FAIL(MST_IO, "'%s' cannot be read: it became shorter meanwhile", path);
@@ -419,6 +429,13 @@ static mst_status file_read_all(int file, const char *path, char *data, size_t s
         size -= (size_t)got;
     }
     return MST_OK;
+}
+
+static mst_status read_whole(int file, const char *path, char *data, size_t size) {
+    mst_long_work_begin(MST_LONG_WORK_READING, path, NULL, size);
+    const mst_status status = file_read_all(file, path, data, size);
+    mst_long_work_end();
+    return status;
 }
 
 mst_status mst_file_read(const char *path, size_t most, void **data, size_t *size) {
@@ -439,7 +456,7 @@ mst_status mst_file_read(const char *path, size_t most, void **data, size_t *siz
         status = MST_FAIL(MST_OUT_OF_MEMORY, "'%s' cannot be read: cannot get %lld bytes of memory", path,
                           (long long)info.st_size);
     else
-        status = file_read_all(file, path, bytes, (size_t)info.st_size);
+        status = read_whole(file, path, bytes, (size_t)info.st_size);
     close(file);
     if (status) {
         free(bytes);

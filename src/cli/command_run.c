@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/config.h"
 #include "cli/help_text.h"
+#include "cli/long_work_line.h"
 #include "cli/signals.h"
 
 bool command_is_help(const char *argument) {
@@ -30,6 +31,14 @@ static mst_status read_options(const command *command, char *const *arguments, c
     return options_exclude(list, call->options);
 }
 
+/* Runs the command, with a line about work that takes long. */
+static int run_watched(const command *command, const command_call *call) {
+    long_work_line_show(call->list, call->options);
+    const int status = command->run(call);
+    long_work_line_pause();
+    return status;
+}
+
 static int run_with(const command *command, char *const *arguments, option_list *list) {
     const char *positional[COMMAND_MOST_POSITIONAL];
     command_call call = {.list = list, .positional = positional, .options = calloc(1, command->options_size + 1)};
@@ -40,7 +49,7 @@ static int run_with(const command *command, char *const *arguments, option_list 
     else if (list->print_config)
         config_print(command_program, command->name, list), status = EXIT_DONE;
     else
-        status = command->run(&call);
+        status = run_watched(command, &call);
     free(call.options);
     return status;
 }

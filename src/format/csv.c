@@ -10,6 +10,7 @@
 
 #include "base/escape.h"
 #include "base/file.h"
+#include "base/long_work.h"
 #include "base/no_memory.h"
 #include "base/path_list.h"
 #include "base/standard_input.h"
@@ -214,6 +215,18 @@ static bool skip_line(scan *s) {
     return true;
 }
 
+static mst_status scan_rows(scan *s) {
+    enum { LINES = 4096 }; /* between looks at the clock */
+    mst_status status = MST_OK;
+    mst_long_work_begin(MST_LONG_WORK_READING, s->csv->name, NULL, s->csv->size);
+    while (s->at < s->end && !status) {
+        if (!skip_line(s)) status = scan_row(s);
+        if (s->line % LINES == 0) mst_long_work_step((uint64_t)(s->at - s->csv->text));
+    }
+    mst_long_work_end();
+    return status;
+}
+
 static mst_status scan_all(mst_csv *csv, const mst_csv_format *format) {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
     scan s = {.csv = csv,
@@ -223,8 +236,7 @@ static mst_status scan_all(mst_csv *csv, const mst_csv_format *format) {
               .comment = format->comment,
               .line = 1};
     if (csv->size >= 3 && memcmp(csv->text, byte_order_mark, 3) == 0) s.at += 3;
-    while (s.at < s.end)
-        if (!skip_line(&s)) MST_TRY(scan_row(&s));
+    MST_TRY(scan_rows(&s));
     if (!csv->num_columns)
         return MST_FAIL(MST_CORRUPT, "'%s': is empty: %s", csv->name,
                         csv->header_rows ? "a header with names of columns is due" : "rows are due");

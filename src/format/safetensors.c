@@ -12,6 +12,7 @@
 #include "base/f16.h"
 #include "base/file.h"
 #include "base/json_text.h"
+#include "base/long_work.h"
 #include "base/no_memory.h"
 #include "format/byte_source.h"
 #include "tensor/tensor_check.h"
@@ -305,10 +306,14 @@ static int by_alignment(const void *a, const void *b) {
 
 static mst_status append_in_order(mst_file *file, const char *header, size_t size, const mst_named_tensor *const *order,
                                   int64_t count) {
-    MST_TRY(mst_file_append(file, header, size));
-    for (int64_t i = 0; i < count; i++)
-        MST_TRY(mst_file_append(file, mst_tensor_data(order[i]->tensor), mst_tensor_bytes(order[i]->tensor)));
-    return MST_OK;
+    uint64_t total = size;
+    for (int64_t i = 0; i < count; i++) total += mst_tensor_bytes(order[i]->tensor);
+    mst_long_work_begin(MST_LONG_WORK_WRITING, file->path, NULL, total);
+    mst_status status = mst_file_append(file, header, size);
+    for (int64_t i = 0; i < count && !status; i++)
+        status = mst_file_append(file, mst_tensor_data(order[i]->tensor), mst_tensor_bytes(order[i]->tensor));
+    mst_long_work_end();
+    return status;
 }
 
 mst_status mst_safetensors_append(mst_file *file, const mst_named_tensor *tensors, int64_t count, const char *key,

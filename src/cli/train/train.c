@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/evaluate/evaluate.h"
 #include "cli/json_events.h"
+#include "cli/long_work_line.h"
 #include "cli/model/objective_metrics.h"
 #include "cli/number_text.h"
 #include "cli/precision.h"
@@ -169,20 +170,23 @@ static mst_status fit(training *t) {
     callbacks[count++] = train_events_callback(&t->events);
     if (o->use_ema) callbacks[count++] = (mst_callback){.settings = ema_settings};
     count = train_checkpoint_callbacks(t, callbacks, count);
-    return mst_fit_with(t->model,
-                        &(mst_fit_options){.data = t->train,
-                                           .validation = t->validation,
-                                           .batch_size = t->batch_size,
-                                           .epochs = o->epochs,
-                                           .steps = o->steps,
-                                           .resume = t->resumes,
-                                           .no_shuffle = !o->shuffle,
-                                           .check_replicas = o->check_replicas,
-                                           .callbacks = callbacks,
-                                           .num_callbacks = count,
-                                           .progress = stderr, /* for warnings alone */
-                                           .progress_kind = MST_PROGRESS_NONE},
-                        &t->result);
+    long_work_line_pause(); /* training has lines of its own */
+    const mst_status status = mst_fit_with(t->model,
+                                           &(mst_fit_options){.data = t->train,
+                                                              .validation = t->validation,
+                                                              .batch_size = t->batch_size,
+                                                              .epochs = o->epochs,
+                                                              .steps = o->steps,
+                                                              .resume = t->resumes,
+                                                              .no_shuffle = !o->shuffle,
+                                                              .check_replicas = o->check_replicas,
+                                                              .callbacks = callbacks,
+                                                              .num_callbacks = count,
+                                                              .progress = stderr, /* for warnings alone */
+                                                              .progress_kind = MST_PROGRESS_NONE},
+                                           &t->result);
+    long_work_line_resume();
+    return status;
 }
 
 /* Whether a signal, and not early stopping, ended the training. */

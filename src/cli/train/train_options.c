@@ -309,7 +309,8 @@ static const option cluster_options[] = {
 
 static const option output_options[] = {
     {"progress", OPTION_CHOICE, AT(progress), .initial = "auto", .choices = progress_kinds,
-     .help = "auto: a bar on a terminal, a line an epoch elsewhere"},
+     .help = "auto: a bar on a terminal, a line an epoch elsewhere; with none there is also no line about reading and "
+             "saving that takes over two seconds"},
     {"log-every", OPTION_INTEGER, AT(log_every), "N", "100", 1, 1e15, .help = "steps between lines or events"},
     {"summary", OPTION_FLAG, AT(summary),
      .help =

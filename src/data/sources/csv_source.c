@@ -67,6 +67,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/long_work.h"
 #include "base/no_memory.h"
 #include "data/dataset.h"
 #include "data/nested.h"
@@ -352,6 +353,7 @@ static mst_status find_columns(csv_table *t, const mst_csv_options *o) {
         if (!is_dropped(t, o, i)) count += parts_of(t, o, i, part) - 1;
     MST_TRY(make_columns(t, o, count));
     for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
+        mst_long_work_step((uint64_t)i / 2); /* the other half is the reading of the values */
         if (is_dropped(t, o, i)) continue;
         const int label = label_at(t, i);
         const int parts = parts_of(t, o, i, part);
@@ -471,6 +473,7 @@ static mst_status read_numbers(csv_table *t, int first, int n, int c) {
     MST_TRY(mst_tensor_create(MST_F32, MST_SHAPE(mst_csv_num_rows(t->csv), n), &t->tensor[c]));
     for (int i = 0; i < n; i++) {
         int place;
+        mst_long_work_step((uint64_t)(t->num_columns + i) / 2);
         MST_TRY(place_of(t, first + i, &place));
         float *dst = (float *)mst_tensor_data(t->tensor[c]) + i;
         MST_TRY(mst_csv_column_read_f32(t->csv, place, &t->column[first + i], dst, n));
@@ -570,12 +573,8 @@ static mst_status read_values(csv_table *t, const mst_csv_options *o) {
     return o->weight && !t->no_label ? read_weights(t, o) : MST_OK;
 }
 
-static mst_status csv_source_make(csv_table *t, const char *path, const mst_csv_options *o, mst_dataset **out) {
-    const mst_csv_format format = {
-        .delimiter = o->delimiter, .comment = o->comment, .no_header = o->no_header, .encoding = o->encoding};
-    MST_TRY(mst_csv_read(path, &format, &t->csv));
-    if (!o->schema) t->like = t->csv;
-    if (o->like && !o->schema) MST_TRY(mst_csv_read(o->like, &format, &t->like));
+/* Finds what the columns are, and reads their values. */
+static mst_status make_values(csv_table *t, const mst_csv_options *o) {
     MST_TRY(o->schema ? take_columns(t, o) : find_columns(t, o));
     for (int i = 0; i < t->num_columns; i++) {
         mst_csv_column *column = &t->column[i];
@@ -584,9 +583,21 @@ static mst_status csv_source_make(csv_table *t, const char *path, const mst_csv_
         column->unknown_categories = o->unknown_categories && t->like != t->csv && !column->is_label;
     }
     MST_TRY(check_new_points(t, o));
-    MST_TRY(read_values(t, o));
+    return read_values(t, o);
+}
+
+static mst_status csv_source_make(csv_table *t, const char *path, const mst_csv_options *o, mst_dataset **out) {
+    const mst_csv_format format = {
+        .delimiter = o->delimiter, .comment = o->comment, .no_header = o->no_header, .encoding = o->encoding};
+    MST_TRY(mst_csv_read(path, &format, &t->csv));
+    if (!o->schema) t->like = t->csv;
+    if (o->like && !o->schema) MST_TRY(mst_csv_read(o->like, &format, &t->like));
+    mst_long_work_begin(MST_LONG_WORK_READING, path, "columns", (uint64_t)mst_csv_num_columns(t->csv));
+    mst_status status = make_values(t, o);
+    mst_long_work_end();
+    MST_TRY(status);
     MST_TRY(mst_dataset_from_tensors(t->tensor, t->num_components, out));
-    mst_status status = name_classes(t, o->separate, out);
+    status = name_classes(t, o->separate, out);
     if (!status) status = add_schema(t, out);
     if (!status) return MST_OK;
     mst_dataset_release(*out);

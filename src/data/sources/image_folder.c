@@ -10,6 +10,7 @@
 
 #include "base/cannot_open.h"
 #include "base/folder.h"
+#include "base/long_work.h"
 #include "base/no_memory.h"
 #include "format/image.h"
 
@@ -256,8 +257,14 @@ static mst_status check_parts(const char *dir, const mst_image_folder *folder) {
 
 static mst_status list_classes(const char *dir, mst_image_folder *out, left_out *left) {
     MST_TRY(list(dir, &out->class_name, &out->num_classes, NULL));
-    for (int64_t i = 0; i < out->num_classes; i++) MST_TRY(list_class(out, dir, i, left));
-    return MST_OK;
+    mst_status status = MST_OK;
+    mst_long_work_begin(MST_LONG_WORK_READING, dir, "folders", (uint64_t)out->num_classes);
+    for (int64_t i = 0; i < out->num_classes && !status; i++) {
+        mst_long_work_step((uint64_t)i);
+        status = list_class(out, dir, i, left);
+    }
+    mst_long_work_end();
+    return status;
 }
 
 mst_status mst_image_folder_list(const char *dir, mst_image_folder *out) {

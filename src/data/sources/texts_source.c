@@ -34,6 +34,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_texts(const char *path, const ms
 #include "base/cannot_open.h"
 #include "base/ending.h"
 #include "base/file.h"
+#include "base/long_work.h"
 #include "base/no_memory.h"
 #include "base/path_list.h"
 #include "base/standard_input.h"
@@ -190,8 +191,14 @@ static mst_status read_class_folder(texts *t, const char *folder) {
     MST_TRY(list(t, folder, false, &files, &n));
     if (!n) return MST_OK;
     if (find_class(t, last_part(folder), &label)) return mst_error_prefix("'%s'", folder);
-    for (int64_t i = 0; i < n; i++) MST_TRY(read_file(t, files[i], true, label));
-    return MST_OK;
+    mst_status status = MST_OK;
+    mst_long_work_begin(MST_LONG_WORK_READING, folder, "files", (uint64_t)n);
+    for (int64_t i = 0; i < n && !status; i++) {
+        mst_long_work_step((uint64_t)i);
+        status = read_file(t, files[i], true, label);
+    }
+    mst_long_work_end();
+    return status;
 }
 
 static mst_status read_class_file(texts *t, const char *path) {

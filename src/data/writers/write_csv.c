@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/long_work.h"
 #include "base/no_memory.h"
 #include "base/number.h"
 #include "data/sources/csv_column.h"
@@ -147,6 +148,7 @@ static mst_status write_rows(table *t, mst_iterator *it) {
     void *const values[2] = {mst_tensor_data(t->cell[0]), t->cell[1] ? mst_tensor_data(t->cell[1]) : NULL};
     MST_TRY(add_header(t));
     for (const mst_batch *batch;; t->row++) {
+        mst_long_work_step((uint64_t)t->row);
         MST_TRY(mst_iterator_next(it, &batch));
         if (!batch) return flush(t);
         MST_TRY(mst_batch_copy_all(batch, 0, 1, values));
@@ -206,7 +208,10 @@ static mst_status write_file(table *t, const char *path) {
     MST_TRY(mst_iterator_create(t->rows, 0, &it));
     mst_status status = mst_file_create(path, &t->file);
     if (!status) {
+        const int64_t rows = mst_dataset_num_rows(t->rows);
+        mst_long_work_begin(MST_LONG_WORK_WRITING, path, "rows", rows > 0 ? (uint64_t)rows : 0);
         status = write_rows(t, it);
+        mst_long_work_end();
         if (!status) status = mst_file_commit(&t->file);
         mst_file_abandon(&t->file);
     }

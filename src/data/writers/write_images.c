@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/long_work.h"
 #include "base/no_memory.h"
 #include "data/writers/write.h"
 #include "format/png_encode.h"
@@ -140,13 +141,16 @@ static mst_status write_pictures(const part *p) {
     mst_iterator *it;
     mst_status status = MST_OK;
     MST_TRY(mst_iterator_create(p->rows, 0, &it));
+    mst_long_work_begin(MST_LONG_WORK_WRITING, p->folder, "pictures", (uint64_t)mst_tensor_count(p->labels));
     for (int64_t row = 0; row < mst_tensor_count(p->labels) && !status; row++) {
         const mst_batch *batch;
+        mst_long_work_step((uint64_t)row);
         status = mst_iterator_next(it, &batch);
         if (!status && !batch) status = MST_FAIL(MST_INTERNAL, "images: rows are missing");
         if (!status) status = mst_batch_copy(batch, 0, 0, 1, p->pixels);
         if (!status) status = write_picture(p, row);
     }
+    mst_long_work_end();
     mst_iterator_destroy(it);
     return status;
 }

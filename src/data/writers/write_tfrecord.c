@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/long_work.h"
 #include "base/no_memory.h"
 #include "data/labels_file.h"
 #include "data/schema_file.h"
@@ -68,6 +69,7 @@ static mst_status write_row(part *p, mst_tfrecord_writer *writer) {
 static mst_status write_rows(part *p, mst_iterator *it, int64_t count, mst_tfrecord_writer *writer) {
     for (int64_t done = 0; done < count; done++) {
         const mst_batch *batch;
+        mst_long_work_step((uint64_t)done);
         MST_TRY(mst_iterator_next(it, &batch));
         if (!batch) return MST_FAIL(MST_INTERNAL, "tfrecord: rows are missing");
         MST_TRY(mst_batch_copy_all(batch, 0, 1, (void *const *)p->value));
@@ -84,7 +86,9 @@ static mst_status write_shard(part *p, mst_iterator *it, int64_t shard) {
         snprintf(path, sizeof path, "%s-%s-%05d-of-%05d", p->prefix, p->name, (int)shard, (int)p->num_shards);
     if (size < 0 || size >= PATH_SIZE) return MST_FAIL(MST_INVALID, "data: the prefix is too long");
     MST_TRY(mst_tfrecord_writer_open(path, p->compression, &writer));
+    mst_long_work_begin(MST_LONG_WORK_WRITING, path, "rows", (uint64_t)(end - first));
     mst_status status = write_rows(p, it, end - first, writer);
+    mst_long_work_end();
     if (!status) status = mst_tfrecord_writer_commit(writer);
     mst_tfrecord_writer_close(writer);
     return status;
