@@ -66,7 +66,7 @@ for file in m.keras m.onnx m.safetensors m.h5; do
         fails ${name}_$ending 1 "'$name.$ending'" predict --load $name.$ending flat/0.png --out out.csv
     done
     fails cut_${ending}_is_damaged 1 "cut off" predict --load cut.$ending flat/0.png
-    fails folder_${ending}_is_told 1 "it is a folder\|no checkpoint in it" evaluate --load folder.$ending --data npz:labels.npz
+    fails folder_${ending}_is_told 1 "is a folder: give\|no checkpoint in it" evaluate --load folder.$ending --data npz:labels.npz
     for name in cut empty folder nothing; do
         run inspect $name.$ending
         check inspect_fails_${name}_$ending [ "$status" -eq 1 -a "$(grep -c "^error: '$name.$ending'" err)" -eq 1 ]
