@@ -94,7 +94,7 @@ exclude() {
 }
 
 # needed_targets FOLDER: what a build must make for the tests that EXCLUDED leaves: the programs that they name, the command
-# with what its tests use beside it, and all modules.
+# with what its tests use beside it, and all modules and plugins, which are loaded by name.
 needed_targets() {
     local words
     # ctest itself tells no command whose program is not there yet
@@ -104,7 +104,7 @@ needed_targets() {
         printf '%s\n' muster_command listener interrupted
         sed "s,^$ROOT/$1/,," <<< "$words" # files
         sed 's,.*/,,' <<< "$words"        # tests that are links to the program of their folder
-        ninja -C "$1" -t targets all | sed -n 's,^\(\(modules/\)\?libmuster-[a-z0-9]*\.so\): .*,\1,p'
+        ninja -C "$1" -t targets all | sed -n 's,^\([^ ]*\.so\): .*,\1,p'
     } | sort -u | comm -12 - <(ninja -C "$1" -t targets all | sed 's,: .*,,' | sort -u)
 }
 
