@@ -49,6 +49,9 @@ typedef struct mst_model_compiled {
     char optimizer_note[MST_OPTIMIZER_NOTE];
     /** Names of the file's metrics, which Muster does not keep: "'accuracy', 'auc'". A long list is cut; "": none. */
     char metrics[MST_METRIC_NAMES];
+    /** What else of the file the model does not have, such as an output of labels beside the scores of all classes: a
+     *  text for people; "": nothing. */
+    char left_out[MST_METRIC_NAMES];
     bool lacks_state; /**< the file has state of the optimizer that cannot be read: the optimizer starts without it */
 } mst_model_compiled;
 
@@ -57,8 +60,9 @@ typedef struct mst_model_compiled {
  *  - Keras 2 or 3, Sequential or functional: a `.keras` file, an `.h5` file with a whole model, or the JSON of
  *    `to_json`, which has no weights.
  *  - ONNX with at most MST_MAX_OUTPUTS inputs and outputs. The model has inputs with the names of the file, one layer
- *    `onnx` that reads them, and a layer for each output, with its name. Characters that names of layers cannot have
- *    become '_'. Pictures have their channels last, as everywhere here.
+ *    `onnx` that reads them, and a layer for each output, with its name. A classifier's output of labels is left out
+ *    where there is one of the scores of its classes. Characters that names of layers cannot have become '_'. Pictures
+ *    have their channels last, as everywhere here.
  *  - A folder of Hugging Face's GPT-2 or Llama: config.json, and model.safetensors or the files that
  *    model.safetensors.index.json names, all in the folder; F32, F16 and BF16 become f32. It is the network that
  *    mst_gpt makes, for at most 2,048 positions. docs/huggingface.md says what is taken.

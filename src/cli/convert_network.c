@@ -103,6 +103,7 @@ static mst_status convert(const char *from, const char *to) {
     for (int64_t i = 0; !status && i < count; i++) elements += mst_shape_count(weights[i].spec.shape);
     const bool has_own_loss = has_losses(&compiled) && !mst_huggingface_is(from);
     const bool trained = compiled.has_optimizer || *compiled.other_optimizer || has_own_loss;
+    if (!status && *compiled.left_out) command_warn("'%s': %s", from, compiled.left_out);
     if (!status && has_settings(to)) warn_of_losses(from, to, &compiled);
     if (!status)
         command_print("%s from %s: %s parameters%s", to, from, number_text(elements, text),

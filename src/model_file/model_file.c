@@ -26,7 +26,9 @@ static mst_status of_file(const char *path, mst_status status) {
 /* ONNX has neither losses nor optimizers. */
 static mst_status load_onnx(const char *path, mst_model *model, mst_model_compiled *compiled) {
     if (compiled) *compiled = (mst_model_compiled){.has_loss = false};
-    return mst_onnx_load(path, model);
+    char other[1];
+    return compiled ? mst_onnx_load(path, model, compiled->left_out, sizeof compiled->left_out)
+                    : mst_onnx_load(path, model, other, sizeof other);
 }
 
 static bool is_onnx(const char *path) {

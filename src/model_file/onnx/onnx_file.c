@@ -11,6 +11,8 @@
 
 /* ---- dtypes ---- */
 
+enum { MST_ONNX_TEXTS = 8 }; /* the type of tensors of texts */
+
 static const int32_t types[MST_NUM_DTYPES] = {
     [MST_F32] = 1, [MST_U8] = 2, [MST_I32] = 6, [MST_I64] = 7, [MST_BOOL] = 9, [MST_F64] = 11, [MST_BF16] = 16,
 };
@@ -180,6 +182,24 @@ bool mst_onnx_begins(const void *data, size_t size) {
            (byte[2] == 0x12 || byte[2] == 0x3a || byte[2] == 0x42 || byte[2] == 0x1a || byte[2] == 0x22);
 }
 
+/* Whether MODEL uses operators of ai.onnx.ml, and beside them none or, with STANDARD, only standard ones that are the
+ * same in opset 9 and 13. scikit-learn's converter gives its files the least opset that their operators have. */
+static bool has_unchanged(const Muster__OnnxModel *model, bool standard) {
+    static const char *const unchanged[] = {"Abs",     "Add",  "ArgMax", "ArgMin",     "Cast", "Concat",
+                                            "Div",     "Exp",  "Gather", "Identity",   "Log",  "MatMul",
+                                            "Mul",     "Neg",  "Not",    "Reciprocal", "Relu", "Reshape",
+                                            "Sigmoid", "Sqrt", "Sub",    "Sum",        "Tanh", "Transpose"};
+    bool ml = false, all = true;
+    for (size_t i = 0; i < model->n_opset_import; i++) ml |= strcmp(model->opset_import[i]->domain, "ai.onnx.ml") == 0;
+    for (size_t i = 0; i < model->graph->n_node && all; i++) {
+        const Muster__OnnxNode *node = model->graph->node[i];
+        all = strcmp(node->domain, "ai.onnx.ml") == 0;
+        for (size_t k = 0; standard && k < sizeof unchanged / sizeof *unchanged && !all; k++)
+            all = strcmp(node->op_type, unchanged[k]) == 0;
+    }
+    return ml && all;
+}
+
 static mst_status check_opset(mst_onnx_file *file) {
     const Muster__OnnxModel *model = file->model;
     if (model->ir_version > MST_ONNX_MOST_IR)
@@ -197,7 +217,10 @@ static mst_status check_opset(mst_onnx_file *file) {
                             (long long)file->opset, (long long)set->version);
         file->opset = set->version;
     }
+    if (!file->opset && has_unchanged(model, false)) file->opset = MST_ONNX_LEAST_OPSET; /* of ai.onnx.ml alone */
     if (file->opset >= MST_ONNX_LEAST_OPSET && file->opset <= MST_ONNX_MOST_OPSET) return MST_OK;
+    if (file->opset >= MST_ONNX_LEAST_OPSET_WITH_ML && file->opset < MST_ONNX_LEAST_OPSET && has_unchanged(model, true))
+        return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED,
                     "has the opset %lld%s, and %d to %d are supported: export the model with one of these "
                     "(opset_version=17 in PyTorch)",
@@ -220,6 +243,28 @@ static void make_plain(const Muster__OnnxGraph *graph) {
     }
 }
 
+/* Whether the tensor NAME of texts is a list of classes: it is only used by nodes that take the one of a row. */
+static bool is_list_of_classes(const Muster__OnnxGraph *graph, const char *name) {
+    bool is = true;
+    for (size_t i = 0; i < graph->n_node; i++)
+        for (size_t k = 0; k < graph->node[i]->n_input; k++)
+            if (strcmp(graph->node[i]->input[k], name) == 0)
+                is &= k == 0 && strcmp(graph->node[i]->op_type, "ArrayFeatureExtractor") == 0;
+    return is;
+}
+
+/* The names of classes become their numbers 0, 1, 2, ... */
+static mst_status read_classes(const Muster__OnnxTensor *m, mst_tensor **out) {
+    const int64_t count = (int64_t)m->n_string_data;
+    if (m->n_dims != 1 || m->dims[0] != count)
+        return MST_FAIL(MST_CORRUPT,
+                        "tensor '%.100s' has %lld texts, which its shape does not have: the file is damaged", m->name,
+                        (long long)count);
+    MST_TRY(mst_tensor_create(MST_I64, MST_SHAPE(count), out));
+    for (int64_t i = 0; i < count; i++) ((int64_t *)mst_tensor_data(*out))[i] = i;
+    return MST_OK;
+}
+
 static mst_status read_initializers(mst_onnx_file *file) {
     const Muster__OnnxGraph *graph = file->graph;
     if (!(file->tensor = calloc(graph->n_initializer + 1, sizeof *file->tensor)))
@@ -230,7 +275,10 @@ static mst_status read_initializers(mst_onnx_file *file) {
             return MST_FAIL(MST_CORRUPT,
                             "has two tensors of the name '%.100s': the file is damaged: export the model again",
                             m->name);
-        MST_TRY(mst_onnx_tensor(m, &file->tensor[i]));
+        if (m->data_type == MST_ONNX_TEXTS && !m->data_location && is_list_of_classes(graph, m->name))
+            MST_TRY(read_classes(m, &file->tensor[i]));
+        else
+            MST_TRY(mst_onnx_tensor(m, &file->tensor[i]));
         free(m->raw_data.data); /* the tensor has a copy: a model should be in memory once */
         m->raw_data = (ProtobufCBinaryData){0, NULL};
         MST_TRY(mst_names_set(&file->names, m->name, (int64_t)i));

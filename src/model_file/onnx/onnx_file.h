@@ -11,6 +11,7 @@
 /** The operator sets that are read, and the one that is written; the same for versions of the format. */
 enum {
     MST_ONNX_LEAST_OPSET = 13,
+    MST_ONNX_LEAST_OPSET_WITH_ML = 9, /* with operators that have not changed since */
     MST_ONNX_MOST_OPSET = 25,
     MST_ONNX_OPSET = 17,
     MST_ONNX_MOST_IR = 13,

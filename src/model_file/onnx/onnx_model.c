@@ -11,6 +11,7 @@
 #include "graph/graph.h"
 #include "model/model.h"
 #include "model_file/onnx/onnx_channels.h"
+#include "model_file/onnx/onnx_classes.h"
 #include "model_file/onnx/onnx_read.h"
 #include "muster/layers.h"
 #include "muster/model_file.h"
@@ -29,6 +30,7 @@ typedef struct onnx_output {
 typedef struct onnx_layer {
     mst_onnx_file file;
     bool *input_last, *output_last; /* [inputs], [outputs]: whether the channels are last */
+    bool *is_left_out;              /* [outputs]: labels of a classifier, beside the scores that give them */
     onnx_output *output;
     mst_value *built;       /* [outputs] of the last build; the layer itself returns only output 0 */
     mst_snapshot *snapshot; /* takes the weights while the model is loaded */
@@ -39,6 +41,7 @@ static void free_layer(void *context) {
     mst_onnx_file_free(&layer->file);
     free(layer->input_last);
     free(layer->output_last);
+    free(layer->is_left_out);
     free(layer->output);
     free(layer->built);
     free(layer);
@@ -101,13 +104,14 @@ static mst_status add_input(mst_model *model, onnx_layer *layer, size_t i, mst_o
  * its name already. */
 static mst_status add_outputs(mst_model *model, onnx_layer *layer, mst_output all, const char *name_of_all) {
     const Muster__OnnxGraph *graph = layer->file.graph;
-    mst_outputs outputs = {.count = (int)graph->n_output};
+    mst_outputs outputs = {.count = 0};
     char name[NAME_SIZE];
-    if (outputs.count == 1 && strcmp(graph->output[0]->name, name_of_all) == 0) return MST_OK;
+    if (graph->n_output == 1 && strcmp(graph->output[0]->name, name_of_all) == 0) return MST_OK;
     for (size_t i = 0; i < graph->n_output; i++) {
+        if (layer->is_left_out[i]) continue;
         layer->output[i] = (onnx_output){layer, i};
-        outputs.output[i] = mst_lambda(all, pick_output, .context = &layer->output[i],
-                                       .name = name_layer(model, graph->output[i]->name, name));
+        outputs.output[outputs.count++] = mst_lambda(all, pick_output, .context = &layer->output[i],
+                                                     .name = name_layer(model, graph->output[i]->name, name));
         MST_TRY(mst_model_check(model));
     }
     if (outputs.count > 1) mst_model_outputs(model, outputs); /* more layers can follow a single one */
@@ -127,7 +131,32 @@ static mst_status check_ends(size_t inputs, size_t outputs) {
                     inputs, outputs, MST_MAX_OUTPUTS);
 }
 
-static mst_status add_layers(mst_model *model, onnx_layer *layer) {
+/* A classifier of ai.onnx.ml has the label of each example beside the scores of the classes. The label follows from the
+ * scores, so a model has only these, and notes the names of the classes. LEFT_OUT gets a text of what is not there. */
+static mst_status find_classes(mst_model *model, onnx_layer *layer, char *left_out, size_t size) {
+    const Muster__OnnxGraph *graph = layer->file.graph;
+    mst_onnx_classes classes;
+    size_t scores = graph->n_output, label = graph->n_output;
+    mst_onnx_classes_find(&layer->file, &classes);
+    for (size_t i = 0; i < graph->n_output; i++) {
+        if (mst_onnx_is_label(&layer->file, i)) label = i;
+        if (mst_onnx_is_scores(&layer->file, i, &classes)) scores = i;
+    }
+    if (graph->n_output > 2 || scores == graph->n_output || (graph->n_output == 2 && label == graph->n_output))
+        return MST_OK;
+    if (label < graph->n_output) layer->is_left_out[label] = true;
+    if (label < graph->n_output)
+        snprintf(left_out, size,
+                 "its output '%.60s', the label, is left out: it is the class with the largest score of '%.60s'%s",
+                 graph->output[label]->name, graph->output[scores]->name,
+                 classes.has_map ? ", now [n, classes] and no map" : "");
+    char *note = mst_onnx_classes_note(&classes, mst_onnx_is_probabilities(&layer->file, scores));
+    const mst_status status = note ? mst_store_set_note(model->store, "muster/train", note) : MST_OK;
+    free(note);
+    return status;
+}
+
+static mst_status add_layers(mst_model *model, onnx_layer *layer, char *left_out, size_t size) {
     const Muster__OnnxGraph *graph = layer->file.graph;
     const size_t inputs = mst_onnx_num_inputs(&layer->file), outputs = graph->n_output;
     mst_outputs list = {.count = 0};
@@ -135,10 +164,12 @@ static mst_status add_layers(mst_model *model, onnx_layer *layer) {
     MST_TRY(check_ends(inputs, outputs));
     layer->input_last = calloc(inputs, sizeof *layer->input_last);
     layer->output_last = calloc(outputs, sizeof *layer->output_last);
+    layer->is_left_out = calloc(outputs, sizeof *layer->is_left_out);
     layer->output = calloc(outputs, sizeof *layer->output);
     layer->built = calloc(outputs, sizeof *layer->built);
-    if (!layer->input_last || !layer->output_last || !layer->output || !layer->built)
+    if (!layer->input_last || !layer->output_last || !layer->is_left_out || !layer->output || !layer->built)
         return MST_NO_MEMORY("for a model");
+    MST_TRY(find_classes(model, layer, left_out, size));
     MST_TRY(mst_onnx_channels_find(&layer->file, layer->input_last, layer->output_last));
     for (size_t i = 0; i < inputs; i++) MST_TRY(add_input(model, layer, i, &list));
     name_layer(model, "onnx", name);
@@ -159,13 +190,14 @@ static mst_status set_weights(mst_model *model, onnx_layer *layer) {
     return status;
 }
 
-mst_status mst_onnx_load(const char *path, mst_model *model) {
+mst_status mst_onnx_load(const char *path, mst_model *model, char *left_out, size_t size) {
     onnx_layer *layer = calloc(1, sizeof *layer);
     if (!layer) return MST_NO_MEMORY("for a model");
     model->owned = layer;
     model->destroy_owned = free_layer;
+    if (size) *left_out = '\0';
     MST_TRY(mst_onnx_file_read(path, &layer->file));
-    mst_status status = add_layers(model, layer);
+    mst_status status = add_layers(model, layer, left_out, size);
     if (!status) status = set_weights(model, layer);
     return status && !strstr(mst_error()->message, path) ? mst_error_prefix("'%s'", path) : status;
 }

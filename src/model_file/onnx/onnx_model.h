@@ -7,8 +7,8 @@
 
 /** Adds the contents of the file at PATH to MODEL, which is empty. MODEL gets the file's inputs, and one layer `onnx`,
  *  whose weights are the initializers. It also gets a layer for each output, with the name of the output. Fails as
- *  mst_model_load does. */
-MST_CHECKED mst_status mst_onnx_load(const char *path, mst_model *model);
+ *  mst_model_load does. LEFT_OUT, of SIZE bytes, gets a text of what of the file the model does not have, or "". */
+MST_CHECKED mst_status mst_onnx_load(const char *path, mst_model *model, char *left_out, size_t size);
 /** The graph of FILE, as mst_onnx_read returns it. */
 MST_CHECKED mst_status mst_onnx_graph(const mst_onnx_file *file, mst_graph **out);
 

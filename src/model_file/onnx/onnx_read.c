@@ -438,6 +438,19 @@ mst_status mst_onnx_put_open(mst_onnx_call *c, mst_dtype dtype, mst_shape shape,
     return name_value(c->reader, c->node->output[0], (mst_onnx_value){.tensor = tensor, .open = dtype});
 }
 
+mst_status mst_onnx_weight(const mst_onnx_call *c, const char *name, mst_shape shape, const float *list,
+                           mst_value *out) {
+    mst_onnx_reader *r = c->reader;
+    const Muster__OnnxNode *node = c->node;
+    mst_tensor *tensor;
+    MST_TRY(mst_tensor_copy(MST_F32, shape, list, &tensor));
+    MST_TRY(keep_tensor(r, tensor));
+    const char *of = *node->name || !node->n_output ? node->name : node->output[0];
+    mst_onnx_value v = {.tensor = tensor, .weight = mst_arena_print(&r->arena, "%s.%s", of, name)};
+    if (!v.weight) return MST_NO_MEMORY("for a name");
+    return make_leaf(r, &v, shape, in_order(shape.ndim), out);
+}
+
 bool mst_onnx_is_zero(const mst_onnx_call *c, size_t i) {
     const mst_onnx_value *v = mst_onnx_value_of(c, i);
     if (v->is_zero || !v->tensor || v->open) return v->is_zero;
@@ -448,15 +461,28 @@ bool mst_onnx_is_zero(const mst_onnx_call *c, size_t i) {
 
 /* ---- nodes ---- */
 
-const mst_onnx_op *mst_onnx_find(const char *name) {
+static const mst_onnx_op *find_in(const mst_onnx_op *table, const char *name) {
+    for (const mst_onnx_op *op = table; op->name; op++)
+        if (strcmp(op->name, name) == 0) return op;
+    return NULL;
+}
+
+const mst_onnx_op *mst_onnx_find(const char *domain, const char *name) {
     const mst_onnx_op *const tables[] = {mst_onnx_elementwise_ops, mst_onnx_window_ops,   mst_onnx_shape_ops,
                                          mst_onnx_matrix_ops,      mst_onnx_index_ops,    mst_onnx_cell_ops,
                                          mst_onnx_norm_ops,        mst_onnx_scatter_ops,  mst_onnx_loss_ops,
                                          mst_onnx_resize_ops,      mst_onnx_attention_ops};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        for (const mst_onnx_op *op = tables[i]; op->name; op++)
-            if (strcmp(op->name, name) == 0) return op;
-    return NULL;
+    const mst_onnx_op *found = NULL;
+    if (strcmp(domain, "ai.onnx.ml") == 0) return find_in(mst_onnx_ml_ops, name);
+    if (*domain && strcmp(domain, "ai.onnx") != 0) return NULL;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && !found; i++) found = find_in(tables[i], name);
+    return found;
+}
+
+static mst_status refuse_operator(const Muster__OnnxNode *node) {
+    const char *why = strcmp(node->domain, "ai.onnx.ml") == 0 ? mst_onnx_ml_reason(node->op_type) : NULL;
+    if (why) return MST_FAIL(MST_UNIMPLEMENTED, "the operator is not supported: %s", why);
+    return MST_FAIL(MST_UNIMPLEMENTED, "the operator is not supported");
 }
 
 /* Notes that the output is all zeros if the input is, for operators that move or repeat elements. Recurrent operators
@@ -483,8 +509,7 @@ static mst_status set_rates(mst_onnx_call *c) {
 
 static mst_status build_node(mst_onnx_reader *r, const Muster__OnnxNode *node) {
     mst_onnx_call c = {.reader = r, .node = node};
-    if ((*node->domain && strcmp(node->domain, "ai.onnx") != 0) || !(c.op = mst_onnx_find(node->op_type)))
-        return MST_FAIL(MST_UNIMPLEMENTED, "the operator is not supported");
+    if (!(c.op = mst_onnx_find(node->domain, node->op_type))) return refuse_operator(node);
     for (size_t i = 0; i < node->n_input; i++)
         if (*node->input[i] && mst_names_get(&r->names, node->input[i]) < 0)
             return MST_FAIL(

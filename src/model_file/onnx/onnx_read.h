@@ -101,8 +101,12 @@ typedef struct mst_onnx_op {
 extern const mst_onnx_op mst_onnx_elementwise_ops[], mst_onnx_window_ops[], mst_onnx_shape_ops[], mst_onnx_matrix_ops[],
     mst_onnx_index_ops[], mst_onnx_cell_ops[], mst_onnx_norm_ops[], mst_onnx_scatter_ops[], mst_onnx_loss_ops[],
     mst_onnx_resize_ops[], mst_onnx_attention_ops[];
-/** The operator with this name; NULL if it is not known. */
-const mst_onnx_op *mst_onnx_find(const char *name);
+/** The same of the domain ai.onnx.ml. */
+extern const mst_onnx_op mst_onnx_ml_ops[];
+/** The operator with this name in this domain; NULL if it is not known. */
+const mst_onnx_op *mst_onnx_find(const char *domain, const char *name);
+/** Why an operator of the domain ai.onnx.ml is refused; NULL: there is no reason to tell. */
+const char *mst_onnx_ml_reason(const char *name);
 
 /** Whether there is an input I. */
 bool mst_onnx_has(const mst_onnx_call *c, size_t i);
@@ -144,6 +148,11 @@ MST_CHECKED mst_status mst_onnx_ints(mst_onnx_call *c, const char *name, int64_t
 const Muster__OnnxAttribute *mst_onnx_attribute(mst_onnx_call *c, const char *name, int type);
 /** The index of AXIS, which counts from the end if it is negative. An error if it is not one of NDIM axes. */
 MST_CHECKED mst_status mst_onnx_axis(int64_t axis, int ndim, int *out);
+
+/** A weight that is an attribute of the node, with the numbers LIST: a variable, as initializers are. Its name ends in
+ *  NAME. */
+MST_CHECKED mst_status mst_onnx_weight(const mst_onnx_call *c, const char *name, mst_shape shape, const float *list,
+                                       mst_value *out);
 
 /** Sets output I to VALUE, in ONNX's order. The second function: with channels last. */
 MST_CHECKED mst_status mst_onnx_put(mst_onnx_call *c, size_t i, mst_value value);
