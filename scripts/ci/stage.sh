@@ -45,7 +45,7 @@ make_peers() {
     local lock
     exec {lock}> build/peers.lock
     flock "$lock"
-    scripts/peers tensorflow tensorboard onnx sklearn jax tokenizers
+    scripts/peers tensorflow tensorboard onnx sklearn tf2onnx jax tokenizers
     exec {lock}>&-
 }
 

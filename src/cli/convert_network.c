@@ -10,6 +10,7 @@
 #include "cli/number_text.h"
 #include "model_file/huggingface/huggingface.h"
 #include "model_file/keras/weights.h"
+#include "model_file/model_file.h"
 #include "muster/checkpoint.h"
 
 static mst_status write_weights(mst_model *model, const char *to) {
@@ -71,15 +72,14 @@ static void warn_of_losses(const char *from, const char *to, const mst_model_com
         command_warn("'%s': its loss is left out: an .h5 file has one beside an optimizer only", from);
 }
 
-/* Checks that FROM can be converted to the format of TO. This depends on whether FROM holds Keras' layers or ONNX
- * operators, and on whether it has weights. */
+/* Reads FROM for the format of TO: files of Keras need layers. */
+static mst_status load_for(const char *from, const char *to, mst_model **out, mst_model_compiled *compiled) {
+    const bool layers = network_file_is_onnx(from) && !is_weights(to) && !mst_ends_in(to, ".onnx");
+    return layers ? mst_layers_load(from, out, compiled) : mst_model_load(from, out, compiled);
+}
+
+/* Checks that FROM can be converted to the format of TO, which depends on whether it has weights. */
 static mst_status check_kinds(const char *from, const char *to, bool has_weights) {
-    const bool weights = is_weights(to);
-    if (network_file_is_onnx(from) && !weights && !mst_ends_in(to, ".onnx"))
-        return MST_FAIL(MST_INVALID,
-                        "'%s': is of ONNX, whose operators are no layers of Keras: it becomes FILE.onnx, its weights "
-                        "FILE.safetensors or FILE.npz, not '%s'",
-                        from, to);
     if (!has_weights && !mst_ends_in(to, ".json"))
         return MST_FAIL(MST_INVALID,
                         "'%s': has a network without weights, which becomes FILE.json only, not '%s': muster train "
@@ -95,7 +95,7 @@ static mst_status convert(const char *from, const char *to) {
     int64_t count = 0, elements = 0;
     bool has_weights = false;
     char text[NUMBER_TEXT];
-    MST_TRY(mst_model_load(from, &model, &compiled));
+    MST_TRY(load_for(from, to, &model, &compiled));
     mst_status status = network_has_weights(model, &has_weights);
     if (!status) status = check_kinds(from, to, has_weights);
     if (!status) status = write_model(model, &compiled, to);

@@ -12,6 +12,7 @@
 #include "model_file/keras/keras_model.h"
 #include "model_file/keras/network_text.h"
 #include "model_file/onnx/onnx_file.h"
+#include "model_file/onnx/onnx_layers.h"
 #include "model_file/onnx/onnx_model.h"
 #include "store/store.h"
 
@@ -23,9 +24,13 @@ static mst_status of_file(const char *path, mst_status status) {
     return status;
 }
 
+/* How a file of ONNX is read: as one layer of ops, as layers of Keras, or as these without weights. */
+typedef enum { AS_MODEL, AS_LAYERS, AS_NETWORK } reading;
+
 /* ONNX has neither losses nor optimizers. */
-static mst_status load_onnx(const char *path, mst_model *model, mst_model_compiled *compiled) {
+static mst_status load_onnx(const char *path, reading as, mst_model *model, mst_model_compiled *compiled) {
     if (compiled) *compiled = (mst_model_compiled){.has_loss = false};
+    if (as != AS_MODEL) return mst_onnx_load_layers(path, as == AS_NETWORK, model);
     char other[1];
     return compiled ? mst_onnx_load(path, model, compiled->left_out, sizeof compiled->left_out)
                     : mst_onnx_load(path, model, other, sizeof other);
@@ -39,14 +44,15 @@ static bool is_onnx(const char *path) {
     return mst_onnx_begins(head, size) || (!size && mst_ends_in(path, ".onnx"));
 }
 
-static mst_status read_model(const char *path, bool network_only, mst_model **out, mst_model_compiled *compiled) {
+static mst_status read_model(const char *path, reading as, mst_model **out, mst_model_compiled *compiled) {
     mst_model *model = NULL;
     *out = NULL;
     mst_status status = mst_model_create(&model);
     if (!status && mst_is_folder(path))
-        status = mst_huggingface_load(path, network_only, model, compiled);
+        status = mst_huggingface_load(path, as == AS_NETWORK, model, compiled);
     else if (!status)
-        status = is_onnx(path) ? load_onnx(path, model, compiled) : mst_keras_load(path, network_only, model, compiled);
+        status = is_onnx(path) ? load_onnx(path, as, model, compiled)
+                               : mst_keras_load(path, as == AS_NETWORK, model, compiled);
     if (status)
         mst_model_destroy(model);
     else
@@ -56,11 +62,15 @@ static mst_status read_model(const char *path, bool network_only, mst_model **ou
 
 mst_status mst_model_load(const char *path, mst_model **out, mst_model_compiled *compiled) {
     if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
-    return read_model(path, false, out, compiled);
+    return read_model(path, AS_MODEL, out, compiled);
+}
+
+mst_status mst_layers_load(const char *path, mst_model **out, mst_model_compiled *compiled) {
+    return read_model(path, AS_LAYERS, out, compiled);
 }
 
 mst_status mst_network_load(const char *path, mst_model **out, mst_model_compiled *compiled) {
-    return read_model(path, true, out, compiled);
+    return read_model(path, AS_NETWORK, out, compiled);
 }
 
 mst_status mst_model_load_weights(mst_model *model, const char *path) {

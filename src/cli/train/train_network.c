@@ -79,10 +79,6 @@ int train_network_find(training *t, train_options *o) {
     static const char *const heads[] = {"heads", "key-value-heads", NULL};
     if (!t->network && !t->is_application) return check_others(t, heads, "a model without attention");
     const char *option = is_file ? "model" : "load";
-    if (t->network && mst_ends_in(t->network, ".onnx"))
-        return command_fail(EXIT_USAGE,
-                            "train: --%s %s: models of ONNX are for inference: muster evaluate and predict take them",
-                            option, t->network);
     if (t->network)
         snprintf(what, sizeof what, "a whole model, as --%s %s is", option, t->network);
     else
@@ -133,14 +129,14 @@ static mst_status load_fresh(training *t, const char *path) {
 /* Loads the network of --load. An optimizer of the command line begins anew, without the state in the file. So does the
  * optimizer with --sharded-state. */
 static mst_status load_network(training *t, const char *path) {
-    MST_TRY(mst_model_load(path, &t->model, &t->compiled));
+    MST_TRY(mst_layers_load(path, &t->model, &t->compiled));
     const bool is_cut = t->o->sharded_state, ended = has_ended(t);
     if (ended) t->compiled.has_optimizer = false;
     if (t->compiled.has_optimizer_state && (is_cut || ended || train_optimizer_is_given(t->list))) {
         if (is_cut) command_warn("--sharded-state: the optimizer of '%s' begins anew", path);
         mst_model_destroy(t->model);
         t->model = NULL;
-        MST_TRY(mst_model_load(path, &t->model, NULL));
+        MST_TRY(mst_layers_load(path, &t->model, NULL));
         t->compiled.has_optimizer_state = false;
     }
     MST_TRY(network_has_weights(t->model, &t->has_weights));

@@ -12,6 +12,7 @@
 #include "model/model.h"
 #include "model_file/onnx/onnx_channels.h"
 #include "model_file/onnx/onnx_classes.h"
+#include "model_file/onnx/onnx_layers.h"
 #include "model_file/onnx/onnx_read.h"
 #include "muster/layers.h"
 #include "muster/model_file.h"
@@ -19,7 +20,7 @@
 
 /* ---- models ---- */
 
-enum { NAME_SIZE = 256 };
+enum { NAME_SIZE = MST_ONNX_LAYER_NAME };
 
 /* One output of the layer `onnx`. It is the context of the layer that stands for this output. */
 typedef struct onnx_output {
@@ -68,9 +69,7 @@ static mst_value pick_output(void *context, mst_value src, bool training) {
                           "an output of ONNX is applied to another layer than its own");
 }
 
-/* Makes a valid name of a layer of MODEL from NAME. Characters that are not allowed become '_'. If a layer has the name
- * already, a number is appended. */
-static const char *name_layer(const mst_model *model, const char *name, char out[NAME_SIZE]) {
+const char *mst_onnx_name_layer(const mst_model *model, const char *name, char *out) {
     int size = snprintf(out, NAME_SIZE - 16, "%s", name);
     if (size > NAME_SIZE - 17) size = NAME_SIZE - 17;
     for (char *c = out; *c; c++)
@@ -96,7 +95,7 @@ static mst_status add_input(mst_model *model, onnx_layer *layer, size_t i, mst_o
     const mst_axes perm = mst_onnx_last_perm(shape.ndim);
     for (int k = 0; layer->input_last[i] && k < row.ndim; k++) row.dim[k] = shape.dim[perm.axis[1 + k]];
     inputs->output[inputs->count++] =
-        mst_input(model, row, .dtype = dtype, .name = name_layer(model, input->name, name));
+        mst_input(model, row, .dtype = dtype, .name = mst_onnx_name_layer(model, input->name, name));
     return mst_model_check(model);
 }
 
@@ -111,7 +110,7 @@ static mst_status add_outputs(mst_model *model, onnx_layer *layer, mst_output al
         if (layer->is_left_out[i]) continue;
         layer->output[i] = (onnx_output){layer, i};
         outputs.output[outputs.count++] = mst_lambda(all, pick_output, .context = &layer->output[i],
-                                                     .name = name_layer(model, graph->output[i]->name, name));
+                                                     .name = mst_onnx_name_layer(model, graph->output[i]->name, name));
         MST_TRY(mst_model_check(model));
     }
     if (outputs.count > 1) mst_model_outputs(model, outputs); /* more layers can follow a single one */
@@ -172,7 +171,7 @@ static mst_status add_layers(mst_model *model, onnx_layer *layer, char *left_out
     MST_TRY(find_classes(model, layer, left_out, size));
     MST_TRY(mst_onnx_channels_find(&layer->file, layer->input_last, layer->output_last));
     for (size_t i = 0; i < inputs; i++) MST_TRY(add_input(model, layer, i, &list));
-    name_layer(model, "onnx", name);
+    mst_onnx_name_layer(model, "onnx", name);
     const mst_output all = mst_lambda(list, NULL, .context = layer, .name = name, .join = build_layer);
     MST_TRY(mst_model_check(model));
     return add_outputs(model, layer, all, name);

@@ -9,6 +9,9 @@
  *  whose weights are the initializers. It also gets a layer for each output, with the name of the output. Fails as
  *  mst_model_load does. LEFT_OUT, of SIZE bytes, gets a text of what of the file the model does not have, or "". */
 MST_CHECKED mst_status mst_onnx_load(const char *path, mst_model *model, char *left_out, size_t size);
+/** Makes a valid name of a layer of MODEL from NAME. Characters that are not allowed become '_'. If a layer has this
+ *  name already, a number is appended. OUT has MST_ONNX_LAYER_NAME bytes, and is returned. */
+const char *mst_onnx_name_layer(const mst_model *model, const char *name, char *out);
 /** The graph of FILE, as mst_onnx_read returns it. */
 MST_CHECKED mst_status mst_onnx_graph(const mst_onnx_file *file, mst_graph **out);
 

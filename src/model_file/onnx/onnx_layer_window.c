@@ -1,0 +1,310 @@
+/* Operators of ONNX over windows and pixels that become layers: convolutions and pooling. */
+#include <string.h>
+
+#include "model_file/onnx/onnx_layers.h"
+#include "muster/layers.h"
+
+enum { MOST = 3 /* spatial dimensions */ };
+
+/* ---- windows ---- */
+
+typedef struct window {
+    int ndim; /* spatial dimensions */
+    int64_t size[MOST], strides[MOST], dilations[MOST], pads[2 * MOST];
+    bool same, has_pads;
+} window;
+
+static mst_status window_list(mst_onnx_layer_call *c, const char *name, int want, int64_t otherwise, int64_t *out) {
+    int64_t list[MST_ONNX_MOST_LIST];
+    int count;
+    MST_TRY(mst_onnx_ints(&c->onnx, name, list, &count));
+    if (count && count != want)
+        return MST_FAIL(MST_INVALID, "its attribute %s has %d numbers, and must have %d", name, count, want);
+    for (int i = 0; i < want; i++) {
+        out[i] = count ? list[i] : otherwise;
+        if (out[i] < 0 || out[i] > INT16_MAX || (!out[i] && otherwise))
+            return MST_FAIL(MST_INVALID, "its attribute %s has %lld: %d to %d are supported", name, (long long)out[i],
+                            otherwise ? 1 : 0, INT16_MAX);
+    }
+    return MST_OK;
+}
+
+/* SIZE: that of the weights; NULL: the attribute kernel_shape has it. */
+static mst_status read_window(mst_onnx_layer_call *c, const mst_onnx_layer_value *x, const int64_t *size, window *w) {
+    *w = (window){.ndim = x->ndim - 2};
+    if (w->ndim < 1 || w->ndim > MOST)
+        return MST_FAIL(MST_UNIMPLEMENTED, "its input has %d dimensions, and three to five become a layer", x->ndim);
+    int64_t shape[MOST];
+    MST_TRY(window_list(c, "kernel_shape", w->ndim, size ? 0 : 1, shape));
+    for (int i = 0; i < w->ndim; i++) {
+        w->size[i] = size ? size[i] : shape[i];
+        if (w->size[i] < 1 || w->size[i] > INT16_MAX || (size && shape[i] && shape[i] != size[i]))
+            return MST_FAIL(MST_INVALID, "its kernel_shape is not that of its weights, or too large");
+    }
+    MST_TRY(window_list(c, "strides", w->ndim, 1, w->strides));
+    MST_TRY(window_list(c, "dilations", w->ndim, 1, w->dilations));
+    MST_TRY(window_list(c, "pads", 2 * w->ndim, 0, w->pads));
+    const bool none = mst_onnx_is(&c->onnx, "auto_pad", "NOTSET", "NOTSET");
+    w->same = mst_onnx_is(&c->onnx, "auto_pad", "SAME_UPPER", "NOTSET");
+    if (!none && !w->same && !mst_onnx_is(&c->onnx, "auto_pad", "VALID", "NOTSET"))
+        return MST_FAIL(MST_UNIMPLEMENTED, "its attribute auto_pad must be NOTSET, VALID or SAME_UPPER for a layer");
+    bool is_same = none; /* with strides of 1, and an odd element at the end, as padding same */
+    for (int i = 0; none && i < w->ndim; i++) {
+        const int64_t all = (w->size[i] - 1) * w->dilations[i];
+        w->has_pads |= w->pads[i] || w->pads[w->ndim + i];
+        is_same &= w->strides[i] == 1 && w->pads[i] == all / 2 && w->pads[w->ndim + i] == all - all / 2;
+    }
+    if (is_same && w->has_pads) {
+        w->same = true;
+        w->has_pads = false;
+    }
+    return MST_OK;
+}
+
+static mst_axes axes_of(const window *w, const int64_t *list) {
+    mst_axes axes = {.count = w->ndim};
+    for (int i = 0; i < w->ndim; i++) axes.axis[i] = (int32_t)list[i];
+    return axes;
+}
+
+static mst_output with_zeros(const window *w, mst_output x, const int64_t *pads) {
+    mst_axes sides = {.count = 2 * w->ndim};
+    for (int i = 0; i < w->ndim; i++) {
+        sides.axis[2 * i] = (int32_t)pads[i];
+        sides.axis[2 * i + 1] = (int32_t)pads[w->ndim + i];
+    }
+    return w->ndim == 1   ? mst_zero_padding1d(x, .sides = sides)
+           : w->ndim == 2 ? mst_zero_padding2d(x, .sides = sides)
+                          : mst_zero_padding3d(x, .sides = sides);
+}
+
+mst_status mst_onnx_layer_pixels(mst_onnx_layer_call *c, mst_onnx_layer_value *x) {
+    MST_TRY(mst_onnx_layer_input(c, 0, x));
+    if (x->ndim < 3) return MST_FAIL(MST_INVALID, "its input has %d dimensions, and must have three to five", x->ndim);
+    if (x->last) return MST_OK;
+    mst_axes dims = {.count = x->ndim - 1};
+    for (int k = 0; k < dims.count; k++) dims.axis[k] = k == dims.count - 1 ? 1 : k + 2;
+    x->out = mst_permute(x->out, dims);
+    x->last = true;
+    x->channels = 0;
+    return mst_model_check(c->layers->model);
+}
+
+/* ---- convolutions ---- */
+
+static mst_output convolve(const window *w, mst_output x, int64_t filters, int64_t groups, bool bias,
+                           const char *name) {
+    const mst_window_padding padding = w->same ? MST_PADDING_SAME : MST_PADDING_VALID;
+    const int32_t size = (int32_t)w->size[0], strides = (int32_t)w->strides[0], dilation = (int32_t)w->dilations[0];
+    if (w->ndim == 1)
+        return mst_conv1d(x, filters, size, .strides = strides, .padding = padding, .dilation_rate = dilation,
+                          .groups = (int32_t)groups, .no_bias = !bias, .name = name);
+    if (w->ndim == 2)
+        return mst_conv2d(x, filters, size, .kernel_width = (int32_t)w->size[1], .strides = strides,
+                          .strides_width = (int32_t)w->strides[1], .padding = padding, .dilation_rate = dilation,
+                          .dilation_width = (int32_t)w->dilations[1], .groups = (int32_t)groups, .no_bias = !bias,
+                          .name = name);
+    return mst_conv3d(x, filters, axes_of(w, w->size), .strides = axes_of(w, w->strides), .padding = padding,
+                      .dilation_rate = axes_of(w, w->dilations), .groups = (int32_t)groups, .no_bias = !bias,
+                      .name = name);
+}
+
+static mst_output convolve_depthwise(const window *w, mst_output x, int64_t multiplier, bool bias, const char *name) {
+    const mst_window_padding padding = w->same ? MST_PADDING_SAME : MST_PADDING_VALID;
+    const int32_t size = (int32_t)w->size[0], strides = (int32_t)w->strides[0], dilation = (int32_t)w->dilations[0];
+    if (w->ndim == 1)
+        return mst_depthwise_conv1d(x, size, .strides = strides, .padding = padding, .dilation_rate = dilation,
+                                    .depth_multiplier = (int32_t)multiplier, .no_bias = !bias, .name = name);
+    return mst_depthwise_conv2d(x, size, .kernel_width = (int32_t)w->size[1], .strides = strides,
+                                .strides_width = (int32_t)w->strides[1], .padding = padding, .dilation_rate = dilation,
+                                .dilation_width = (int32_t)w->dilations[1], .depth_multiplier = (int32_t)multiplier,
+                                .no_bias = !bias, .name = name);
+}
+
+/* [filters, channels / groups, height, width] as [height, width, channels / groups, filters], or with DEPTHWISE as
+ * [height, width, channels, filters of each]. */
+static mst_status new_kernel(mst_tensor *tensor, bool depthwise, int64_t groups, mst_tensor **out) {
+    mst_shape from = mst_tensor_shape(tensor);
+    mst_axes perm = {.count = from.ndim};
+    for (int i = 0; i < from.ndim - 2; i++) perm.axis[i] = i + 2;
+    perm.axis[from.ndim - 2] = depthwise ? 0 : 1;
+    perm.axis[from.ndim - 1] = depthwise ? 1 : 0;
+    if (depthwise) {
+        from.dim[1] = from.dim[0] / groups;
+        from.dim[0] = groups;
+    }
+    return mst_tensor_turn(tensor, from, perm, out);
+}
+
+static mst_status read_conv(mst_onnx_layer_call *c) {
+    mst_onnx_layer_value x;
+    window w;
+    mst_tensor *tensor, *bias = NULL, *kernel, *shift = NULL;
+    char name[MST_ONNX_LAYER_NAME];
+    const int64_t groups = mst_onnx_int(&c->onnx, "group", 1);
+    MST_TRY(mst_onnx_layer_pixels(c, &x));
+    MST_TRY(mst_onnx_layer_constant(c, 1, &tensor));
+    const mst_shape shape = mst_tensor_shape(tensor);
+    if (shape.ndim != x.ndim || mst_tensor_dtype(tensor) != MST_F32)
+        return MST_FAIL(MST_INVALID,
+                        "its input has %d dimensions and its weights have %d: as many, of float32, are "
+                        "needed",
+                        x.ndim, shape.ndim);
+    const int64_t filters = shape.dim[0];
+    if (groups < 1 || groups > INT32_MAX || filters < 1 || filters % groups)
+        return MST_FAIL(MST_INVALID, "its group is %lld, which does not divide its %lld filters", (long long)groups,
+                        (long long)filters);
+    MST_TRY(read_window(c, &x, shape.dim + 2, &w));
+    MST_TRY(mst_onnx_layer_use(c, 1));
+    if (mst_onnx_layer_has(c, 2)) {
+        MST_TRY(mst_onnx_layer_constant(c, 2, &bias));
+        MST_TRY(mst_onnx_layer_use(c, 2));
+    } else {
+        MST_TRY(mst_onnx_layer_take_bias(c, x.ndim, 1, filters, &bias));
+    }
+    const bool depthwise = groups > 1 && shape.dim[1] == 1 && w.ndim < MOST;
+    const char *named = mst_onnx_layer_name(c, 1, name);
+    if (w.has_pads) x.out = with_zeros(&w, x.out, w.pads);
+    if (bias) MST_TRY(mst_onnx_layer_vector(bias, filters, 1, &shift));
+    mst_status status = new_kernel(tensor, depthwise, groups, &kernel);
+    if (!status) {
+        x.out = depthwise ? convolve_depthwise(&w, x.out, filters / groups, bias != NULL, named)
+                          : convolve(&w, x.out, filters, groups, bias != NULL, named);
+        status = mst_onnx_layer_weigh(c, x.out, "kernel", kernel);
+    }
+    if (!status && shift)
+        status = mst_onnx_layer_weigh(c, x.out, "bias", shift);
+    else
+        mst_tensor_release(shift);
+    MST_TRY(status);
+    return mst_onnx_layer_put(c,
+                              (mst_onnx_layer_value){.out = x.out, .ndim = x.ndim, .last = true, .channels = filters});
+}
+
+/* ---- pooling ---- */
+
+static mst_output pool(const window *w, mst_output x, bool largest) {
+    const mst_window_padding padding = w->same ? MST_PADDING_SAME : MST_PADDING_VALID;
+    const int32_t size = (int32_t)w->size[0], strides = (int32_t)w->strides[0];
+    if (w->ndim == 1)
+        return largest ? mst_max_pooling1d(x, .pool_size = size, .strides = strides, .padding = padding)
+                       : mst_average_pooling1d(x, .pool_size = size, .strides = strides, .padding = padding);
+    const mst_axes sizes = axes_of(w, w->size), steps = axes_of(w, w->strides);
+    if (w->ndim == 3)
+        return largest ? mst_max_pooling3d(x, .pool_size = sizes, .strides = steps, .padding = padding)
+                       : mst_average_pooling3d(x, .pool_size = sizes, .strides = steps, .padding = padding);
+    const int32_t width = (int32_t)w->size[1], across = (int32_t)w->strides[1];
+    return largest ? mst_max_pooling2d(x, .pool_size = size, .pool_width = width, .strides = strides,
+                                       .strides_width = across, .padding = padding)
+                   : mst_average_pooling2d(x, .pool_size = size, .pool_width = width, .strides = strides,
+                                           .strides_width = across, .padding = padding);
+}
+
+/* Zeros around a value change no largest element if the value has none below 0. Means count them or not: with padding
+ * same they do not, with a layer of zeros they do. */
+static mst_status read_pool(mst_onnx_layer_call *c, bool largest) {
+    mst_onnx_layer_value x;
+    window w;
+    const bool counts = mst_onnx_int(&c->onnx, "count_include_pad", 0) != 0;
+    (void)mst_onnx_int(&c->onnx, "storage_order", 0);
+    MST_TRY(mst_onnx_layer_pixels(c, &x));
+    MST_TRY(read_window(c, &x, NULL, &w));
+    if (mst_onnx_int(&c->onnx, "ceil_mode", 0)) return MST_FAIL(MST_UNIMPLEMENTED, "no layer of Keras has ceil_mode");
+    for (int i = 0; i < w.ndim; i++)
+        if (w.dilations[i] != 1) return MST_FAIL(MST_UNIMPLEMENTED, "no layer of Keras pools with dilations");
+    if (!largest && w.same && counts) {
+        for (int i = 0; i < w.ndim; i++)
+            if (w.strides[i] != 1)
+                return MST_FAIL(MST_UNIMPLEMENTED, "no layer of Keras has means that count padding with strides");
+        w.same = false;
+        w.has_pads = true;
+        for (int i = 0; i < w.ndim; i++) {
+            w.pads[i] = (w.size[i] - 1) / 2;
+            w.pads[w.ndim + i] = w.size[i] - 1 - w.pads[i];
+        }
+    }
+    if (w.has_pads && !(largest ? x.not_negative : counts))
+        return MST_FAIL(MST_UNIMPLEMENTED, "no layer of Keras has these pads%s",
+                        largest ? " where elements may be below 0" : "");
+    if (w.has_pads) x.out = with_zeros(&w, x.out, w.pads);
+    x.out = pool(&w, x.out, largest);
+    x.is_pooled = false;
+    return mst_onnx_layer_put(c, x);
+}
+
+static mst_status read_max_pool(mst_onnx_layer_call *c) {
+    return read_pool(c, true);
+}
+
+static mst_status read_average_pool(mst_onnx_layer_call *c) {
+    return read_pool(c, false);
+}
+
+/* X is one value of each channel then; KEEPS: with axes of 1. */
+static mst_status put_global(mst_onnx_layer_call *c, mst_onnx_layer_value x, bool largest, bool keeps) {
+    const int ndim = x.ndim;
+    if (ndim == 3)
+        x.out = largest ? mst_global_max_pooling1d(x.out, .keep_dims = keeps)
+                        : mst_global_average_pooling1d(x.out, .keep_dims = keeps);
+    else if (ndim == 4)
+        x.out = largest ? mst_global_max_pooling2d(x.out, .keep_dims = keeps)
+                        : mst_global_average_pooling2d(x.out, .keep_dims = keeps);
+    else
+        x.out = largest ? mst_global_max_pooling3d(x.out, .keep_dims = keeps)
+                        : mst_global_average_pooling3d(x.out, .keep_dims = keeps);
+    x.ndim = keeps ? ndim : 2;
+    x.last &= keeps;
+    x.is_pooled = keeps;
+    return mst_onnx_layer_put(c, x);
+}
+
+static mst_status read_global(mst_onnx_layer_call *c, bool largest) {
+    mst_onnx_layer_value x;
+    MST_TRY(mst_onnx_layer_pixels(c, &x));
+    if (x.ndim > 5)
+        return MST_FAIL(MST_UNIMPLEMENTED, "its input has %d dimensions, and at most 5 become a layer", x.ndim);
+    return put_global(c, x, largest, true);
+}
+
+static mst_status read_global_average(mst_onnx_layer_call *c) {
+    return read_global(c, false);
+}
+
+static mst_status read_global_max(mst_onnx_layer_call *c) {
+    return read_global(c, true);
+}
+
+/* A mean or maximum over all axes but the examples and the channels. */
+static mst_status read_reduction(mst_onnx_layer_call *c) {
+    mst_onnx_layer_value x;
+    int64_t list[MST_ONNX_MOST_LIST];
+    int count;
+    unsigned axes = 0;
+    const bool keeps = mst_onnx_int(&c->onnx, "keepdims", 1) != 0;
+    const bool largest = strcmp(c->onnx.node->op_type, "ReduceMax") == 0;
+    (void)mst_onnx_int(&c->onnx, "noop_with_empty_axes", 0);
+    MST_TRY(mst_onnx_layer_input(c, 0, &x));
+    MST_TRY(mst_onnx_ints(&c->onnx, "axes", list, &count));
+    if (mst_onnx_layer_has(c, 1)) MST_TRY(mst_onnx_layer_list(c, 1, list, &count));
+    for (int i = 0; i < count; i++) {
+        int axis;
+        MST_TRY(mst_onnx_axis(list[i], x.ndim, &axis));
+        axes |= 1U << axis;
+    }
+    const unsigned inner = x.ndim > 2 ? (1U << (x.ndim - 2)) - 1 : 0;
+    if (x.ndim < 3 || x.ndim > 5 || axes != (x.last ? inner << 2 : inner << 1))
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "it becomes a layer only over all axes of three to five but the examples and the channels");
+    return put_global(c, x, largest, keeps);
+}
+
+const mst_onnx_layer_op mst_onnx_layer_window_ops[] = {
+    {"AveragePool", .read = read_average_pool},
+    {"Conv", .read = read_conv},
+    {"GlobalAveragePool", .read = read_global_average},
+    {"GlobalMaxPool", .read = read_global_max},
+    {"MaxPool", .read = read_max_pool},
+    {"ReduceMax", .read = read_reduction},
+    {"ReduceMean", .read = read_reduction},
+    {0},
+};

@@ -1,0 +1,126 @@
+/** Models of ONNX as layers. The operators of a file that are layers of Keras, or parts of one, become layers here, so
+ *  that the model can be trained and saved as a file of Keras. Everything else is refused. (onnx_read.h reads more, as
+ *  one layer of ops.)
+ *
+ *  As in onnx_read.h, a value with three or more dimensions has its channels second in ONNX and last in a layer. */
+#ifndef MUSTER_MODEL_FILE_ONNX_ONNX_LAYERS_H
+#define MUSTER_MODEL_FILE_ONNX_ONNX_LAYERS_H
+
+#include "model_file/onnx/onnx_read.h"
+#include "muster/model.h"
+
+enum { MST_ONNX_LAYER_NAME = 256, MST_ONNX_MOST_SIZES = 8 };
+/** Items of a list of sizes that only a run knows: the number of examples, and others. */
+enum { MST_ONNX_EXAMPLES = -2, MST_ONNX_UNKNOWN = -3 };
+
+/** What a value of whole numbers is: the numbers of rows of an embedding, x, as the input has them. Files of TensorFlow
+ *  count negative ones from the end: x < 0 ? x + rows : x. These nodes become nothing. */
+typedef enum mst_onnx_row {
+    MST_ONNX_NO_ROW,
+    MST_ONNX_ROW,          /**< x */
+    MST_ONNX_ROW_END,      /**< x + rows */
+    MST_ONNX_ROW_BELOW,    /**< whether x < 0 */
+    MST_ONNX_ROW_ABOVE,    /**< whether x >= 0 */
+    MST_ONNX_ROW_IF_ABOVE, /**< x, or 0 where x < 0 */
+    MST_ONNX_ROW_IF_BELOW  /**< x + rows where x < 0, else 0 */
+} mst_onnx_row;
+
+/** A value of the file: the output of a layer, a constant, or a list of sizes. */
+typedef struct mst_onnx_layer_value {
+    mst_output out;
+    int ndim;          /**< with the examples; 0: no output of a layer */
+    bool last;         /**< OUT has the channels last, and ONNX has them second */
+    int64_t channels;  /**< elements of the last axis of OUT; 0: not known */
+    mst_output pixels; /**< if FLAT: OUT before it was flattened, with channels last, */
+    int flat;          /**< and its dimensions; OUT has its elements in this order, and ONNX in its own. 0: not flat */
+    int64_t flat_channels;
+    bool is_pooled; /**< all but the examples and the channels are 1 */
+    bool not_negative;
+    mst_onnx_row row;
+    mst_tensor *tensor; /**< a constant, in ONNX's order; else NULL */
+    const char *weight; /**< its name in the file */
+    int num_sizes;      /**< a list of sizes; 0: none */
+    int64_t size[MST_ONNX_MOST_SIZES];
+} mst_onnx_layer_value;
+
+typedef struct mst_onnx_layer_weight {
+    char *name; /**< in the store */
+    mst_tensor *tensor;
+} mst_onnx_layer_weight;
+
+typedef struct mst_onnx_layers {
+    const mst_onnx_file *file;
+    mst_model *model;
+    bool network_only; /**< weights keep the initial values of layers */
+    mst_names names;   /**< of values, with their indices in VALUE */
+    mst_onnx_layer_value *value;
+    int64_t num_values, capacity;
+    mst_tensor **made; /**< constants that are not from the file */
+    int64_t num_made, made_capacity;
+    mst_onnx_layer_weight *weight;
+    int64_t num_weights, weight_capacity;
+    mst_names used; /**< names of tensors that have become weights of a layer, and of sums that have */
+} mst_onnx_layers;
+
+/** A node that is read. ONNX has its attributes; its reader is NULL. */
+typedef struct mst_onnx_layer_call {
+    mst_onnx_layers *layers;
+    mst_onnx_call onnx;
+    const Muster__OnnxNode *add; /**< the node whose sum this node has taken as its bias; NULL: none */
+} mst_onnx_layer_call;
+
+typedef struct mst_onnx_layer_op {
+    const char *name;
+    mst_status (*read)(mst_onnx_layer_call *c);
+    mst_activation activation;
+    mst_merge_kind merge;
+} mst_onnx_layer_op;
+/** The tables of operators, each ended by a NULL name. */
+extern const mst_onnx_layer_op mst_onnx_layer_ops[], mst_onnx_layer_window_ops[], mst_onnx_layer_shape_ops[];
+
+/** Whether there is an input I. */
+bool mst_onnx_layer_has(const mst_onnx_layer_call *c, size_t i);
+/** Input I; an error if there is none. */
+MST_CHECKED mst_status mst_onnx_layer_any(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out);
+/** Input I, which must be the output of a layer. */
+MST_CHECKED mst_status mst_onnx_layer_input(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out);
+/** The same, in ONNX's order. */
+MST_CHECKED mst_status mst_onnx_layer_plain(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out);
+/** Input 0, which has three or more dimensions, with its channels last. */
+MST_CHECKED mst_status mst_onnx_layer_pixels(mst_onnx_layer_call *c, mst_onnx_layer_value *out);
+/** V in ONNX's order. */
+MST_CHECKED mst_status mst_onnx_layer_turn(mst_onnx_layer_value *v);
+/** Input I, which must be a constant. */
+MST_CHECKED mst_status mst_onnx_layer_constant(const mst_onnx_layer_call *c, size_t i, mst_tensor **out);
+/** The whole numbers of input I, which must be a constant, at most MST_ONNX_MOST_SIZES. */
+MST_CHECKED mst_status mst_onnx_layer_list(const mst_onnx_layer_call *c, size_t i, int64_t *list, int *count);
+/** The constant NAME of one number; NaN: it is none. */
+double mst_onnx_layer_number(const mst_onnx_layer_call *c, const char *name);
+/** TENSOR, UNITS numbers in any shape, as a new vector times FACTOR. A single number is repeated. */
+MST_CHECKED mst_status mst_onnx_layer_vector(mst_tensor *tensor, int64_t units, float factor, mst_tensor **out);
+/** If the only node that uses output 0 adds a constant along AXIS of NDIM dimensions, UNITS numbers, takes that as the
+ *  bias; else *OUT becomes NULL. */
+MST_CHECKED mst_status mst_onnx_layer_take_bias(mst_onnx_layer_call *c, int ndim, int axis, int64_t units,
+                                                mst_tensor **out);
+/** Reads a sum or product of which A or B is a value of rows. */
+MST_CHECKED mst_status mst_onnx_layer_merge_rows(mst_onnx_layer_call *c, mst_onnx_layer_value a, mst_onnx_layer_value b,
+                                                 mst_merge_kind kind);
+/** Sets output 0. */
+MST_CHECKED mst_status mst_onnx_layer_put(mst_onnx_layer_call *c, mst_onnx_layer_value value);
+/** Sets output 0 to TENSOR, and takes ownership of it, also after a failure. */
+MST_CHECKED mst_status mst_onnx_layer_put_tensor(mst_onnx_layer_call *c, mst_tensor *tensor, const char *weight);
+/** A name for the layer that gets input I as a weight, made from the name of that tensor; NULL: its type names it. */
+const char *mst_onnx_layer_name(const mst_onnx_layer_call *c, size_t i, char out[MST_ONNX_LAYER_NAME]);
+/** Notes that the weight NAME of the layer of OUT has the value TENSOR. Takes ownership of it, also after a failure. */
+MST_CHECKED mst_status mst_onnx_layer_weigh(mst_onnx_layer_call *c, mst_output out, const char *name,
+                                            mst_tensor *tensor);
+/** Notes that input I is a weight of this node's layer. An error if another layer has it: layers here share none. */
+MST_CHECKED mst_status mst_onnx_layer_use(mst_onnx_layer_call *c, size_t i);
+/** The only node that uses output 0; NULL if it is an output of the file, or used several times or not at all. */
+const Muster__OnnxNode *mst_onnx_layer_only_user(const mst_onnx_layer_call *c);
+
+/** Adds the contents of the file at PATH to MODEL, which is empty, as layers. With NETWORK_ONLY they have their initial
+ *  weights, else those of the file. MST_UNIMPLEMENTED, naming the node, if an operator is no layer. */
+MST_CHECKED mst_status mst_onnx_load_layers(const char *path, bool network_only, mst_model *model);
+
+#endif
