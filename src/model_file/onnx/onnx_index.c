@@ -32,7 +32,7 @@ static mst_status read_block(mst_onnx_call *c, mst_value *x, int64_t *block) {
 /* Reorders the channels of X: [channels / EACH, EACH] becomes [EACH, channels / EACH]. */
 static mst_status turn_channels(mst_value *x, int64_t each) {
     const int64_t all = mst_value_spec(*x).shape.dim[3];
-    if (all < 0)
+    if (all < 0 || each < 1)
         return MST_FAIL(MST_UNIMPLEMENTED, "the mode CRD needs a fixed number of channels: export the model with one");
     if (all % each)
         return MST_FAIL(MST_INVALID,
@@ -47,6 +47,8 @@ static mst_status read_depth_to_space(mst_onnx_call *c) {
     mst_value x;
     int64_t block;
     const bool channels_first = mst_onnx_is(c, "mode", "CRD", "DCR");
+    if (!channels_first && !mst_onnx_is(c, "mode", "DCR", "DCR"))
+        return MST_FAIL(MST_INVALID, "its attribute mode must be DCR or CRD");
     MST_TRY(read_block(c, &x, &block));
     if (block == 1) return mst_onnx_put_last(c, 0, x);
     if (channels_first) MST_TRY(turn_channels(&x, block * block));
@@ -56,8 +58,16 @@ static mst_status read_depth_to_space(mst_onnx_call *c) {
 static mst_status read_space_to_depth(mst_onnx_call *c) {
     mst_value x;
     int64_t block;
+    const bool channels_first = mst_onnx_is(c, "mode", "CRD", "DCR");
+    if (!channels_first && !mst_onnx_is(c, "mode", "DCR", "DCR"))
+        return MST_FAIL(MST_INVALID, "its attribute mode must be DCR or CRD");
     MST_TRY(read_block(c, &x, &block));
-    return mst_onnx_put_last(c, 0, block == 1 ? x : mst_space_to_depth(x, (int32_t)block));
+    if (block == 1) return mst_onnx_put_last(c, 0, x);
+    const int64_t channels = mst_value_spec(x).shape.dim[3];
+    x = mst_space_to_depth(x, (int32_t)block);
+    MST_TRY(mst_graph_check(c->reader->graph));
+    if (channels_first) MST_TRY(turn_channels(&x, channels));
+    return mst_onnx_put_last(c, 0, x);
 }
 
 /* ---- indices ---- */

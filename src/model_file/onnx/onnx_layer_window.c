@@ -299,12 +299,12 @@ static mst_status read_reduction(mst_onnx_layer_call *c) {
 }
 
 const mst_onnx_layer_op mst_onnx_layer_window_ops[] = {
-    {"AveragePool", .read = read_average_pool},
-    {"Conv", .read = read_conv},
-    {"GlobalAveragePool", .read = read_global_average},
-    {"GlobalMaxPool", .read = read_global_max},
-    {"MaxPool", .read = read_max_pool},
-    {"ReduceMax", .read = read_reduction},
-    {"ReduceMean", .read = read_reduction},
+    {"AveragePool", .make = read_average_pool},
+    {"Conv", .make = read_conv},
+    {"GlobalAveragePool", .make = read_global_average},
+    {"GlobalMaxPool", .make = read_global_max},
+    {"MaxPool", .make = read_max_pool},
+    {"ReduceMax", .make = read_reduction},
+    {"ReduceMean", .make = read_reduction},
     {0},
 };

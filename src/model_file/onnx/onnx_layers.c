@@ -256,7 +256,7 @@ static mst_status read_node(mst_onnx_layers *l, const Muster__OnnxNode *node) {
     /* a node that is part of an earlier one, such as the sum of its bias */
     if (node->n_output == 1 && mst_names_get(&l->used, node->output[0]) >= 0) return MST_OK;
     if (!op) return MST_FAIL(MST_UNIMPLEMENTED, "the operator is no layer of Keras, nor a part of one");
-    const mst_status status = op->read(&c);
+    const mst_status status = op->make(&c);
     if (c.onnx.mistyped)
         return MST_FAIL(
             MST_CORRUPT,

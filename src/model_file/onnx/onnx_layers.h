@@ -71,7 +71,7 @@ typedef struct mst_onnx_layer_call {
 
 typedef struct mst_onnx_layer_op {
     const char *name;
-    mst_status (*read)(mst_onnx_layer_call *c);
+    mst_status (*make)(mst_onnx_layer_call *c);
     mst_activation activation;
     mst_merge_kind merge;
 } mst_onnx_layer_op;

@@ -109,7 +109,7 @@ mst_status mst_onnx_limit_weights(mst_onnx_reader *reader, int64_t bytes) {
     mst_bytes_print(reader->weight_bytes, size, sizeof size);
     mst_bytes_print(MST_ONNX_ROOM_OF_WEIGHTS, most, sizeof most);
     return MST_FAIL(MST_INVALID,
-                    "the weights of this Resize, with those before it, take %s, more than the %s that they "
+                    "the weights of this node, with those before it, take %s, more than the %s that they "
                     "may have: check its sizes",
                     size, most);
 }

@@ -1,4 +1,7 @@
 /* Reads the operators of ONNX over windows and channels: convolutions, pooling, normalizations. */
+#include <math.h>
+
+#include "model_file/onnx/onnx_limit.h"
 #include "model_file/onnx/onnx_read.h"
 #include "muster/ops.h"
 
@@ -43,19 +46,19 @@ static mst_status size_in_space(const mst_onnx_call *c, int i, const char *what,
     return MST_OK;
 }
 
-/* Sets the pads for SAME_LOWER. It is the same as SAME_UPPER, except that an odd element goes to the beginning. */
-static mst_status same_lower(const mst_onnx_call *c, window *w) {
+/* Sets the pads for SAME_LOWER, or SAME_UPPER, in which an odd element goes to the end. */
+static mst_status set_same(const mst_onnx_call *c, bool upper, window *w) {
+    const char *what = upper ? "auto_pad SAME_UPPER here" : "auto_pad SAME_LOWER";
     for (int i = 0; i < w->ndim; i++) {
         int64_t in;
-        MST_TRY(size_in_space(c, i, "auto_pad SAME_LOWER", &in));
+        MST_TRY(size_in_space(c, i, what, &in));
         const int64_t out = (in + w->strides[i] - 1) / w->strides[i];
         int64_t all = (out - 1) * w->strides[i] + (w->size[i] - 1) * w->dilations[i] + 1 - in;
         if (all < 0) all = 0;
         if (all > INT32_MAX)
-            return MST_FAIL(MST_INVALID, "auto_pad SAME_LOWER would need pads of %lld, which is too large",
-                            (long long)all);
-        w->behind[i] = all / 2;
-        w->before[i] = all - all / 2;
+            return MST_FAIL(MST_INVALID, "%s would need pads of %lld, which is too large", what, (long long)all);
+        w->behind[i] = upper ? all - all / 2 : all / 2;
+        w->before[i] = all - w->behind[i];
         w->has_pads |= all > 0;
     }
     return MST_OK;
@@ -68,7 +71,7 @@ static mst_status read_pads(mst_onnx_call *c, window *w) {
         w->padding = MST_PADDING_SAME;
         return MST_OK;
     }
-    if (mst_onnx_is(c, "auto_pad", "SAME_LOWER", "NOTSET")) return same_lower(c, w);
+    if (mst_onnx_is(c, "auto_pad", "SAME_LOWER", "NOTSET")) return set_same(c, false, w);
     if (mst_onnx_is(c, "auto_pad", "VALID", "NOTSET")) return MST_OK;
     if (!mst_onnx_is(c, "auto_pad", "NOTSET", "NOTSET"))
         return MST_FAIL(MST_UNIMPLEMENTED,
@@ -114,10 +117,10 @@ static mst_status add_ceiling(mst_onnx_call *c, window *w) {
     for (int i = 0; i < w->ndim && w->padding == MST_PADDING_VALID; i++) {
         int64_t in;
         MST_TRY(size_in_space(c, i, "ceil_mode", &in));
-        const int64_t all = in + w->before[i] + w->behind[i];
-        if (all < w->size[i]) continue;
-        const int64_t rest = (all - w->size[i]) % w->strides[i], more = rest ? w->strides[i] - rest : 0;
-        const int64_t begin = all - w->size[i] + more; /* of the last window */
+        const int64_t all = in + w->before[i] + w->behind[i], reach = (w->size[i] - 1) * w->dilations[i] + 1;
+        if (all < reach) continue;
+        const int64_t rest = (all - reach) % w->strides[i], more = rest ? w->strides[i] - rest : 0;
+        const int64_t begin = all - reach + more; /* of the last window */
         if (!more || begin >= in + w->before[i]) continue;
         if ((w->behind[i] += more) > INT32_MAX)
             return MST_FAIL(MST_INVALID, "ceil_mode would need pads of %lld, which is too large",
@@ -286,14 +289,6 @@ static mst_status read_conv_transpose(mst_onnx_call *c) {
 
 /* ---- pooling ---- */
 
-static mst_status check_pool(mst_onnx_call *c, window *w) {
-    MST_TRY(read_window(c, NULL, w));
-    for (int i = 0; i < w->ndim; i++)
-        if (w->dilations[i] != 1)
-            return MST_FAIL(MST_UNIMPLEMENTED, "pooling with dilations other than 1 is not supported");
-    return MST_OK;
-}
-
 static mst_pool2d_options pool_options(const window *w, mst_value src) {
     return (mst_pool2d_options){.src = src,
                                 .size = window_axes(w, w->size),
@@ -302,14 +297,119 @@ static mst_pool2d_options pool_options(const window *w, mst_value src) {
                                 .pads = window_pads(w)};
 }
 
+/* ---- pooling along one axis after the other ---- */
+
+enum { MOST_STEPS = 256 };
+typedef enum { POOL_LARGEST, POOL_MEAN, POOL_SUM } pool_kind;
+
+static bool is_dilated(const window *w) {
+    bool dilated = false;
+    for (int i = 0; i < w->ndim; i++) dilated |= w->dilations[i] != 1;
+    return dilated;
+}
+
+/* Element STEP of each of COUNT windows along spatial dimension I. */
+static mst_value step_of_windows(const window *w, mst_value x, int i, int64_t step, int64_t count) {
+    const int ndim = w->ndim + 2, all = (1 << ndim) - 1;
+    mst_strided_slice_options o = {.src = x, .begin_mask = all & ~(2 << i), .end_mask = all & ~(2 << i)};
+    o.begin.count = o.end.count = o.strides.count = ndim;
+    for (int k = 0; k < ndim; k++) o.strides.axis[k] = 1;
+    o.begin.axis[1 + i] = (int32_t)(step * w->dilations[i]);
+    o.end.axis[1 + i] = (int32_t)(step * w->dilations[i] + (count - 1) * w->strides[i] + 1);
+    o.strides.axis[1 + i] = (int32_t)w->strides[i];
+    return mst_strided_slice_with(o);
+}
+
+/* How many elements of a window that begins at 0 lie before END along dimension I. */
+static int64_t steps_before(const window *w, int i, int64_t end) {
+    const int64_t steps = end <= 0 ? 0 : (end - 1) / w->dilations[i] + 1;
+    return steps < w->size[i] ? steps : w->size[i];
+}
+
+/* 1 / the number of elements of each of COUNT windows along dimension I that lie from BEGIN on, before END. */
+static mst_status inverse_counts(const mst_onnx_call *c, const window *w, mst_dtype dtype, int i, int64_t count,
+                                 const int64_t range[2], mst_value *out) {
+    mst_shape shape = {.ndim = w->ndim + 2};
+    mst_tensor *tensor;
+    for (int k = 0; k < shape.ndim; k++) shape.dim[k] = k == 1 + i ? count : 1;
+    MST_TRY(mst_onnx_limit_weights(c->reader, count * (int64_t)mst_dtype_size(dtype)));
+    MST_TRY(mst_tensor_create(dtype, shape, &tensor));
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t first = k * w->strides[i];
+        const int64_t inside = steps_before(w, i, range[1] - first) - steps_before(w, i, range[0] - first);
+        mst_tensor_set(tensor, k, inside ? 1.0 / (double)inside : 0);
+    }
+    *out = mst_constant(c->reader->graph, tensor);
+    mst_tensor_release(tensor);
+    return mst_graph_check(c->reader->graph);
+}
+
+/* The largest elements, means or sums of windows along dimension I of *X, which has been padded to ALL elements there. */
+static mst_status pool_axis(const mst_onnx_call *c, const window *w, int i, int64_t all, pool_kind kind,
+                            const int64_t range[2], mst_value *x) {
+    const int64_t count = (all - (w->size[i] - 1) * w->dilations[i] - 1) / w->strides[i] + 1;
+    mst_value y = step_of_windows(w, *x, i, 0, count), by;
+    for (int64_t k = 1; k < w->size[i]; k++) {
+        const mst_value part = step_of_windows(w, *x, i, k, count);
+        y = kind == POOL_LARGEST ? mst_maximum(y, part) : mst_add(y, part);
+    }
+    if (kind == POOL_MEAN) {
+        MST_TRY(inverse_counts(c, w, mst_value_spec(*x).dtype, i, count, range, &by));
+        y = mst_mul(y, by);
+    }
+    *x = y;
+    return mst_graph_check(c->reader->graph);
+}
+
+/* Pools X, input 0 with its channels last, along one axis after the other, by slices: with dilations, and means that
+ * count the pads of auto_pad. GIVEN has the pads without those of ceil_mode. COUNTS: means count them. ROOT: which root
+ * of the result is taken. */
+static mst_status pool_by_axes(mst_onnx_call *c, mst_value x, window w, const window *given, pool_kind kind,
+                               bool counts, int64_t root) {
+    mst_shape before = {.ndim = w.ndim + 2}, after = before;
+    int64_t all[MOST];
+    for (int i = 0; i < w.ndim; i++) {
+        int64_t in;
+        MST_TRY(size_in_space(c, i, "this pooling", &in));
+        all[i] = in + w.before[i] + w.behind[i];
+        before.dim[1 + i] = w.before[i];
+        after.dim[1 + i] = w.behind[i];
+        if (w.size[i] > MOST_STEPS || all[i] > INT32_MAX)
+            return MST_FAIL(MST_UNIMPLEMENTED,
+                            "with dilations, windows of at most %d elements along an axis are supported", MOST_STEPS);
+        if (all[i] < (w.size[i] - 1) * w.dilations[i] + 1)
+            return MST_FAIL(MST_INVALID, "its window is larger than its input, which has %lld elements along an axis",
+                            (long long)all[i]);
+    }
+    if (w.has_pads)
+        x = mst_pad(x, .before = before, .after = after, .value = kind == POOL_LARGEST ? -(double)INFINITY : 0);
+    MST_TRY(mst_graph_check(c->reader->graph));
+    MST_TRY(mst_onnx_limit_check(c));
+    for (int i = 0; i < w.ndim; i++) {
+        const int64_t range[2] = {counts ? 0 : w.before[i],
+                                  counts ? all[i] - w.behind[i] + given->behind[i] : all[i] - w.behind[i]};
+        MST_TRY(pool_axis(c, &w, i, all[i], kind, range, &x));
+    }
+    if (root > 1) x = mst_pow(x, mst_scalar(c->reader->graph, mst_value_spec(x).dtype, 1.0 / (double)root));
+    return mst_onnx_put_last(c, 0, x);
+}
+
 static mst_status read_max_pool(mst_onnx_call *c) {
     window w;
     mst_value x;
     if (mst_onnx_wants(c, 1)) return MST_FAIL(MST_UNIMPLEMENTED, "its second output, the indices, is not supported");
-    MST_TRY(check_pool(c, &w));
+    MST_TRY(read_window(c, NULL, &w));
     (void)mst_onnx_int(c, "storage_order", 0); /* only matters for indices */
-    if (mst_onnx_int(c, "ceil_mode", 0)) MST_TRY(add_ceiling(c, &w));
+    const window given = w;
+    if (is_dilated(&w) && w.padding == MST_PADDING_SAME) {
+        w.padding = MST_PADDING_VALID;
+        MST_TRY(set_same(c, true, &w));
+    } else if (mst_onnx_int(c, "ceil_mode", 0)) {
+        MST_TRY(add_ceiling(c, &w));
+    }
+    (void)mst_onnx_int(c, "ceil_mode", 0);
     MST_TRY(mst_onnx_last(c, 0, &x));
+    if (is_dilated(&w)) return pool_by_axes(c, x, w, &given, POOL_LARGEST, false, 1);
     const mst_pool2d_options options = pool_options(&w, as_row(&w, x));
     return mst_onnx_put_last(c, 0,
                              of_row(&w, w.ndim == MOST ? mst_max_pool3d_with(options) : mst_max_pool2d_with(options)));
@@ -320,13 +420,17 @@ static mst_status read_average_pool(mst_onnx_call *c) {
     mst_value x;
     const bool ceiling = mst_onnx_int(c, "ceil_mode", 0) != 0;
     const bool counts = mst_onnx_int(c, "count_include_pad", 0) != 0;
-    MST_TRY(check_pool(c, &w));
-    MST_TRY(mst_onnx_last(c, 0, &x));
-    x = as_row(&w, x);
-    if (counts && w.padding == MST_PADDING_SAME)
-        return MST_FAIL(MST_UNIMPLEMENTED, "count_include_pad is not supported together with auto_pad");
+    MST_TRY(read_window(c, NULL, &w));
+    const bool by_axes = is_dilated(&w) || (counts && w.padding == MST_PADDING_SAME);
+    if (by_axes && w.padding == MST_PADDING_SAME) {
+        w.padding = MST_PADDING_VALID;
+        MST_TRY(set_same(c, true, &w));
+    }
     const window given = w;
     if (ceiling) MST_TRY(add_ceiling(c, &w));
+    MST_TRY(mst_onnx_last(c, 0, &x));
+    if (by_axes) return pool_by_axes(c, x, w, &given, POOL_MEAN, counts, 1);
+    x = as_row(&w, x);
     if (counts && given.has_pads) { /* pads with zeros, which the mean counts; it does not count those of ceil_mode */
         const mst_axes pads = window_pads(&given);
         mst_shape before = {.ndim = pads.count / 2 + 2}, after = before;
@@ -343,6 +447,27 @@ static mst_status read_average_pool(mst_onnx_call *c) {
     const mst_pool2d_options options = pool_options(&w, x);
     return mst_onnx_put_last(c, 0,
                              of_row(&w, w.ndim == MOST ? mst_avg_pool3d_with(options) : mst_avg_pool2d_with(options)));
+}
+
+/* (sum of |x|^p)^(1/p) over each window */
+static mst_status read_lp_pool(mst_onnx_call *c) {
+    window w;
+    mst_value x;
+    const int64_t p = mst_onnx_int(c, "p", 2);
+    if (p < 1 || p > INT16_MAX)
+        return MST_FAIL(MST_INVALID, "its attribute p is %lld: 1 to %d are supported", (long long)p, INT16_MAX);
+    MST_TRY(read_window(c, NULL, &w));
+    if (w.padding == MST_PADDING_SAME) {
+        w.padding = MST_PADDING_VALID;
+        MST_TRY(set_same(c, true, &w));
+    }
+    const window given = w;
+    if (mst_onnx_int(c, "ceil_mode", 0)) MST_TRY(add_ceiling(c, &w));
+    MST_TRY(mst_onnx_last(c, 0, &x));
+    const mst_dtype dtype = mst_value_spec(x).dtype;
+    if (!mst_dtype_is_float(dtype)) return MST_FAIL(MST_UNIMPLEMENTED, "its input must be of floats");
+    x = p == 1 ? mst_abs(x) : mst_pow(mst_abs(x), mst_scalar(c->reader->graph, dtype, (double)p));
+    return pool_by_axes(c, x, w, &given, POOL_SUM, false, p);
 }
 
 static mst_status global_pool(mst_onnx_call *c, bool largest) {
@@ -489,6 +614,7 @@ const mst_onnx_op mst_onnx_window_ops[] = {
     {"Hardmax", .read = read_hardmax},
     {"InstanceNormalization", .read = read_instance_norm},
     {"LayerNormalization", .read = read_layer_norm},
+    {"LpPool", .read = read_lp_pool},
     {"LogSoftmax", .read = read_log_softmax},
     {"MaxPool", .read = read_max_pool},
     {"Softmax", .read = read_softmax},

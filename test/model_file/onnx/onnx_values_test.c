@@ -29,6 +29,7 @@ static struct {
                 {"pairs", 1, {2}, {0, 1}},
                 {"row", 1, {2}, {3, 8}},
                 {"picture", 1, {4}, {3, 1, 2, 4}},
+                {"three", 1, {4}, {1, 3, 2, 4}},
                 {"smaller", 1, {3}, {3, 2, 3}},
                 {"larger", 1, {3}, {3, 2, 7}},
                 {"one_row", 1, {4}, {3, 1, 1, 4}},
@@ -191,6 +192,41 @@ static void indices_and_triangles(void **state) {
 }
 
 /* Label 9 is ignored. */
+static void windows_with_gaps(void **state) {
+    (void)state;
+    const value_case cases[] = {
+        {"MaxPool y x kernel_shape=2, dilations=2,", MST_SHAPE(3, 2, 2),
+         WANT(-0.5, 1.25, 1, 0, -0.25, 0.75, 1.25, 0.25, 0, 1, 0.75, 0.5)},
+        {"MaxPool y x kernel_shape=2, dilations=3, pads=1,1 strides=2,", MST_SHAPE(3, 2, 2),
+         WANT(-0.5, 0.5, 1, -0.75, -0.25, 0.75, 1.25, -0.5, 0, 1, -1.25, -0.25)},
+        {"AveragePool y x kernel_shape=2, dilations=2, pads=1,1", MST_SHAPE(3, 2, 4),
+         WANT(0.5, -0.875, 0.875, -0.5, -0.75, 0.625, -0.375, 1, 0.75, -0.625, -0.25, -0.25, -0.5, 0.875, -0.125, 1.25,
+              1, -0.375, 0, 0, -0.25, -0.25, 0.125, -1.25)},
+        {"AveragePool y x kernel_shape=2, dilations=2, pads=1,1 count_include_pad=1", MST_SHAPE(3, 2, 4),
+         WANT(0.25, -0.875, 0.875, -0.25, -0.375, 0.625, -0.375, 0.5, 0.375, -0.625, -0.25, -0.125, -0.25, 0.875,
+              -0.125, 0.625, 0.5, -0.375, 0, 0, -0.125, -0.25, 0.125, -0.625)},
+        {"AveragePool y x kernel_shape=3, auto_pad:SAME_UPPER count_include_pad=1", MST_SHAPE(3, 2, 4),
+         WANT(-0.25, -0.4166667, 0.4166667, 0.25, -0.1666667, 0.1666667, 0.08333334, 0.3333333, -0.08333334, -0.1666667,
+              -0.25, -0.5, 0, 0.4166667, 0.3333333, 0.5, 0.08333334, 0.08333334, 0, -0.3333333, 0.1666667, -0.25,
+              -0.3333333, -0.25)},
+        {"LpPool y x kernel_shape=2, strides=2,", MST_SHAPE(3, 2, 2),
+         WANT(1.346291, 1.346291, 0.7905694, 1, 1.25, 1.274755, 0.7071068, 1.274755, 1.25, 1, 0.7905694, 1.346291)},
+        {"LpPool y x kernel_shape=2, p=1 dilations=2,", MST_SHAPE(3, 2, 2),
+         WANT(1.75, 1.75, 1.25, 0.75, 1.25, 2, 1.75, 0.75, 0.75, 2, 2, 0.75)},
+        {"Reshape a x three;SpaceToDepth b a blocksize=2;Reshape y b row", MST_SHAPE(3, 8),
+         WANT(-1.25, -0.5, -1, -0.25, -0.75, 0, 0.5, 1.25, 0.75, -1.25, 1, -1, 0.25, 1, 0.5, 1.25, 0.75, -1.25, -0.75,
+              0, -0.5, 0.25, -0.25, 0.5)},
+        {"Reshape a x three;SpaceToDepth b a blocksize=2 mode:CRD;Reshape y b row", MST_SHAPE(3, 8),
+         WANT(-1.25, -0.5, 0.5, 1.25, 0.25, 1, -0.75, 0, -1, -0.25, 0.75, -1.25, 0.5, 1.25, -0.5, 0.25, -0.75, 0, 1, -1,
+              0.75, -1.25, -0.25, 0.5)},
+        {"Reshape a x three;SpaceToDepth b a blocksize=2 mode:CRD;DepthToSpace c b blocksize=2 mode:CRD;Sub d a "
+         "c;ReduceMax y d "
+         "keepdims=0",
+         MST_SCALAR, WANT(0)},
+    };
+    check_cases(cases, sizeof cases / sizeof *cases);
+}
+
 static void losses(void **state) {
     (void)state;
     const value_case cases[] = {
@@ -253,6 +289,14 @@ static void numbers_that_are_refused(void **state) {
         {"ScatterElements y x backwards halves axis=2 reduction:max", MST_UNIMPLEMENTED, "none and add are"},
         {"ScatterND y x places pair", MST_INVALID, ""},
         {"GroupNormalization y x scale2 scale2 num_groups=0", MST_INVALID, "0 groups of 2 channels"},
+        {"MaxPool y x kernel_shape=300, dilations=2,", MST_UNIMPLEMENTED, "at most 256 elements along an axis"},
+        {"MaxPool y x kernel_shape=2, dilations=9,", MST_INVALID, "its window is larger than its input"},
+        {"MaxPool y x kernel_shape=2, dilations=2147483647,", MST_INVALID, "its window is larger than its input"},
+        {"AveragePool y x kernel_shape=2, dilations=0,", MST_INVALID, "dilations has 0"},
+        {"LpPool y x kernel_shape=2, p=0", MST_INVALID, "p is 0"},
+        {"LpPool y x kernel_shape=2,2", MST_INVALID, "kernel_shape has 2 numbers, and must have 1"},
+        {"Reshape a x three;SpaceToDepth y a blocksize=2 mode:ABC", MST_INVALID, "mode must be DCR or CRD"},
+        {"Reshape a x three;DepthToSpace y a blocksize=2 mode:CRD", MST_INVALID, "3 channels"},
         {"LRN y x size=65", MST_UNIMPLEMENTED, "size is 65: 1 to 64 are supported"},
         {"LpNormalization y x p=3", MST_INVALID, "p is 3: it must be 1 or 2"},
         {"NegativeLogLikelihoodLoss y x far reduction:all", MST_INVALID, "none, sum and mean are"},
@@ -273,6 +317,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(single_elements),
                                        cmocka_unit_test(normalizations),
                                        cmocka_unit_test(indices_and_triangles),
+                                       cmocka_unit_test(windows_with_gaps),
                                        cmocka_unit_test(losses),
                                        cmocka_unit_test(other_sizes),
                                        cmocka_unit_test(attention),
