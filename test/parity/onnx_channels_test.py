@@ -101,6 +101,9 @@ def cases():
     yield case("softmax of the last", SQUARE, LAST, SQUARE, LAST, [("Softmax", "x", "y", {"axis": 3})], {})
     yield case("elements, written first", SQUARE, FIRST, SQUARE, FIRST, [("Relu", "x", "y", {})], {}, "pytorch")
     yield case("elements, written last", SQUARE, LAST, SQUARE, LAST, [("Relu", "x", "y", {})], {}, "tf2onnx")
+    blocks = {"to6": np.array([-1, 3, 4, 2, 3, 2]), "to4": np.array([-1, 12, 4, 3])}
+    nodes = [("Reshape", "x to6", "a", {}), ("Transpose", "a", "b", {"perm": [0, 1, 3, 5, 2, 4]}), ("Reshape", "b to4", "y", {})]
+    yield case("pixels as channels", ["n", 3, 8, 6], FIRST, ["n", 12, 4, 3], FIRST, nodes, blocks, "pytorch")
     yield dense(["n", 1, 6, 6], FIRST, "one channel, second")
     yield dense(["n", 6, 6, 1], LAST, "one channel, last")
     yield dense(SQUARE, FIRST, "ONNX's order")

@@ -282,8 +282,8 @@ static int choose_input(const finder *f, size_t i) {
     return writes_channels_last(f->file->model) ? ndim - 1 : 1;
 }
 
-/* The axis of the channels of OUTPUT: as the nodes tell, else as the sizes tell, else as in the first input that is a
- * picture. */
+/* The axis of the channels of OUTPUT: as the nodes tell, else as in the first input that is a picture, else as the sizes
+ * tell. A PixelUnshuffle may leave fewer columns than a picture has channels. */
 static int choose_output(const finder *f, const Muster__OnnxValue *output, const bool *first) {
     const int64_t at = mst_names_get(&f->names, output->name);
     const trace t = at < 0 || !f->value ? (trace){.input = -1} : f->value[at];
@@ -291,9 +291,9 @@ static int choose_output(const finder *f, const Muster__OnnxValue *output, const
     if (t.channels && t.ndim == ndim) return t.channels;
     for (int k = 1; t.input >= 0 && t.ndim == ndim && k < ndim; k++)
         if (t.from[k] == (first[t.input] ? 1 : ndim_of(mst_onnx_input(f->file, (size_t)t.input)) - 1)) return k;
-    if (by_sizes) return by_sizes;
     for (size_t i = 0; i < mst_onnx_num_inputs(f->file); i++)
         if (ndim_of(mst_onnx_input(f->file, i))) return first[i] ? 1 : ndim - 1;
+    if (by_sizes) return by_sizes;
     return writes_channels_last(f->file->model) ? ndim - 1 : 1;
 }
 

@@ -344,7 +344,7 @@ static mst_status inverse_counts(const mst_onnx_call *c, const window *w, mst_dt
     return mst_graph_check(c->reader->graph);
 }
 
-/* The largest elements, means or sums of windows along dimension I of *X, which has been padded to ALL elements there. */
+/* The largest elements, means or sums of windows along dimension I of *X, which has been padded to ALL elements. */
 static mst_status pool_axis(const mst_onnx_call *c, const window *w, int i, int64_t all, pool_kind kind,
                             const int64_t range[2], mst_value *x) {
     const int64_t count = (all - (w->size[i] - 1) * w->dilations[i] - 1) / w->strides[i] + 1;
