@@ -282,8 +282,8 @@ static int choose_input(const finder *f, size_t i) {
     return writes_channels_last(f->file->model) ? ndim - 1 : 1;
 }
 
-/* The axis of the channels of OUTPUT: as the nodes tell, else as in the first input that is a picture, else as the sizes
- * tell. A PixelUnshuffle may leave fewer columns than a picture has channels. */
+/* The axis of the channels of OUTPUT: as the nodes tell, else as in the first input that is a picture, else as the
+ * sizes tell. A PixelUnshuffle may leave fewer columns than a picture has channels. */
 static int choose_output(const finder *f, const Muster__OnnxValue *output, const bool *first) {
     const int64_t at = mst_names_get(&f->names, output->name);
     const trace t = at < 0 || !f->value ? (trace){.input = -1} : f->value[at];

@@ -211,6 +211,11 @@ static mst_value inverse_tanh(mst_value x) {
     return mst_scale(mst_sub(mst_log1p(x), mst_log1p(mst_neg(x))), 0.5);
 }
 
+/* 1 - erf(x): no operator of ONNX, but tf2onnx leaves that of TensorFlow in its files, for the gelu of Keras. */
+static mst_value complement_of_erf(mst_value x) {
+    return mst_sub(mst_scalar(mst_value_graph(x), mst_value_spec(x).dtype, 1), mst_erf(x));
+}
+
 /* ---- others ---- */
 
 /* The number in input I; OTHERWISE if there is no such input. */
@@ -323,6 +328,7 @@ const mst_onnx_op mst_onnx_elementwise_ops[] = {
     {"Elu", .read = read_elu},
     {"Equal", read_binary, .binary = mst_equal},
     {"Erf", read_unary, .unary = mst_erf},
+    {"Erfc", read_unary, .unary = complement_of_erf},
     {"Exp", read_unary, .unary = mst_exp},
     {"Floor", read_unary, .unary = mst_floor},
     {"Gelu", .read = read_gelu},

@@ -505,7 +505,8 @@ static mst_status fold_reduction(mst_onnx_call *c, const list *x, list *out, boo
     }
     out->dtype = x[0].dtype;
     out->item[0] = all;
-    *done = set_shape(out, keep ? MST_SHAPE(1) : MST_SCALAR) && (all == (int32_t)all || out->dtype == MST_I64);
+    *done = set_shape(out, keep ? MST_SHAPE(1) : MST_SCALAR) &&
+            (mst_onnx_is_open(all) || all == (int32_t)all || out->dtype == MST_I64);
     return MST_OK;
 }
 

@@ -171,9 +171,35 @@ static mst_status read_eye_like(mst_onnx_call *c) {
     return mst_onnx_put(c, 0, mst_cast(mst_equal(off, mst_scalar(c->reader->graph, MST_I64, (double)k)), dtype));
 }
 
+/* The first elements of each sequence in reverse order, as many as its length says. One of the first two axes is that
+ * of the sequences, the other that of their elements. */
+static mst_status read_reverse_sequence(mst_onnx_call *c) {
+    mst_value x, length;
+    const int64_t batch = mst_onnx_int(c, "batch_axis", 1), time = mst_onnx_int(c, "time_axis", 0);
+    MST_TRY(mst_onnx_plain(c, 0, &x));
+    MST_TRY(mst_onnx_plain(c, 1, &length));
+    const int ndim = mst_value_spec(x).shape.ndim;
+    if (ndim < 2 || batch + time != 1 || batch < 0 || batch > 1 || mst_value_spec(length).shape.ndim != 1)
+        return MST_FAIL(MST_INVALID,
+                        "its input has %d dimensions and its lengths have %d: two or more and one are supported, and "
+                        "batch_axis and time_axis must be 0 and 1",
+                        ndim, mst_value_spec(length).shape.ndim);
+    mst_axes swap = {.count = ndim}; /* of the first two axes: its own inverse */
+    for (int i = 0; i < ndim; i++) swap.axis[i] = i < 2 ? 1 - i : i;
+    if (batch == 1) x = mst_transpose(x, swap);
+    x = with_last(x, 1);
+    const mst_value at = mst_onnx_numbers_along(x, ndim - 1), one = mst_scalar(c->reader->graph, MST_I64, 1);
+    length = mst_cast(length, MST_I64);
+    for (int i = 1; i < ndim; i++) length = mst_expand_dims(length, -1);
+    const mst_value from = mst_select(mst_less(at, length), mst_sub(mst_sub(length, at), one), at);
+    x = with_last(mst_gather_last(x, mst_broadcast_like(from, x)), 1);
+    return mst_onnx_put(c, 0, batch == 1 ? mst_transpose(x, swap) : x);
+}
+
 const mst_onnx_op mst_onnx_scatter_ops[] = {
     {"EyeLike", .read = read_eye_like},
     {"GatherElements", .read = read_gather_elements},
+    {"ReverseSequence", .read = read_reverse_sequence},
     {"ScatterElements", .read = read_scatter_elements},
     {"ScatterND", .read = read_scatter_nd},
     {"Trilu", .read = read_trilu},

@@ -524,10 +524,12 @@ static void first_states_of_zeros(void **state) {
         onnx_add_node(&m, "Concat sizes one n units");
         onnx_add_attribute(&m, "axis", MST_ONNX_INT)->i = 0;
         onnx_add_node(&m, "Expand state zero sizes");
+        onnx_add_node(&m, "Concat states state"); /* as of both directions */
+        onnx_add_attribute(&m, "axis", MST_ONNX_INT)->i = 0;
         onnx_add_node(&m, "RNN y x w r");
-        m.name[4][4] = m.name[4][5] = onnx_text("");
-        m.name[4][6] = onnx_text("state");
-        m.node[4].n_input = 6;
+        m.name[5][4] = m.name[5][5] = onnx_text("");
+        m.name[5][6] = onnx_text("states");
+        m.node[5].n_input = 6;
         onnx_add_output(&m, "y", MST_SHAPE(5, 1, -1, 2));
         if (i == 0)
             mst_graph_destroy(onnx_decode(&m));

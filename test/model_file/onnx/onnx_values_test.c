@@ -30,6 +30,7 @@ static struct {
                 {"row", 1, {2}, {3, 8}},
                 {"picture", 1, {4}, {3, 1, 2, 4}},
                 {"three", 1, {4}, {1, 3, 2, 4}},
+                {"lengths", 1, {3}, {2, 1, 2}},
                 {"smaller", 1, {3}, {3, 2, 3}},
                 {"larger", 1, {3}, {3, 2, 7}},
                 {"one_row", 1, {4}, {3, 1, 1, 4}},
@@ -140,6 +141,7 @@ static void check_cases(const value_case *cases, size_t count) {
 static void single_elements(void **state) {
     (void)state;
     const value_case cases[] = {
+        {"Erf a x;Erfc b x;Add c a b;ReduceMax y c keepdims=0", MST_SCALAR, WANT(1)},
         {"Asinh a x;ReduceSum y a keepdims=0", MST_SCALAR, WANT(-0.5663812)},
         {"Abs a x;Mul b a a;Add c b a;Exp d c;Acosh e d;ReduceSum y e keepdims=0", MST_SCALAR, WANT(46.46531)},
         {"Tanh a x;Atanh b a;ReduceMax y b keepdims=0", MST_SCALAR, WANT(1.25)},
@@ -185,6 +187,9 @@ static void indices_and_triangles(void **state) {
         {"ScatterElements a x backwards halves axis=2;ReduceSum y a pairs keepdims=0", MST_SHAPE(4), WANT(3, 3, 3, 3)},
         {"ScatterElements a x backwards halves axis=2 reduction:add;ReduceSum y a pairs keepdims=0", MST_SHAPE(4),
          WANT(1.5, 3.75, 3.25, 2.75)},
+        {"ReverseSequence y x lengths batch_axis=0 time_axis=1", MST_SHAPE(3, 2, 4),
+         WANT(0.25, -0.75, 1, 0, -1.25, 0.5, -0.5, 1.25, -1, 0.75, -0.25, -1.25, 0.5, -0.5, 1.25, 0.25, 0.75, -0.25,
+              -1.25, 0.5, -0.75, 1, 0, -1)},
         {"ScatterND y constant4 places pair", MST_SHAPE(2, 2), WANT(1, 7, 8, 4)},
         {"ScatterND y constant4 places pair reduction:add", MST_SHAPE(2, 2), WANT(1, 9, 11, 4)},
     };
