@@ -104,10 +104,10 @@ static mst_status read_gemm(mst_onnx_layer_call *c) {
     MST_TRY(mst_onnx_layer_input(c, 0, &x));
     MST_TRY(mst_onnx_layer_constant(c, 1, &matrix));
     if (x.ndim != 2) return MST_FAIL(MST_INVALID, "its input has %d dimensions, and must have two", x.ndim);
-    MST_TRY(mst_onnx_layer_use(c, 1));
+    MST_TRY(mst_onnx_layer_take(c, 1));
     if (mst_onnx_layer_has(c, 2)) {
         MST_TRY(mst_onnx_layer_constant(c, 2, &bias));
-        MST_TRY(mst_onnx_layer_use(c, 2));
+        MST_TRY(mst_onnx_layer_take(c, 2));
     }
     MST_TRY(new_matrix(matrix, turned, alpha, &weights));
     return put_dense(c, &x, weights, bias, beta);
@@ -120,7 +120,7 @@ static mst_status read_matmul(mst_onnx_layer_call *c) {
     MST_TRY(mst_onnx_layer_constant(c, 1, &matrix));
     if (x.ndim < 2) return MST_FAIL(MST_INVALID, "its input has one dimension, and must have more");
     if (x.last && x.ndim > 2) MST_TRY(mst_onnx_layer_turn(&x));
-    MST_TRY(mst_onnx_layer_use(c, 1));
+    MST_TRY(mst_onnx_layer_take(c, 1));
     MST_TRY(new_matrix(matrix, false, 1, &weights));
     const mst_status status = mst_onnx_layer_take_bias(c, x.ndim, x.ndim - 1, mst_tensor_shape(weights).dim[1], &bias);
     if (status) {
@@ -153,7 +153,7 @@ static mst_status read_gather(mst_onnx_layer_call *c) {
         return MST_FAIL(MST_UNIMPLEMENTED, "only a Gather of rows of a constant becomes a layer, an embedding");
     MST_TRY(mst_onnx_layer_any(c, 1, &x));
     if (x.row != MST_ONNX_ROW) MST_TRY(mst_onnx_layer_plain(c, 1, &x));
-    MST_TRY(mst_onnx_layer_use(c, 0));
+    MST_TRY(mst_onnx_layer_take(c, 0));
     MST_TRY(new_matrix(v.tensor, false, 1, &weights));
     const mst_shape shape = mst_tensor_shape(weights);
     x.out = mst_embedding(x.out, shape.dim[0], shape.dim[1], .name = mst_onnx_layer_name(c, 0, name));
@@ -169,7 +169,7 @@ static mst_status weigh_all(mst_onnx_layer_call *c, mst_output out, size_t first
     for (size_t i = 0; names[i]; i++) {
         mst_tensor *tensor, *vector;
         MST_TRY(mst_onnx_layer_constant(c, first + i, &tensor));
-        MST_TRY(mst_onnx_layer_use(c, first + i));
+        MST_TRY(mst_onnx_layer_take(c, first + i));
         MST_TRY(mst_onnx_layer_vector(tensor, channels, 1, &vector));
         MST_TRY(mst_onnx_layer_weigh(c, out, names[i], vector));
     }

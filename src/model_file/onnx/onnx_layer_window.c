@@ -155,10 +155,10 @@ static mst_status read_conv(mst_onnx_layer_call *c) {
         return MST_FAIL(MST_INVALID, "its group is %lld, which does not divide its %lld filters", (long long)groups,
                         (long long)filters);
     MST_TRY(read_window(c, &x, shape.dim + 2, &w));
-    MST_TRY(mst_onnx_layer_use(c, 1));
+    MST_TRY(mst_onnx_layer_take(c, 1));
     if (mst_onnx_layer_has(c, 2)) {
         MST_TRY(mst_onnx_layer_constant(c, 2, &bias));
-        MST_TRY(mst_onnx_layer_use(c, 2));
+        MST_TRY(mst_onnx_layer_take(c, 2));
     } else {
         MST_TRY(mst_onnx_layer_take_bias(c, x.ndim, 1, filters, &bias));
     }

@@ -130,18 +130,30 @@ mst_status mst_onnx_layer_put_tensor(mst_onnx_layer_call *c, mst_tensor *tensor,
 }
 
 const Muster__OnnxNode *mst_onnx_layer_only_user(const mst_onnx_layer_call *c) {
-    const Muster__OnnxGraph *graph = c->layers->file->graph;
     const char *name = c->onnx.node->n_output ? c->onnx.node->output[0] : "";
-    const Muster__OnnxNode *user = NULL;
-    int users = 0;
-    for (size_t i = 0; i < graph->n_output; i++) users += strcmp(graph->output[i]->name, name) == 0;
+    const int64_t at = mst_names_get(&c->layers->uses, name);
+    return at >= 0 && c->layers->use[at].count == 1 ? c->layers->use[at].user : NULL;
+}
+
+static mst_status count_use(mst_onnx_layers *l, const char *name, const Muster__OnnxNode *user) {
+    int64_t at = mst_names_get(&l->uses, name);
+    if (at < 0) {
+        MST_TRY(mst_grow(&l->use, sizeof *l->use, l->num_uses + 1, &l->use_capacity));
+        l->use[at = l->num_uses++] = (mst_onnx_layer_use){.count = 0};
+        MST_TRY(mst_names_set(&l->uses, name, at));
+    }
+    l->use[at].user = user;
+    l->use[at].count++;
+    return MST_OK;
+}
+
+static mst_status count_uses(mst_onnx_layers *l) {
+    const Muster__OnnxGraph *graph = l->file->graph;
     for (size_t i = 0; i < graph->n_node; i++)
         for (size_t k = 0; k < graph->node[i]->n_input; k++)
-            if (strcmp(graph->node[i]->input[k], name) == 0) {
-                user = graph->node[i];
-                users++;
-            }
-    return users == 1 ? user : NULL;
+            MST_TRY(count_use(l, graph->node[i]->input[k], graph->node[i]));
+    for (size_t i = 0; i < graph->n_output; i++) MST_TRY(count_use(l, graph->output[i]->name, NULL));
+    return MST_OK;
 }
 
 /* ---- weights ---- */
@@ -179,7 +191,7 @@ static const char *name_of_end(const mst_onnx_layers *l, const char *name, char 
     return mst_onnx_name_layer(l->model, plain, out);
 }
 
-mst_status mst_onnx_layer_use(mst_onnx_layer_call *c, size_t i) {
+mst_status mst_onnx_layer_take(mst_onnx_layer_call *c, size_t i) {
     const char *name = c->onnx.node->input[i];
     if (mst_names_get(&c->layers->used, name) >= 0)
         return MST_FAIL(MST_UNIMPLEMENTED,
@@ -267,11 +279,8 @@ static mst_status read_node(mst_onnx_layers *l, const Muster__OnnxNode *node) {
         if (i >= 64 || !(c.onnx.looked >> i & 1))
             return MST_FAIL(MST_UNIMPLEMENTED, "its attribute '%.60s' is not supported", node->attribute[i]->name);
     for (size_t i = 1; i < node->n_output; i++)
-        if (*node->output[i])
-            for (size_t k = 0; k < l->file->graph->n_node; k++)
-                for (size_t n = 0; n < l->file->graph->node[k]->n_input; n++)
-                    if (strcmp(l->file->graph->node[k]->input[n], node->output[i]) == 0)
-                        return MST_FAIL(MST_UNIMPLEMENTED, "its output %zu is not supported", i);
+        if (*node->output[i] && mst_names_get(&l->uses, node->output[i]) >= 0)
+            return MST_FAIL(MST_UNIMPLEMENTED, "its output %zu is not supported", i);
     return MST_OK;
 }
 
@@ -335,6 +344,7 @@ static mst_status add_constants(mst_onnx_layers *l) {
 static mst_status add_all(mst_onnx_layers *l, const bool *input_last, const bool *output_last) {
     const Muster__OnnxGraph *graph = l->file->graph;
     mst_outputs outputs = {.count = 0};
+    MST_TRY(count_uses(l));
     MST_TRY(add_constants(l));
     for (size_t i = 0; i < mst_onnx_num_inputs(l->file); i++) MST_TRY(add_input(l, i, input_last[i]));
     for (size_t i = 0; i < graph->n_node; i++) {
@@ -374,18 +384,25 @@ static void free_layers(mst_onnx_layers *l) {
     free(l->value);
     mst_names_free(&l->names);
     mst_names_free(&l->used);
+    mst_names_free(&l->uses);
+    free(l->use);
+}
+
+mst_status mst_onnx_add_layers(const mst_onnx_file *file, bool network_only, mst_model *model) {
+    mst_onnx_layers layers = {.file = file, .model = model, .network_only = network_only};
+    const mst_status status = add_layers(&layers);
+    free_layers(&layers);
+    return status;
 }
 
 mst_status mst_onnx_load_layers(const char *path, bool network_only, mst_model *model) {
     mst_onnx_file file;
-    mst_onnx_layers layers = {.file = &file, .model = model, .network_only = network_only};
     mst_status status = mst_onnx_file_read(path, &file);
-    if (!status && add_layers(&layers))
+    if (!status && mst_onnx_add_layers(&file, network_only, model))
         status = mst_error_prefix(
             "'%s': cannot become layers, for training and for files of Keras (predict and evaluate "
             "may take it)",
             path);
-    free_layers(&layers);
     mst_onnx_file_free(&file);
     return status;
 }

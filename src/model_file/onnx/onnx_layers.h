@@ -48,6 +48,11 @@ typedef struct mst_onnx_layer_weight {
     mst_tensor *tensor;
 } mst_onnx_layer_weight;
 
+typedef struct mst_onnx_layer_use {
+    const Muster__OnnxNode *user; /**< the last one; NULL: it is an output of the file */
+    int64_t count;
+} mst_onnx_layer_use;
+
 typedef struct mst_onnx_layers {
     const mst_onnx_file *file;
     mst_model *model;
@@ -59,6 +64,9 @@ typedef struct mst_onnx_layers {
     int64_t num_made, made_capacity;
     mst_onnx_layer_weight *weight;
     int64_t num_weights, weight_capacity;
+    mst_names uses;          /**< of values that are used, with their indices in USE */
+    mst_onnx_layer_use *use; /**< by nodes and as outputs of the file */
+    int64_t num_uses, use_capacity;
     mst_names used; /**< names of tensors that have become weights of a layer, and of sums that have */
 } mst_onnx_layers;
 
@@ -115,10 +123,12 @@ const char *mst_onnx_layer_name(const mst_onnx_layer_call *c, size_t i, char out
 MST_CHECKED mst_status mst_onnx_layer_weigh(mst_onnx_layer_call *c, mst_output out, const char *name,
                                             mst_tensor *tensor);
 /** Notes that input I is a weight of this node's layer. An error if another layer has it: layers here share none. */
-MST_CHECKED mst_status mst_onnx_layer_use(mst_onnx_layer_call *c, size_t i);
+MST_CHECKED mst_status mst_onnx_layer_take(mst_onnx_layer_call *c, size_t i);
 /** The only node that uses output 0; NULL if it is an output of the file, or used several times or not at all. */
 const Muster__OnnxNode *mst_onnx_layer_only_user(const mst_onnx_layer_call *c);
 
+/** As mst_onnx_load_layers, with the contents of FILE. */
+MST_CHECKED mst_status mst_onnx_add_layers(const mst_onnx_file *file, bool network_only, mst_model *model);
 /** Adds the contents of the file at PATH to MODEL, which is empty, as layers. With NETWORK_ONLY they have their initial
  *  weights, else those of the file. MST_UNIMPLEMENTED, naming the node, if an operator is no layer. */
 MST_CHECKED mst_status mst_onnx_load_layers(const char *path, bool network_only, mst_model *model);
