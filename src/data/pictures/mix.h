@@ -33,8 +33,8 @@ typedef struct mst_mix_dataset {
 } mst_mix_dataset;
 
 /** Makes *OUT of TYPE over DATASET. MST_INVALID if DATASET is not of batches, or its components are not pictures of u8
- *  or f32 and labels of f32; if rows have no numbers any more, behind a prefetch for example; or unless STRENGTH, called
- *  WHAT, is above 0 and at most 1. */
+ *  or f32 and labels of f32; if rows have no numbers any more, behind a prefetch for example; or unless STRENGTH,
+ *  called WHAT, is above 0 and at most 1. */
 MST_CHECKED mst_status mst_mix_derive(const mst_dataset_type *type, mst_dataset *dataset, const char *what,
                                       double strength, uint64_t seed, mst_mix_function function, mst_dataset **out);
 /** The slots `open` and `settings` of such a type; it also has .gives_values. */

@@ -288,8 +288,8 @@ static mst_status add_own(const outer_model *m, int64_t i, const char *path, fla
     return status;
 }
 
-/* Whether LAYER is a BatchNormalization of the inner model I, all of whose calls are of Keras 2 and have training=False:
- * it keeps its statistics in training. */
+/* Whether LAYER is a BatchNormalization of the inner model I, all of whose calls are of Keras 2 and have
+ * training=False: it keeps its statistics in training. */
 static bool keeps_statistics(const outer_model *m, int64_t i, const json_t *layer) {
     bool keeps = strcmp(text_of(layer, "class_name"), "BatchNormalization") == 0 && mst_keras_training_matters(layer);
     const json_t *call;
