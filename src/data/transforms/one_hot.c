@@ -1,8 +1,8 @@
 /** Component COMPONENT, whole numbers from 0 to CLASSES - 1, such as labels that are class numbers, becomes f32 with
- *  one more dimension at its end, of CLASSES elements: 1 at the place of the number, and 0 elsewhere. As keras.ops.one_hot,
- *  but a number that is none of these is an error: copying its row fails with MST_INVALID. Must come before
- *  mst_dataset_batch. Fails with MST_INVALID if COMPONENT is not of whole numbers, has a length that is not known, or
- *  as many dimensions as are possible, and for CLASSES below 1. */
+ *  one more dimension at its end, of CLASSES elements: 1 at the place of the number, and 0 elsewhere. As
+ *  keras.ops.one_hot, but a number that is none of these is an error: copying its row fails with MST_INVALID. Must come
+ *  before mst_dataset_batch. Fails with MST_INVALID if COMPONENT is not of whole numbers, has a length that is not
+ *  known, or as many dimensions as are possible, and for CLASSES below 1. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_one_hot(mst_dataset *dataset, int component, int64_t classes,
                                                    mst_dataset **out);
