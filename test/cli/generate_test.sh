@@ -30,9 +30,16 @@ run train $gpt --steps 160 --devices cpu:2 --checkpoint-dir half
 check same_weights_after_a_break [ "$one" = "$(sed -n 's/^weights sha256: //p' out)" ]
 works same_bytes_as_tokens "$one" train $gpt --data tokens:book.txt --steps 160 --devices cpu:1
 works folder_has_a_test_part 'test: loss = .*perplexity' train $gpt --data lines:parts --steps 30 --evaluate
+works and_a_validation_part 'done: .*perplexity = [0-9.]*, val_loss = .*val_perplexity' train $gpt --data lines:parts --steps 3
+works of_tokens_too 'val_perplexity' train $gpt --data tokens:parts --steps 3
+works file_is_a_validation_part 'val_perplexity' train $gpt --steps 3 --validation-data lines:parts/val.txt
+works file_is_a_test_part 'test: loss = .*perplexity' train $gpt --steps 3 --test-data tokens:parts/val.txt
+works folder_is_a_test_part 'test: loss = .*perplexity' train $gpt --steps 3 --test-data lines:parts
 works file_is_evaluated 'test: loss = [01]\.[0-9]*, perplexity = [1-9]\.' evaluate --load g.keras --data lines:book.txt
 works checkpoint_is_evaluated 'test: loss = [01]\.[0-9]*, perplexity = [1-9]\.' evaluate --checkpoint-dir run --data lines:book.txt
-works training_goes_on 'done: step 165, loss = [01]\.' train --load g.keras --data lines:book.txt --steps 5 --batch-size 20
+works training_goes_on 'done: step 165, loss = [01]\.[0-9]*, perplexity' train --load g.keras --data lines:book.txt --steps 5 --batch-size 20
+run convert g.keras folder/
+works folder_of_hugging_face_tells_the_perplexity 'test: loss = [01]\.[0-9]*, perplexity = [1-9]\.' evaluate --load folder --data lines:book.txt
 works without_a_model_it_is_a_gpt '^gpt:4x256 ' train --data lines:book.txt --steps 1 --batch-size 2 --sequence-length 8
 works doctor_knows_it 'gpt:2x64 of \[128\]' doctor --data lines:book.txt --model gpt:2x64
 
@@ -120,6 +127,7 @@ fails other_data_is_told 2 'takes one long text: lines:FILE or tokens:FILE' trai
 fails other_models_are_told 2 'take --model gpt:6x384' train --data lines:book.txt --model text_cnn
 fails other_losses_are_told 1 'is trained by sparse_categorical_crossentropy' train $gpt --loss mse
 fails hidden_units_are_not_for_it 2 'hidden-units is not for --model gpt:2x32' train $gpt --hidden-units 3
+fails classes_are_those_of_the_data 2 'classes is not for --model gpt:2x32' train $gpt --classes 30
 printf 'short' > short.txt
 fails text_is_too_short 1 "'short.txt': has 5 tokens: examples of 24 need at least 25" train $gpt --data lines:short.txt
 fails text_is_not_there 1 "'none.txt'" train $gpt --data lines:none.txt
@@ -129,7 +137,7 @@ fails file_is_not_there 1 'nosuch.keras' generate --load nosuch.keras --text a
 fails file_has_no_network 1 'is no file of a whole model' generate --load book.txt --text a
 fails folder_has_no_checkpoint 1 'parts' generate --checkpoint-dir parts --text a
 fails text_is_needed 1 'say --text TEXT' generate --load g.keras
-fails byte_is_no_token 1 'token 0 of the prompt is 195' generate --load g.keras --text 'é'
+fails byte_is_no_token 1 'byte 0 of the text is 195, .* bytes are 0 to 116, .* with --max-tokens 256' generate --load g.keras --text 'é'
 fails temperature_is_a_number 2 'temperature' generate --load g.keras --text a --temperature warm
 fails probability_is_below_1 2 'top-p' generate --load g.keras --text a --top-p 2
 printf '{"class_name": "Sequential", "config": {"name": "s", "layers": [{"class_name": "InputLayer", "config": {"name": "in",

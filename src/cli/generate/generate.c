@@ -60,13 +60,25 @@ static const option_section sections[] = {
 
 /* ---- the prompt ---- */
 
+/* The vocabulary of a model of bytes may end with the largest byte of its training text. */
+static mst_status check_byte(const language_model *m, int64_t place, unsigned char byte) {
+    if (byte < m->vocabulary || m->vocabulary <= 0) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "generate: byte %lld of the text is %d, and the model's bytes are 0 to %lld, as its training text "
+                    "had no larger one: leave it out, or train the model with --max-tokens 256",
+                    (long long)place, byte, (long long)m->vocabulary - 1);
+}
+
 static mst_status encode_prompt(const language_model *m, const char *text, size_t size, mst_token_ids *ids) {
     if (m->tokenizer) {
         const mst_encode_options around = {.add_special = m->is_foreign};
         return mst_tokenizer_encode(m->tokenizer, text, size, &around, ids);
     }
     if (!(ids->id = calloc(size + 1, sizeof *ids->id))) return MST_NO_MEMORY("for %zu tokens", size);
-    for (size_t i = 0; i < size; i++) ids->id[i] = (unsigned char)text[i];
+    for (size_t i = 0; i < size; i++) {
+        ids->id[i] = (unsigned char)text[i];
+        MST_TRY(check_byte(m, (int64_t)i, (unsigned char)text[i]));
+    }
     ids->count = ids->capacity = (int64_t)size;
     return MST_OK;
 }

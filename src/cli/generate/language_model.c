@@ -42,17 +42,16 @@ static mst_status open_file(const char *path, model_note *note, mst_model **out)
 }
 
 static mst_status take_tokenizer(const language_model_options *o, const model_note *note, language_model *out) {
-    int64_t vocabulary;
     const char *path = o->tokenizer;
     if (!path && o->load && mst_huggingface_is(o->load) && mst_huggingface_has_tokenizer(o->load)) path = o->load;
     out->is_foreign = path || !note->schema;
     MST_TRY(path ? mst_tokenizer_open(path, &out->tokenizer) : mst_schema_tokenizer(note->schema, &out->tokenizer));
-    MST_TRY(network_tokens(out->model, &vocabulary));
-    if (out->tokenizer || vocabulary <= BYTES) return MST_OK;
+    MST_TRY(network_tokens(out->model, &out->vocabulary));
+    if (out->tokenizer || out->vocabulary <= BYTES) return MST_OK;
     return MST_FAIL(MST_INVALID,
                     "the model has %lld tokens, which are no bytes, and no tokenizer is noted with it: say which with "
                     "--tokenizer PATH",
-                    (long long)vocabulary);
+                    (long long)out->vocabulary);
 }
 
 mst_status language_model_open(const language_model_options *o, language_model *out) {

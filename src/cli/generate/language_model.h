@@ -13,6 +13,7 @@ typedef struct language_model_options {
 typedef struct language_model {
     mst_model *model;
     mst_tokenizer *tokenizer; /**< NULL: tokens are bytes */
+    int64_t vocabulary;       /**< tokens are below it */
     bool is_foreign;          /**< the tokenizer is not that of a training here: it puts its tokens around a text */
 } language_model;
 

@@ -65,7 +65,9 @@ mst_status saved_network_objectives(const saved_options *o, const option_list *l
     out->num_objectives = ends.num_outputs;
     if (!predicts && mst_dataset_num_components(out->data) > ends.num_inputs)
         MST_TRY(network_objectives_check(out->objective, out->num_objectives, out->data, false));
-    const bool is_long = out->note.data && spec_is_long_text(out->note.data);
+    const char *spec = o->data ? o->data : out->note.data;
+    const bool is_long = spec && spec_is_long_text(spec) && out->num_objectives == 1 &&
+                         out->objective->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
     if (is_long && !noted) out->objective->metric[0] = MST_METRIC_PERPLEXITY; /* as in training */
     return objective_metrics(o->metrics ? o->metrics : noted, o->metrics != NULL, out->objective, out->num_objectives);
 }

@@ -110,7 +110,8 @@ static mst_status read_list(const char *text, const class_weights *w) {
 static mst_status weights_of(training *t, int i, class_weights *out) {
     const objective *o = &t->objective[i];
     if (!objective_has_classes(o))
-        return MST_FAIL(MST_INVALID, "--class-weight is for examples of classes, which --loss %s%s%s does not have",
+        return MST_FAIL(MST_INVALID,
+                        "--class-weight is for examples of one class each, which --loss %s%s%s does not have here",
                         o->output && t->num_objectives > 1 ? o->output : "",
                         o->output && t->num_objectives > 1 ? "=" : "", mst_loss_name(o->loss));
     if (!t->class_weight[i]) {

@@ -116,9 +116,11 @@ static int open_named_part(training *t, const char *spec, const char *part, mst_
                                 .image_size = t->o->image_size,
                                 .schema = mst_dataset_schema(t->train),
                                 .unknown_categories = !t->o->raw_columns,
-                                .whole_file = spec_is_of_kind(spec, "npz:")};
+                                .whole_file = spec_is_of_kind(spec, "npz:") || spec_is_long_text(spec)};
     const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
     if (t->network) network_data_options(&t->ends, inputs, outputs, &options);
+    if (spec_is_long_text(spec) && spec_is_long_text(t->data))
+        options.sequence_length = mst_dataset_spec(t->train, 0).shape.dim[0];
     if (!mst_dataset_spec_has_pictures(spec)) options.image_size = 0;
     if (options.schema) { /* it says which columns are used, and how */
         table.drop = table.categories = table.dates = NULL;

@@ -67,6 +67,8 @@ static mst_status choose_objective(training *t) {
     const bool several = t->network && t->num_objectives > 1;
     MST_TRY(several ? choose_objectives(t) : choose_only_objective(t));
     MST_TRY(train_mix_labels(t));
+    if (!several && spec_is_long_text(t->data) && t->objective->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY)
+        t->objective->metric[0] = MST_METRIC_PERPLEXITY;
     MST_TRY(objective_metrics(t->o->metrics, true, t->objective, t->num_objectives));
     MST_TRY(positive_class_choose(t->o->positive, t->objective, t->num_objectives));
     return class_weights_read(t->o->class_weight, t);

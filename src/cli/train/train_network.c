@@ -42,8 +42,10 @@ static int check_network_options(const training *t, const char *what) {
     static const char *const others[] = {"dropout", "heads", "key-value-heads", NULL};
     static const char *const loaded[] = {"classes", "missing", "name-map", NULL};
     static const char *const fresh[] = {"missing", NULL};
+    static const char *const tokens[] = {"classes", NULL}; /* as many as the data has tokens */
+    const bool predicts_tokens = t->is_application && application_predicts_tokens(t->o->model);
     int code = check_others(t, layers, what);
-    if (!code && !(t->is_application && application_predicts_tokens(t->o->model))) code = check_others(t, others, what);
+    if (!code) code = check_others(t, predicts_tokens ? tokens : others, what);
     if (code || !t->network) return code;
     return check_others(t, t->network == t->o->load ? loaded : fresh, what);
 }

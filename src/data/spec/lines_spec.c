@@ -8,11 +8,16 @@ static mst_status lines_spec_open_part(const char *argument, bool test, const ms
     return mst_tokens_part_open(argument, true, test, options, out);
 }
 
+static bool lines_spec_validation(const char *argument, char *path, size_t size) {
+    return mst_tokens_part_validation(argument, true, path, size);
+}
+
 const mst_data_spec mst_data_spec_lines = {
     .form = "lines:FILE",
     .help =
         "a text file, of which models predict the next token: ids of --tokenizer, else bytes; or a folder with "
         "train.txt and test.txt or val.txt",
     .takes = MST_SPEC_TEXTS | MST_SPEC_TOKENIZER,
+    .validation = lines_spec_validation,
     .open_with = lines_spec_open_part,
 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/ending.h"
+#include "data/spec/validation_part.h"
 #include "muster/transforms.h"
 
 static const char *const endings[] = {".u16", ".u32", ".npy", ".u8", ".txt", ".bin"};
@@ -36,6 +37,15 @@ static mst_status find_part(const char *argument, bool is_text, bool test, bool 
         return MST_OK;
     return MST_FAIL(MST_NOT_FOUND, "'%s:%s': the folder has no %s%s", kind, argument, test ? "test or val" : "train",
                     is_text ? ".txt" : ".u16, .u32, .npy, .u8, .txt or .bin");
+}
+
+bool mst_tokens_part_validation(const char *argument, bool is_text, char *path, size_t size) {
+    char found[PATH_SIZE];
+    if (!find_in(argument, is_text, "train", found)) return false;
+    for (int i = 0; mst_validation_names[i]; i++)
+        if (find_in(argument, is_text, mst_validation_names[i], found))
+            return snprintf(path, size, "%s", found) < (int)size;
+    return false;
 }
 
 mst_status mst_tokens_part_open(const char *argument, bool is_text, bool test, const mst_data_options *options,

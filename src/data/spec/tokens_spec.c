@@ -7,11 +7,16 @@ static mst_status tokens_spec_open_part(const char *argument, bool test, const m
     return mst_tokens_part_open(argument, false, test, options, out);
 }
 
+static bool tokens_spec_validation(const char *argument, char *path, size_t size) {
+    return mst_tokens_part_validation(argument, false, path, size);
+}
+
 const mst_data_spec mst_data_spec_tokens = {
     .form = "tokens:FILE",
     .help =
         "tokens of a long text, of which models predict the next: FILE.u16, .u32, .npy, or the bytes of any file "
         "(with --tokenizer: its text as ids); or a folder with train and test files",
     .takes = MST_SPEC_TEXTS | MST_SPEC_TOKENIZER,
+    .validation = tokens_spec_validation,
     .open_with = tokens_spec_open_part,
 };
