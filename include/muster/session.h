@@ -75,7 +75,7 @@ typedef struct mst_session_options {
     /** A NaN or Inf is an error that names the first node that made it, or the variable that holds it. */
     bool check_numerics;
     /** Keeps few values of the forward pass for the gradients (mst_gradients) and computes the others again. This takes
-     *  less memory and more time; the results are the same bits. Not with a target. */
+     *  less memory and more time; the results are the same bits, but for MST_MIXED_BFLOAT16. Not with a target. */
     bool recompute;
     /** Seconds that a run may take before it is an error; default 600. If it is given, the call returns in time even if
      *  a kernel of the first device does not. That device then has a thread of its own, which costs each call some

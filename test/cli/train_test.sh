@@ -379,7 +379,7 @@ check weights_of_classes_change_the_training [ "$(value weights_sha256)" != "$ba
 fails weights_of_classes_are_as_many_as_classes 1 "1,2,3: 3 weights, and there are 2 classes" train --data csv:uneven.csv --class-weight 1,2,3
 fails weight_of_an_unknown_class_is_refused 1 "there is no class 'dog'" train --data csv:uneven.csv --class-weight dog=2
 fails weight_that_is_no_number_is_refused 1 "'heavy' is no weight" train --data csv:uneven.csv --class-weight rare=heavy
-fails weights_of_classes_are_for_classes 1 "--class-weight is for examples of classes" train --data csv:prices.csv --loss mse --class-weight balanced
+fails weights_of_classes_are_for_classes 1 "--class-weight is for examples of one class each" train --data csv:prices.csv --loss mse --class-weight balanced
 
 # ---- confusion matrix --------------------------------------------------------------------------------
 
