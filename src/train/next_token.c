@@ -14,6 +14,31 @@ static int by_logit(const void *a, const void *b) {
     return (x->token > y->token) - (x->token < y->token);
 }
 
+/* Moves the candidate at place I of a heap of N down. The least likely one of a heap is at place 0. */
+static void move_down(mst_candidate *heap, int64_t n, int64_t i) {
+    for (int64_t least = i;; i = least) {
+        for (int64_t child = 2 * i + 1; child < n && child <= 2 * i + 2; child++)
+            if (by_logit(&heap[child], &heap[least]) > 0) least = child;
+        if (least == i) return;
+        const mst_candidate moved = heap[i];
+        heap[i] = heap[least];
+        heap[least] = moved;
+    }
+}
+
+/* Moves the K likeliest of COUNT candidates to the front, the likeliest first. A heap has the K likeliest so far. */
+static void sort_likeliest(mst_candidate *candidates, int64_t count, int64_t k) {
+    if (k < count) {
+        for (int64_t i = k / 2 - 1; i >= 0; i--) move_down(candidates, k, i);
+        for (int64_t i = k; i < count; i++) {
+            if (by_logit(&candidates[i], &candidates[0]) > 0) continue;
+            candidates[0] = candidates[i];
+            move_down(candidates, k, 0);
+        }
+    }
+    qsort(candidates, (size_t)k, sizeof *candidates, by_logit);
+}
+
 /* Finds the token with the largest logit. */
 static mst_status find_likeliest(const float *logits, int64_t count, int32_t *out) {
     int64_t best = 0;
@@ -47,8 +72,8 @@ mst_status mst_next_token(const float *logits, int64_t count, const mst_generate
     if (o->temperature == 0 || o->top_k == 1) return MST_OK;
     const double most = (double)logits[*out];
     for (int64_t i = 0; i < count; i++) candidates[i] = (mst_candidate){(double)logits[i], (int32_t)i};
-    if (o->top_k || o->top_p < 1) qsort(candidates, (size_t)count, sizeof *candidates, by_logit);
     int64_t n = o->top_k && o->top_k < count ? o->top_k : count;
+    if (o->top_k || o->top_p < 1) sort_likeliest(candidates, count, n);
     double sum = weigh(candidates, n, most, o->temperature);
     if (o->top_p < 1) {
         double part = 0;
