@@ -63,10 +63,12 @@ static const option_section sections[] = {
 /* The vocabulary of a model of bytes may end with the largest byte of its training text. */
 static mst_status check_byte(const language_model *m, int64_t place, unsigned char byte) {
     if (byte < m->vocabulary || m->vocabulary <= 0) return MST_OK;
-    return MST_FAIL(MST_INVALID,
-                    "generate: byte %lld of the text is %d, and the model's bytes are 0 to %lld, as its training text "
-                    "had no larger one: leave it out, or train the model with --max-tokens 256",
-                    (long long)place, byte, (long long)m->vocabulary - 1);
+    return MST_FAIL(
+        MST_INVALID,
+        "generate: byte %lld of the text is %d, and the model's bytes are 0 to %lld, as its training text "
+        "had no larger one: leave it out, or train the model with --max-tokens 256; or say --tokenizer PATH if its "
+        "tokens are ids",
+        (long long)place, byte, (long long)m->vocabulary - 1);
 }
 
 static mst_status encode_prompt(const language_model *m, const char *text, size_t size, mst_token_ids *ids) {
