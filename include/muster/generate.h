@@ -25,6 +25,7 @@ typedef struct mst_generate_options {
      *  Curious Case of Neural Text Degeneration", https://arxiv.org/abs/1904.09751) */
     double top_p;
     uint64_t seed;       /**< of what is drawn; the same seed gives the same tokens */
+    int64_t vocabulary;  /**< only tokens below it are drawn, such as those that a tokenizer has; 0: all */
     const int32_t *end;  /**< [num_ends]: the text ends after one of these tokens */
     int64_t num_ends;    /**< 0: it ends after max_tokens */
     const char *devices; /**< as in mst_session_options, of which the first is used; default "cpu" */

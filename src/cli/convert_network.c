@@ -74,7 +74,8 @@ static void warn_of_losses(const char *from, const char *to, const mst_model_com
 
 /* Reads FROM for the format of TO: files of Keras need layers. */
 static mst_status load_for(const char *from, const char *to, mst_model **out, mst_model_compiled *compiled) {
-    const bool layers = network_file_is_onnx(from) && !is_weights(to) && !mst_ends_in(to, ".onnx");
+    const bool is_keras = !is_weights(to) && !mst_ends_in(to, ".onnx") && !mst_huggingface_is_named(to);
+    const bool layers = network_file_is_onnx(from) && is_keras;
     return layers ? mst_layers_load(from, out, compiled) : mst_model_load(from, out, compiled);
 }
 

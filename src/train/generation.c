@@ -40,6 +40,7 @@ typedef struct generator {
     mst_model *model;
     mst_generate_options o;
     int64_t positions, vocabulary;
+    int64_t drawn; /* tokens that may be drawn are below it */
     mst_graph *graph;
     mst_session *session;
     mst_value *cache, *write; /* of the part that is being built */
@@ -178,7 +179,7 @@ static mst_status write_on(generator *g, mst_token_ids *text, mst_token_ids *out
         const float *logits = NULL;
         int32_t token;
         MST_TRY(catch_up(g, text, &logits));
-        MST_TRY(mst_next_token(logits, g->vocabulary, &g->o, (uint64_t)i, g->candidates, &token));
+        MST_TRY(mst_next_token(logits, g->drawn, &g->o, (uint64_t)i, g->candidates, &token));
         if (i == 0 && g->o.prompt_seconds) *g->o.prompt_seconds = mst_clock_seconds() - began;
         MST_TRY(append_ids(text, &token, 1));
         MST_TRY(append_ids(out, &token, 1));
@@ -241,6 +242,7 @@ static mst_status generate(generator *g, const int32_t *prompt, int64_t num_prom
     mst_token_ids text = {.count = 0};
     MST_TRY(build(g));
     MST_TRY(check_prompt(g, prompt, num_prompt));
+    g->drawn = g->o.vocabulary > 0 && g->o.vocabulary < g->vocabulary ? g->o.vocabulary : g->vocabulary;
     g->candidates = calloc((size_t)g->vocabulary, sizeof *g->candidates);
     if (!g->candidates) return MST_NO_MEMORY("for %lld tokens", (long long)g->vocabulary);
     mst_status status = append_ids(&text, prompt, num_prompt);

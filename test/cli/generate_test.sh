@@ -137,7 +137,12 @@ fails file_is_not_there 1 'nosuch.keras' generate --load nosuch.keras --text a
 fails file_has_no_network 1 'is no file of a whole model' generate --load book.txt --text a
 fails folder_has_no_checkpoint 1 'parts' generate --checkpoint-dir parts --text a
 fails text_is_needed 1 'say --text TEXT' generate --load g.keras
-fails byte_is_no_token 1 'byte 0 of the text is 195, .* bytes are 0 to 116, .* with --max-tokens 256' generate --load g.keras --text 'é'
+run train --data lines:book.txt --max-tokens 128 --model gpt:1x16 $small --steps 1 --save ascii.keras
+fails byte_is_no_token 1 'byte 0 of the text is 195, .* bytes are 0 to 127, .* with --max-tokens 256' generate --load ascii.keras --text 'é'
+writes any_byte_is_a_token '^é' --load g.keras --text 'é' --max-new-tokens 1
+fails nothing_is_padded 1 'leave pad out' train $gpt --pad front
+head -c 4000 book.txt > wide.u32
+fails ids_of_another_width_are_told 1 "'wide.u32': token 0 is 543516788: .* another number of bytes" train $gpt --data tokens:wide.u32
 fails temperature_is_a_number 2 'temperature' generate --load g.keras --text a --temperature warm
 fails probability_is_below_1 2 'top-p' generate --load g.keras --text a --top-p 2
 printf '{"class_name": "Sequential", "config": {"name": "s", "layers": [{"class_name": "InputLayer", "config": {"name": "in",

@@ -59,7 +59,7 @@ works keras_becomes_a_folder 'back/ from m.keras' convert m.keras back/
 check weights_come_back cmp trained-llama/model.safetensors back/model.safetensors
 fails folder_that_is_there_is_kept 1 'is there already' convert m.keras back/
 fails folder_needs_a_slash 2 'FOLDER/' convert m.keras new
-fails onnx_becomes_no_folder 1 'is of ONNX' convert m.onnx new/
+fails onnx_becomes_no_folder 1 'holds GPT-2 or Llama' convert m.onnx new/
 check no_folder_is_left test ! -e new
 works folder_is_inspected 'gpt2: Hugging Face, gpt2, 1 layer of width 16, 2 heads' inspect trained-gpt2
 printf '{}' > trained-gpt2/tokenizer.json

@@ -124,7 +124,7 @@ for metric in precision recall f1; do
     check "macro_${metric}_is_the_mean_of_the_classes" close "$(value test_macro_$metric)" "$(mean_of $metric)" 1e-6
 done
 works one_of_three_classes_can_be_chosen ", recall and auc of class 'low'" train --data csv:c $small --devices cpu:1 --metrics recall,auc --positive low
-fails numbers_have_no_classes 1 "^error: --positive 1: is for classes, and with --loss mean_squared_error there are none: leave --positive out" train --data csv:n --loss mse $small --devices cpu:1 --positive 1
+fails numbers_have_no_classes 1 "^error: --positive 1: is for one class an example, which this model with --loss mean_squared_error does not give: leave --positive out" train --data csv:n --loss mse $small --devices cpu:1 --positive 1
 
 # ---- numbers ------------------------------------------------------------------------------------------
 

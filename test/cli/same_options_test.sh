@@ -18,6 +18,7 @@ run convert idx:data images:pictures
 awk 'BEGIN { print "n,m,code,class"; for (i = 0; i < 80; i++)
     printf "%.2f,%.2f,%d,%s\n", i / 60, (i * 7) % 11, i % 5, i % 3 ? "yes" : "no" }' > table.csv
 sed 's/^0.10,/,/' table.csv > gaps.csv
+awk 'BEGIN { for (i = 0; i < 100; i++) print "the cat sees the dog" }' > book.txt
 sed '1s/.*/n,m,k,value/; s/yes$/1.5/; s/no$/2.5/' table.csv > numbers.csv
 awk 'BEGIN { print "text,class"; for (i = 0; i < 60; i++)
     printf "the %s of word%d and word%d,%s\n", i % 2 ? "atom" : "ball", i % 7, i % 9, i % 2 ? "science" : "sport" }' > texts.csv
@@ -44,6 +45,7 @@ common="--shards 4 --seed 3 --json --devices cpu:1/1"
 idx="--data idx:data --hidden-units 8"
 csv="--data csv:table.csv --hidden-units 8"
 text="--data csv:texts.csv --text text"
+gpt="--data lines:book.txt --model gpt:1x16 --sequence-length 8"
 
 # ---- the lists ----------------------------------------------------------------------------------------
 
@@ -51,6 +53,8 @@ text="--data csv:texts.csv --text text"
 decides="
 model|--data idx:data|--model net.json
 hidden-units|--data idx:data|--hidden-units 9
+heads|$gpt|--heads 2
+key-value-heads|$gpt --heads 4|--key-value-heads 2
 activation|$idx|--activation tanh
 classes|$idx|--classes 9
 loss|--data csv:numbers.csv --hidden-units 8 --loss mse|--loss huber

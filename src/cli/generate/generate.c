@@ -163,6 +163,7 @@ static mst_status write_on(const generate_options *o, language_model *m, const c
                                           .top_k = o->top_k,
                                           .top_p = o->top_p,
                                           .seed = o->seed,
+                                          .vocabulary = m->tokenizer ? mst_tokenizer_num_ids(m->tokenizer) : 0,
                                           .end = &end,
                                           .num_ends = end >= 0,
                                           .devices = devices,

@@ -31,8 +31,8 @@ static mst_status open_file(const char *path, model_note *note, mst_model **out)
     bool has_weights = false;
     if (!network_file_is(path))
         return MST_FAIL(MST_INVALID,
-                        "'%s': is no file of a whole model: save it as FILE.keras, or give its folder of "
-                        "checkpoints by --checkpoint-dir",
+                        "'%s': is no file of a whole model: save it as FILE.keras, give a folder of Hugging "
+                        "Face, which has a config.json, or one of checkpoints by --checkpoint-dir",
                         path);
     MST_TRY(mst_model_load(path, out, NULL));
     MST_TRY(network_has_weights(*out, &has_weights));

@@ -31,8 +31,9 @@ static mst_status find_class(const objective *o, const char *word, int64_t *out)
     }
     if (!count)
         return MST_FAIL(MST_INVALID,
-                        "--positive %s: is for classes, and with --loss %s there are none: leave --positive out", word,
-                        mst_loss_name(o->loss));
+                        "--positive %s: is for one class an example, which this model with --loss %s does not give: "
+                        "leave --positive out",
+                        word, mst_loss_name(o->loss));
     const char *last = class_names_at(o->names, count - 1);
     return MST_FAIL(MST_INVALID,
                     "--positive: there is no class '%.64s': classes are numbered from 0 to %" PRId64 "%s%s%s", word,

@@ -7,7 +7,7 @@
  *
  *  - FILE.u16, FILE.u32: as unsigned integers, little-endian, without a header, as numpy's tofile writes them;
  *  - FILE.npy: a NumPy array of one dimension, of u1, u2, u4, i4 or i8, little-endian;
- *  - any other file: each byte is a token, so that the text itself is a text of tokens below 256.
+ *  - any other file: each byte is a token, and the vocabulary is 256.
  *
  *  With a tokenizer, the text of any other file becomes ids instead, as one text with its line ends; and the vocabulary
  *  has all ids. mst_dataset_schema then has the whole tokenizer, so that other data, with it as .schema, and generated
@@ -22,8 +22,10 @@
 #ifdef MST_DATASET_HEADER
 typedef struct mst_tokens_options {
     int zero_;
-    int64_t positions;  /**< tokens of an example; default 128 */
-    int64_t vocabulary; /**< tokens are less than this; 0: one more than the largest, for which the file is read once */
+    int64_t positions; /**< tokens of an example; default 128 */
+    /** tokens are less than this; 0: 256 for bytes, all ids of a tokenizer; else one more than the largest token, for
+     *  which the file is read once */
+    int64_t vocabulary;
     const char *tokenizer; /**< as of mst_tokenizer_open; NULL: none */
     const char *schema;    /**< mst_dataset_schema of other tokens: its tokenizer and number of positions; NULL: none */
     bool is_text;          /**< the file is text whatever its name is */
@@ -53,7 +55,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_tokens(const char *path, const m
 #include "data/text/text_schema.h"
 #include "format/npy.h"
 
-enum { DEFAULT_POSITIONS = 128, DIGITS = 12 };
+enum { DEFAULT_POSITIONS = 128, DIGITS = 12, MOST_FOUND = 1 << 24 };
 
 typedef struct tokens {
     mst_dataset base;
@@ -258,13 +260,28 @@ static mst_status find_tokens(tokens *d, const mst_tokens_options *o, const mst_
     return MST_OK;
 }
 
+/* The vocabulary of a file that does not tell it: one more than the largest token. Larger ones than MOST_FOUND are
+ * hardly meant: a file of 16 bits that is read as one of 32 has such. */
+static mst_status count_tokens(tokens *d) {
+    int64_t largest = 0;
+    for (int64_t i = 0; i < d->count; i++) {
+        const int32_t token = token_at(d, i);
+        if (token < 0 || token == INT32_MAX) return fail_of_token(d, i);
+        if (token >= MOST_FOUND)
+            return MST_FAIL(MST_INVALID,
+                            "'%s': token %lld is %d: if there is so large a vocabulary, give it by --max-tokens or "
+                            ".vocabulary; else the tokens are of another number of bytes than the name says",
+                            d->path, (long long)i, (int)token);
+        if (token > largest) largest = token;
+    }
+    d->vocabulary = largest + 1;
+    return MST_OK;
+}
+
 static mst_status find_vocabulary(tokens *d) {
-    for (int64_t i = 0; !d->vocabulary && i < d->count; i++)
-        if (token_at(d, i) < 0 || token_at(d, i) == INT32_MAX) return fail_of_token(d, i);
-    int32_t largest = 0;
-    for (int64_t i = 0; !d->vocabulary && i < d->count; i++)
-        largest = token_at(d, i) > largest ? token_at(d, i) : largest;
-    if (!d->vocabulary) d->vocabulary = (int64_t)largest + 1;
+    enum { BYTES = 256 };
+    if (!d->vocabulary && d->size == 1 && !mst_ends_in(d->path, ".npy")) d->vocabulary = BYTES;
+    if (!d->vocabulary) MST_TRY(count_tokens(d));
     d->digits = malloc(((size_t)d->vocabulary + 1) * sizeof *d->digits);
     d->name = malloc(((size_t)d->vocabulary + 1) * sizeof *d->name);
     if (!d->digits || !d->name) return MST_NO_MEMORY("for the names of tokens");

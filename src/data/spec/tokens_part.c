@@ -26,8 +26,8 @@ static mst_status find_part(const char *argument, bool is_text, bool test, bool 
     const bool is_folder = snprintf(inside, sizeof inside, "%s/.", argument) < PATH_SIZE && access(inside, F_OK) == 0;
     if (!is_folder && test && !whole)
         return MST_FAIL(MST_NOT_FOUND,
-                        "'%s:%s': a file is the train part, and there is no test part: name it with --test-data, or "
-                        "take a folder with train%s and test%s",
+                        "'%s:%s': a file is the train part, and there is no test part: name it (--test-data of muster "
+                        "train, --data of evaluate), or take a folder with train%s and test%s",
                         kind, argument, ending, ending);
     if (!is_folder)
         return snprintf(path, PATH_SIZE, "%s", argument) < PATH_SIZE
@@ -53,6 +53,9 @@ mst_status mst_tokens_part_open(const char *argument, bool is_text, bool test, c
     static const mst_data_options none = {.image_size = 0};
     const mst_data_options *o = options ? options : &none;
     char path[PATH_SIZE];
+    if (o->pad_front)
+        return MST_FAIL(MST_INVALID, "'%s:%s': is one long text, of which nothing is padded: leave pad out",
+                        is_text ? "lines" : "tokens", argument);
     MST_TRY(find_part(argument, is_text, test, o->whole_file, path));
     return mst_dataset_from_tokens(path,
                                    &(mst_tokens_options){.positions = o->sequence_length,

@@ -75,7 +75,7 @@ static mst_status read_tensor(weight_reader *r, const mst_huggingface_tensor *t)
     mst_tensor_release(r->tensor);
     r->tensor = NULL;
     MST_TRY(mst_huggingface_find(r->files, name, &file, &i));
-    if (file < 0) return MST_FAIL(MST_CORRUPT, "there is no tensor '%s', which its config.json needs", name);
+    if (file < 0) return MST_FAIL(MST_CORRUPT, "its files have no tensor '%s', which config.json needs", name);
     const char *file_name = r->files->file_name[file];
     const mst_shape shape = mst_safetensors_shape(r->files->file[file], i), due = mst_huggingface_tensor_shape(t);
     if (!mst_shape_equal(shape, due))
@@ -155,7 +155,7 @@ static mst_status read_list(weight_reader *r, const mst_huggingface_tensor *list
         int64_t file, k;
         num_listed += list[i].part == 0;
         MST_TRY(mst_huggingface_find(r->files, full_name(r->config, &list[i], r->has_prefix, name), &file, &k));
-        if (file < 0) return MST_FAIL(MST_CORRUPT, "there is no tensor '%s', which config.json needs", name);
+        if (file < 0) return MST_FAIL(MST_CORRUPT, "its files have no tensor '%s', which config.json needs", name);
     }
     MST_TRY(check_others(r, list, count, num_listed));
     MST_TRY(check_memory(list, count));

@@ -300,9 +300,9 @@ static void tensors_that_do_not_fit_are_an_error_that_names_them(void **state) {
     changed[6].name = "transformer.h.0.attn.\033";
     write_tensors("model.safetensors", changed, 0, count, MST_F32);
     EXPECT_ERROR(mst_model_load(path, &model, NULL), MST_CORRUPT,
-                 "there is no tensor 'transformer.h.0.attn.c_proj.weight'");
+                 "its files have no tensor 'transformer.h.0.attn.c_proj.weight'");
     write_tensors("model.safetensors", gpt2, 0, count - 1, MST_F32);
-    EXPECT_ERROR(mst_model_load(path, &model, NULL), MST_CORRUPT, "there is no tensor 'transformer.ln_f.bias'");
+    EXPECT_ERROR(mst_model_load(path, &model, NULL), MST_CORRUPT, "its files have no tensor 'transformer.ln_f.bias'");
     changed[6] = gpt2[6];
     changed[count] = (tensor){"score.\033weight", MST_SHAPE(2, 4)};
     write_tensors("model.safetensors", changed, 0, count + 1, MST_F32);
