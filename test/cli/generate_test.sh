@@ -147,6 +147,9 @@ fails temperature_is_a_number 2 'temperature' generate --load g.keras --text a -
 fails probability_is_below_1 2 'top-p' generate --load g.keras --text a --top-p 2
 printf '{"class_name": "Sequential", "config": {"name": "s", "layers": [{"class_name": "InputLayer", "config": {"name": "in",
     "batch_shape": [null, 8, 8]}}, {"class_name": "Dense", "config": {"name": "d", "units": 3}}]}}' > net.json
+printf 'x,y\n1,2\n2,4\n3,6\n' > table.csv
+run train --data csv:table.csv --steps 1 --batch-size 2 --validation-split 0 --hidden-units 3 --save table.keras
+fails model_of_a_table_writes_no_text 1 'table.keras.: begins with no embedding' generate --load table.keras --text a
 fails network_without_weights 1 'has a network without weights' generate --load net.json --text a
 
 end_of_checks

@@ -47,6 +47,11 @@ static mst_status take_tokenizer(const language_model_options *o, const model_no
     out->is_foreign = path || !note->schema;
     MST_TRY(path ? mst_tokenizer_open(path, &out->tokenizer) : mst_schema_tokenizer(note->schema, &out->tokenizer));
     MST_TRY(network_tokens(out->model, &out->vocabulary));
+    if (!out->vocabulary)
+        return MST_FAIL(MST_INVALID,
+                        "'%s': begins with no embedding of tokens: it is no language model, as muster train --model "
+                        "gpt:6x384 makes one",
+                        o->load ? o->load : o->checkpoint_dir);
     if (out->tokenizer || out->vocabulary <= BYTES) return MST_OK;
     return MST_FAIL(MST_INVALID,
                     "the model has %lld tokens, which are no bytes, and no tokenizer is noted with it: say which with "
