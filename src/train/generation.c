@@ -154,7 +154,8 @@ static mst_status catch_up(generator *g, const mst_token_ids *text, const float 
 }
 
 static mst_status append_ids(mst_token_ids *ids, const int32_t *token, int64_t count) {
-    if (ids->count + count > ids->capacity) {
+    if (count < 1) return MST_OK;
+    if (!ids->id || ids->count + count > ids->capacity) {
         const int64_t capacity = 2 * ids->capacity > ids->count + count ? 2 * ids->capacity : ids->count + count;
         int32_t *grown = realloc(ids->id, (size_t)capacity * sizeof *grown);
         if (!grown) return MST_NO_MEMORY("for %lld tokens", (long long)capacity);

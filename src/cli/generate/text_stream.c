@@ -68,8 +68,8 @@ static mst_status keep_ids(text_stream *s, int64_t first) {
 }
 
 static mst_status add_ids(text_stream *s, const int32_t *id, int64_t n) {
-    if (s->ids.count + n > s->ids.capacity) {
-        const int64_t capacity = 2 * (s->ids.count + n);
+    if (!s->ids.id || s->ids.count + n > s->ids.capacity) {
+        const int64_t capacity = 2 * (s->ids.count + n) + 1;
         int32_t *grown = realloc(s->ids.id, (size_t)capacity * sizeof *grown);
         if (!grown) return MST_NO_MEMORY("for a text");
         s->ids.id = grown;

@@ -217,7 +217,7 @@ static bool are_classes(const texts *t, const char *const *files, int64_t n) {
 /* Reads a folder of folders, or of files. A single folder beside files, such as `off` of fortune, is not a class. */
 static mst_status read_folder(texts *t, const char *path) {
     const char **folders, **files;
-    int64_t num_folders, num_files;
+    int64_t num_folders = 0, num_files = 0;
     t->has_labels = true;
     MST_TRY(list(t, path, true, &folders, &num_folders));
     MST_TRY(list(t, path, false, &files, &num_files));

@@ -137,14 +137,14 @@ const Muster__OnnxNode *mst_onnx_layer_only_user(const mst_onnx_layer_call *c) {
 
 static mst_status count_use(mst_onnx_layers *l, const char *name, const Muster__OnnxNode *user) {
     int64_t at = mst_names_get(&l->uses, name);
-    if (at < 0) {
-        MST_TRY(mst_grow(&l->use, sizeof *l->use, l->num_uses + 1, &l->use_capacity));
-        l->use[at = l->num_uses++] = (mst_onnx_layer_use){.count = 0};
-        MST_TRY(mst_names_set(&l->uses, name, at));
+    if (at >= 0 && l->use) {
+        l->use[at].user = user;
+        l->use[at].count++;
+        return MST_OK;
     }
-    l->use[at].user = user;
-    l->use[at].count++;
-    return MST_OK;
+    MST_TRY(mst_grow(&l->use, sizeof *l->use, l->num_uses + 1, &l->use_capacity));
+    l->use[l->num_uses] = (mst_onnx_layer_use){.user = user, .count = 1};
+    return mst_names_set(&l->uses, name, l->num_uses++);
 }
 
 static mst_status count_uses(mst_onnx_layers *l) {
@@ -161,8 +161,9 @@ static mst_status count_uses(mst_onnx_layers *l) {
 /* The part of NAME that is like the name of a layer. PyTorch: "layers.0.weight" is of layers.0. TensorFlow:
  * "model/dense_1/MatMul/ReadVariableOp:0" is of dense_1; Muster: "dense_1/kernel". */
 static bool name_of_layer(const char *name, char out[MST_ONNX_LAYER_NAME]) {
-    if (strlen(name) >= MST_ONNX_LAYER_NAME / 2) return false;
-    strcpy(out, name);
+    const size_t length = strlen(name);
+    if (length >= MST_ONNX_LAYER_NAME / 2) return false;
+    memcpy(out, name, length + 1);
     char *end = strstr(out, "/ReadVariableOp"), *cut;
     if (end) *end = '\0';
     cut = strrchr(out, end || strchr(out, '/') ? '/' : '.');
