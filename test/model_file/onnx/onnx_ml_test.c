@@ -273,18 +273,20 @@ static void opsets_of_other_domains(void **state) {
     onnx_expect_refused(&m, MST_UNIMPLEMENTED, "has the opset 9");
 }
 
+/* Its numbers are there as long as a message that has them. */
+static const ml_node linear_node = {"", LINEAR};
+
 /* As scikit-learn's converter writes a classifier of texts. */
 static void begin_classifier(onnx_message *m) {
     static uint8_t names[3][8] = {"setosa", "versi", "virgi"}, softmax[] = "SOFTMAX";
     static ProtobufCBinaryData texts[3];
     static char *outputs[2];
-    const ml_node node = {"", LINEAR};
     outputs[0] = onnx_text("label");
     outputs[1] = onnx_text("scores");
     onnx_begin(m, 17);
     onnx_add_input(m, "x", MST_SHAPE(-1, 4));
     onnx_add_node(m, "LinearClassifier label x");
-    add_floats(m, &node);
+    add_floats(m, &linear_node);
     for (int i = 0; i < 3; i++) texts[i] = (ProtobufCBinaryData){strlen((char *)names[i]), names[i]};
     Muster__OnnxAttribute *a = onnx_add_attribute(m, "classlabels_strings", MST_ONNX_STRINGS);
     a->strings = texts;
