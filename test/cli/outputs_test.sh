@@ -513,7 +513,7 @@ fails weights_of_classes_name_their_class 1 "--class-weight kind=5: write OUTPUT
     --data npz:whole.npz --class-weight kind=5
 fails weights_are_of_an_output_that_is_there 1 "--class-weight: the model has no output 'cost': it has 'kind', 'price'" train \
     $train --data npz:whole.npz --class-weight cost=balanced
-fails weights_are_of_an_output_with_classes 1 "classes, which --loss price=mean_squared_error does not have" train $train \
+fails weights_are_of_an_output_with_classes 1 "one class each, which --loss price=mean_squared_error does not have here" train $train \
     --data npz:whole.npz --loss price=mse --class-weight price=balanced
 fails weights_are_of_a_class_that_is_there 1 "--class-weight: there is no class '3': numbers are from 0 to 2" train $train \
     --data npz:whole.npz --class-weight kind=3=2
