@@ -140,6 +140,8 @@ static void windows(mst_graph *graph) {
     mst_batch_norm(pictures, channels, channels, .epsilon = 0.1);
     mst_layer_norm(pictures, channels, channels, .epsilon = 0.1);
     mst_scaled_dot_product_attention(pictures, pictures, pictures, .causal = true, .scale = 0.5);
+    mst_cached_attention(pictures, pictures, pictures, .past_key = pictures, .past_value = pictures,
+                         .past = mst_scalar(graph, MST_I32, 1), .scale = 0.5);
     mst_rotary_embedding(mst_fill(graph, MST_F32, MST_SHAPE(2, 4), 1), .base = 100);
     mst_group_norm(pictures, channels, channels, .groups = 2);
     mst_convolve2d_transpose(pictures, mst_reshape(weights, MST_SHAPE(1, 2, 3, 2)), .strides = MST_AXES(2));
