@@ -59,7 +59,7 @@ def parse(path):
 
 # Ops that TensorFlow cannot say: it refuses their graphs.
 REFUSED = {"avg_pool2d", "avg_pool2d_grad", "avg_pool3d", "batch_norm", "batch_norm_add", "batch_norm_grad", "batch_norm_grad_sums",
-           "batch_norm_statistics", "class_number", "concat_grad", "confusion_matrix", "conv2d", "conv2d_grads", "conv2d_statistics",
+           "batch_norm_statistics", "cached_attention", "class_number", "concat_grad", "confusion_matrix", "conv2d", "conv2d_grads", "conv2d_statistics",
            "conv2d_src_grad", "conv2d_transpose", "conv2d_weights_grad", "conv3d", "conv3d_transpose",
            "fused_batch_norm", "fused_batch_norm_grad", "fused_conv2d", "gather_grad", "global_norm", "group_norm",
            "group_norm_grad", "group_view", "gru", "gru_grad", "heads_like", "layer_norm", "layer_norm_grad", "lookup", "lstm",
