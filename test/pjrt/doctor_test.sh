@@ -52,7 +52,7 @@ found "a folder that others can read is a finding" programs ".*executables' can 
     --compile-cache
 chmod 700 "$folder/cache/muster/executables"
 examine 1 --devices xla:1 --compile-cache "$folder/log/programs"
-found "so is one that cannot be made" programs ".*/log.*[nN]ot a" --compile-cache
+found "so is one that cannot be made" programs ".*/log. is a file, where a folder is needed" --compile-cache
 examine 0 --devices xla:1 --compile-cache off
 has "none need be kept" '^note  *programs .*none are kept: each process compiles anew$'
 
