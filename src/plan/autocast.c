@@ -38,29 +38,6 @@ typedef struct autocast {
     int32_t num_castings;
 } autocast;
 
-static mst_status add_cast(autocast *c, const mst_plan_node *user, int32_t value, int32_t *out) {
-    static const mst_cast_options to_bf16 = {.dtype = MST_BF16};
-    mst_plan *plan = c->plan;
-    const char *name = mst_arena_print(&plan->memory, "%s/bf16", plan->node[plan->value[value].node].name);
-    const mst_plan_node cast = {.op = &mst_op_cast,
-                                .options = &to_bf16,
-                                .name = name,
-                                .asked = "",
-                                .num_src = 1,
-                                .num_dst = 1,
-                                .device = user->device,
-                                .group = -1,
-                                .part = user->part,
-                                .phase = user->phase,
-                                .earliest = user->phase};
-    const mst_spec spec = {.dtype = MST_BF16, .shape = plan->value[value].spec.shape};
-    int32_t node;
-    if (!name) return MST_NO_MEMORY("for a plan");
-    MST_TRY(mst_plan_add(plan, &cast, &value, &spec, &node));
-    *out = plan->node[node].dst;
-    return MST_OK;
-}
-
 /* Replaces source I of NODE by its casting to bf16, which is added if there is none yet. */
 static mst_status cast_source(autocast *c, int32_t node, int i) {
     const mst_plan_node *user = &c->plan->node[node];
@@ -72,7 +49,7 @@ static mst_status cast_source(autocast *c, int32_t node, int i) {
         at = c->castings[at].next;
     if (at < 0) {
         int32_t cast;
-        MST_TRY(add_cast(c, user, value, &cast));
+        MST_TRY(mst_plan_add_cast(c->plan, user, value, MST_BF16, "bf16", &cast));
         at = c->num_castings++;
         c->castings[at] =
             (casting){.device = device, .part = part, .phase = phase, .cast = cast, .next = c->first[value]};

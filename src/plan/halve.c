@@ -45,17 +45,6 @@ static bool is_cast_to(const mst_plan_node *node, mst_dtype dtype) {
     return node->op == &mst_op_cast && ((const mst_cast_options *)node->options)->dtype == dtype;
 }
 
-static void find_backward(halve *h) {
-    const mst_plan *plan = h->plan;
-    for (int64_t k = 0; k < plan->num_order; k++) {
-        const mst_plan_node *node = &plan->node[plan->order[k]];
-        bool *backward = &h->backward[plan->order[k]];
-        *backward = node->origin && node->origin->of_gradient;
-        for (int i = 0; i < node->num_src; i++)
-            *backward |= !mst_plan_shape_only(node, i) && h->backward[plan->value[node->src[i]].node];
-    }
-}
-
 /* Whether VALUE, which is made by NODE, can be kept in bf16. */
 static bool can_halve(const halve *h, int32_t value, const mst_plan_node *node) {
     const mst_plan_value *v = &h->plan->value[value];
@@ -88,27 +77,6 @@ static void find_values(halve *h) {
             if (h->backward[n] && h->first[value] < 0) h->first[value] = n;
         }
     }
-}
-
-static mst_status add_cast(halve *h, int32_t value, mst_dtype dtype, const mst_plan_node *user, int32_t *node) {
-    static const mst_cast_options to[] = {{.dtype = MST_BF16}, {.dtype = MST_F32}};
-    mst_plan *plan = h->plan;
-    const char *name = mst_arena_print(&plan->memory, "%s/%s", plan->node[plan->value[value].node].name,
-                                       dtype == MST_BF16 ? "kept" : "again");
-    const mst_plan_node cast = {.op = &mst_op_cast,
-                                .options = &to[dtype != MST_BF16],
-                                .name = name,
-                                .asked = "",
-                                .num_src = 1,
-                                .num_dst = 1,
-                                .device = user->device,
-                                .group = -1,
-                                .part = user->part,
-                                .phase = user->phase,
-                                .earliest = user->phase};
-    const mst_spec spec = {.dtype = dtype, .shape = plan->value[value].spec.shape};
-    if (!name) return MST_NO_MEMORY("for a plan");
-    return mst_plan_add(plan, &cast, &value, &spec, node);
 }
 
 /* Makes CAST wait for the sources of node N that backward nodes make, but for those that follow from the reader. *WAITS
@@ -162,17 +130,11 @@ static void find_casts(halve *h) {
 /* Keeps VALUE in bf16 for the backward nodes that read it. */
 static mst_status keep_value(halve *h, int32_t value) {
     mst_plan *plan = h->plan;
-    const int32_t reader = h->first[value];
-    int32_t node;
-    if (h->kept[value] < 0) {
-        const mst_plan_node maker = plan->node[plan->value[value].node];
-        MST_TRY(add_cast(h, value, MST_BF16, &maker, &node));
-        h->kept[value] = plan->node[node].dst;
-    }
-    const mst_plan_node user = plan->node[reader];
-    MST_TRY(add_cast(h, h->kept[value], MST_F32, &user, &node));
-    h->again[value] = plan->node[node].dst;
-    return wait_for_gradients(h, node, reader);
+    const int32_t maker = plan->value[value].node, reader = h->first[value];
+    if (h->kept[value] < 0)
+        MST_TRY(mst_plan_add_cast(plan, &plan->node[maker], value, MST_BF16, "kept", &h->kept[value]));
+    MST_TRY(mst_plan_add_cast(plan, &plan->node[reader], h->kept[value], MST_F32, "again", &h->again[value]));
+    return wait_for_gradients(h, plan->value[h->again[value]].node, reader);
 }
 
 static void read_again(halve *h) {
@@ -184,7 +146,7 @@ static void read_again(halve *h) {
 }
 
 static mst_status halve_all(halve *h) {
-    find_backward(h);
+    mst_plan_find_backward(h->plan, h->backward);
     find_values(h);
     find_casts(h);
     for (int64_t v = 0; v < h->num_values; v++)

@@ -15,6 +15,7 @@
 #include "base/no_memory.h"
 #include "graph/graph.h"
 #include "muster/ops.h"
+#include "op/list.h"
 #include "plan/bodies.h"
 #include "tensor/buffer.h"
 
@@ -50,6 +51,29 @@ mst_status mst_plan_become(mst_plan *plan, mst_plan_node *node, const mst_op *op
     if (!node->options || !node->src) return MST_NO_MEMORY("for a plan");
     node->op = op;
     node->num_src = num_src;
+    return MST_OK;
+}
+
+mst_status mst_plan_add_cast(mst_plan *plan, const mst_plan_node *user, int32_t value, mst_dtype dtype,
+                             const char *suffix, int32_t *out) {
+    const mst_cast_options to = {.dtype = dtype};
+    const mst_spec spec = {.dtype = dtype, .shape = plan->value[value].spec.shape};
+    const mst_plan_node cast = {
+        .op = &mst_op_cast,
+        .options = mst_arena_copy(&plan->memory, &to, sizeof to),
+        .name = mst_arena_print(&plan->memory, "%s/%s", plan->node[plan->value[value].node].name, suffix),
+        .asked = "",
+        .num_src = 1,
+        .num_dst = 1,
+        .device = user->device,
+        .group = -1,
+        .part = user->part,
+        .phase = user->phase,
+        .earliest = user->phase};
+    int32_t added;
+    if (!cast.options || !cast.name) return MST_NO_MEMORY("for a plan");
+    MST_TRY(mst_plan_add(plan, &cast, &value, &spec, &added));
+    *out = plan->node[added].dst;
     return MST_OK;
 }
 
@@ -274,6 +298,16 @@ mst_status mst_plan_sort(mst_plan *plan) {
     free(stack);
     free(seen);
     return status;
+}
+
+void mst_plan_find_backward(const mst_plan *plan, bool *backward) {
+    for (int64_t k = 0; k < plan->num_order; k++) {
+        const int32_t n = plan->order[k];
+        const mst_plan_node *node = &plan->node[n];
+        backward[n] = node->origin && node->origin->of_gradient;
+        for (int i = 0; i < node->num_src; i++)
+            backward[n] |= !mst_plan_shape_only(node, i) && backward[plan->value[node->src[i]].node];
+    }
 }
 
 void mst_plan_phases(mst_plan *plan) {

@@ -225,6 +225,10 @@ MST_CHECKED mst_status mst_plan_add(mst_plan *plan, const mst_plan_node *node, c
 /** Turns NODE into another op. OPTIONS and SRC are copied; its outputs stay. */
 MST_CHECKED mst_status mst_plan_become(mst_plan *plan, mst_plan_node *node, const mst_op *op, const void *options,
                                        int num_src, const int32_t *src);
+/** Appends a cast of VALUE to DTYPE, on the device and in the phase of its reader USER, which may be in the plan. Its
+ *  name is that of VALUE's node, '/' and SUFFIX. *OUT is its value. */
+MST_CHECKED mst_status mst_plan_add_cast(mst_plan *plan, const mst_plan_node *user, int32_t value, mst_dtype dtype,
+                                         const char *suffix, int32_t *out);
 /** Appends a variable node for a copy of VARIABLE on DEVICE (OF_DOMAIN: in its domain); *OUT is its value. */
 MST_CHECKED mst_status mst_plan_add_state(mst_plan *plan, const mst_node *variable, int32_t device, bool of_domain,
                                           int32_t group, int32_t *out);
@@ -235,6 +239,9 @@ MST_CHECKED mst_status mst_plan_add_effect(mst_plan *plan, int32_t node);
 /** Sets `phase` of all live nodes. It is the largest number of writers on any path of sources and control sources to
  *  the node, and at least `earliest`. The nodes must have been sorted. */
 void mst_plan_phases(mst_plan *plan);
+/** Sets BACKWARD of all live nodes: whether the node belongs to a gradient, or reads values of such nodes. The nodes
+ *  must have been sorted. */
+void mst_plan_find_backward(const mst_plan *plan, bool *backward);
 /** Makes NODE come after AFTER: appends a control source, unless it has this one already. */
 MST_CHECKED mst_status mst_plan_add_control(mst_plan *plan, int32_t node, int32_t after);
 /** Marks nodes as dead if neither a fetch nor an effect needs them, and counts the uses of values. */

@@ -70,17 +70,6 @@ static bool is_large(const mst_plan *plan, int32_t value) {
            mst_plan_bytes(v) >= LEAST_BYTES;
 }
 
-static void find_backward(recompute *r) {
-    const mst_plan *plan = r->plan;
-    for (int64_t k = 0; k < plan->num_order; k++) {
-        const mst_plan_node *node = &plan->node[plan->order[k]];
-        bool *backward = &r->backward[plan->order[k]];
-        *backward = node->origin && node->origin->of_gradient;
-        for (int i = 0; i < node->num_src; i++)
-            *backward |= !mst_plan_shape_only(node, i) && r->backward[plan->value[node->src[i]].node];
-    }
-}
-
 /* Finds the root of each value, and which values are kept. Kept are small values, values that cannot be computed again,
  * and values that another device, a fetch or a node behind the gate reads. */
 static void find_values(recompute *r) {
@@ -427,7 +416,7 @@ mst_status mst_plan_recompute(mst_plan *plan) {
     mst_status status = mst_plan_sort(plan);
     if (!status) status = recompute_allocate(&r);
     if (!status) {
-        find_backward(&r);
+        mst_plan_find_backward(plan, r.backward);
         find_values(&r);
         list_forward(&r);
         cut_components(&r);
