@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <string.h>
+
 size_t mst_utf8_size(const char *data, size_t length) {
     const unsigned char *c = (const unsigned char *)data;
     const size_t size = c[0] < 0x80                   ? 1
@@ -14,4 +16,10 @@ size_t mst_utf8_size(const char *data, size_t length) {
     if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] >= 0xa0)) return 0;
     if ((c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] >= 0x90)) return 0;
     return size;
+}
+
+size_t mst_utf8_mark_size(const char *data, size_t length) {
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t size = sizeof mark - 1;
+    return length >= size && memcmp(data, mark, size) == 0 ? size : 0;
 }

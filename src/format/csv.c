@@ -14,6 +14,7 @@
 #include "base/no_memory.h"
 #include "base/path_list.h"
 #include "base/standard_input.h"
+#include "base/utf8.h"
 #include "format/encoding.h"
 #include "format/stream.h"
 
@@ -228,14 +229,12 @@ static mst_status scan_rows(scan *s) {
 }
 
 static mst_status scan_all(mst_csv *csv, const mst_csv_format *format) {
-    static const char byte_order_mark[] = "\xef\xbb\xbf";
     scan s = {.csv = csv,
-              .at = csv->text,
+              .at = csv->text + mst_utf8_mark_size(csv->text, csv->size),
               .end = csv->text + csv->size,
               .delimiter = format->delimiter ? format->delimiter : MST_CSV_DELIMITER,
               .comment = format->comment,
               .line = 1};
-    if (csv->size >= 3 && memcmp(csv->text, byte_order_mark, 3) == 0) s.at += 3;
     MST_TRY(scan_rows(&s));
     if (!csv->num_columns)
         return MST_FAIL(MST_CORRUPT, "'%s': is empty: %s", csv->name,

@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/no_memory.h"
+#include "base/utf8.h"
 #include "data/text/tokens.h"
 
 enum { MOST_BYTES = 1 << 24 };
@@ -68,7 +69,7 @@ mst_status class_names_read(const char *path, class_names *out) {
     size_t size;
     *out = NULL;
     MST_TRY(mst_file_read(path, MOST_BYTES, &data, &size));
-    const size_t mark = size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order mark */
+    const size_t mark = mst_utf8_mark_size(data, size);
     char *text = strndup((const char *)data + mark, size - mark);
     const char **line = malloc((size + 1) * sizeof *line);
     mst_status status = text && line ? MST_OK : MST_NO_MEMORY("for the names of '%s'", path);

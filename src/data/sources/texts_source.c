@@ -38,6 +38,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_texts(const char *path, const ms
 #include "base/no_memory.h"
 #include "base/path_list.h"
 #include "base/standard_input.h"
+#include "base/utf8.h"
 #include "data/dataset.h"
 #include "data/nested.h"
 #include "data/schema.h"
@@ -176,7 +177,7 @@ static mst_status read_file(texts *t, const char *path, bool is_one_text, int64_
     if (mst_text_check((mst_string){data, size}))
         return MST_FAIL(mst_error()->code, "'%s': %s, or say its --encoding (in C: .encoding)", path,
                         mst_error()->message);
-    const size_t mark = size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order mark */
+    const size_t mark = mst_utf8_mark_size(data, size);
     const char *first = data + mark;
     if (is_one_text) {
         MST_TRY(mst_grow(&t->path, sizeof *t->path, t->num_paths + 1, &t->path_capacity));
