@@ -8,14 +8,13 @@
 
 #include "base/ending.h"
 #include "base/file.h"
-#include "base/no_memory.h"
 #include "cli/command.h"
 #include "cli/number_text.h"
 #include "muster/data.h"
 #include "muster/tokenizer.h"
+#include "tokenizer/token_ids.h"
 
 static const char lines_kind[] = "lines:", texts_kind[] = "texts:", tokens_kind[] = "tokens:";
-static const size_t MOST_BYTES = (size_t)1 << 30; /* as of a text of a tokenizer */
 enum { BATCH = 256, HEADER_SIZE = 128, U16_IDS = 1 << 16 };
 
 /* The ids, and the bytes of the texts that they are of. */
@@ -34,41 +33,14 @@ bool convert_tokens_is(const char *to) {
     return after(to, tokens_kind) != NULL;
 }
 
-static mst_status add_to_stream(stream *s, const char *text, size_t size) {
-    s->num_bytes += (int64_t)size;
-    return mst_tokenizer_encode(s->tokenizer, text, size, NULL, &s->ids);
-}
-
 /* ---- reading ---- */
-
-/* Adds the whole file, line ends included, as one text. */
-static mst_status read_lines(stream *s, const char *path) {
-    static const char mark[] = "\xef\xbb\xbf"; /* byte order mark */
-    void *data;
-    size_t size;
-    MST_TRY(mst_file_read(path, MOST_BYTES, &data, &size));
-    const size_t skipped = size >= strlen(mark) && memcmp(data, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
-    const mst_status status = add_to_stream(s, (const char *)data + skipped, size - skipped);
-    free(data);
-    return status ? mst_error_prefix("'%s'", path) : MST_OK;
-}
-
-static mst_status add_id(mst_token_ids *ids, int32_t id) {
-    if (ids->count == ids->capacity) {
-        const int64_t capacity = ids->capacity ? 2 * ids->capacity : BATCH;
-        int32_t *grown = realloc(ids->id, (size_t)capacity * sizeof *grown);
-        if (!grown) return MST_NO_MEMORY("for %" PRId64 " ids", capacity);
-        ids->id = grown;
-        ids->capacity = capacity;
-    }
-    ids->id[ids->count++] = id;
-    return MST_OK;
-}
 
 /* Adds a text of the dataset, and the token that ends a text. */
 static mst_status add_row(stream *s, mst_string text) {
-    MST_TRY(add_to_stream(s, text.data, text.length));
-    return add_id(&s->ids, (int32_t)mst_tokenizer_special(s->tokenizer, MST_SPECIAL_END));
+    const int32_t end = (int32_t)mst_tokenizer_special(s->tokenizer, MST_SPECIAL_END);
+    s->num_bytes += (int64_t)text.length;
+    MST_TRY(mst_tokenizer_encode(s->tokenizer, text.data, text.length, NULL, &s->ids));
+    return mst_token_ids_append(&s->ids, &end, 1);
 }
 
 static mst_status read_batches(stream *s, mst_iterator *iterator) {
@@ -163,7 +135,7 @@ static mst_status convert(stream *s, const char *from, const char *path, bool ov
     MST_TRY(check_target(path, num_ids, overwrite));
     if (!lines && !texts)
         return MST_FAIL(MST_INVALID, "'%s': tokens are made of lines:FILE, one text, or of texts:PATH", from);
-    MST_TRY(lines ? read_lines(s, lines) : read_texts(s, texts));
+    MST_TRY(lines ? mst_token_ids_of_file(s->tokenizer, lines, &s->ids, &s->num_bytes) : read_texts(s, texts));
     return write_stream(s, path, size_of_ids(path, num_ids));
 }
 

@@ -6,6 +6,7 @@
 #include "base/no_memory.h"
 #include "module/module.h"
 #include "tokenizer/byte_level.h"
+#include "tokenizer/token_ids.h"
 
 const char mst_bpe_gpt2_pattern[] =
     "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
@@ -19,12 +20,6 @@ typedef struct encoding {
     mst_pattern_search *search[MST_BPE_MOST_STEPS];
     mst_token_ids *ids;
 } encoding;
-
-static mst_status append_ids(mst_token_ids *ids, const int32_t *id, int64_t n) {
-    MST_TRY(mst_grow(&ids->id, sizeof *ids->id, ids->count + n, &ids->capacity));
-    for (int64_t i = 0; i < n; i++) ids->id[ids->count++] = id[i];
-    return MST_OK;
-}
 
 static mst_status encode_words(encoding *e, int step, const char *text, size_t size);
 
@@ -71,7 +66,7 @@ static mst_status encode_part(encoding *e, bool late, const char *text, size_t s
         const mst_added_match match = mst_added_tokens_next(&e->t->added, late, e->plain, text, size, at);
         const size_t before = match.first - at;
         MST_TRY(late ? encode_between(e, text + at, before) : encode_part(e, true, text + at, before));
-        if (match.token) MST_TRY(append_ids(e->ids, &match.token->id, 1));
+        if (match.token) MST_TRY(mst_token_ids_append(e->ids, &match.token->id, 1));
         at = match.end;
     }
     return MST_OK;
@@ -80,9 +75,9 @@ static mst_status encode_part(encoding *e, bool late, const char *text, size_t s
 static mst_status bpe_encode_text(encoding *e, const char *text, size_t size, bool add_special) {
     const mst_bpe_tokenizer *t = e->t;
     for (int i = 0; i < t->num_steps; i++) MST_TRY(t->patterns->begin(t->step[i].pattern, &e->search[i]));
-    if (add_special) MST_TRY(append_ids(e->ids, t->before, t->num_before));
+    if (add_special) MST_TRY(mst_token_ids_append(e->ids, t->before, t->num_before));
     MST_TRY(encode_part(e, false, text, size));
-    return add_special ? append_ids(e->ids, t->behind, t->num_behind) : MST_OK;
+    return add_special ? mst_token_ids_append(e->ids, t->behind, t->num_behind) : MST_OK;
 }
 
 static mst_status bpe_tokenizer_encode(const mst_tokenizer *base, const char *text, size_t size,

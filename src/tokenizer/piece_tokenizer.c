@@ -1,13 +1,12 @@
 #include "tokenizer/piece_tokenizer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/arena.h"
 #include "base/no_memory.h"
 #include "module/module.h"
 #include "tokenizer/piece_check.h"
 #include "tokenizer/sentencepiece.h"
+#include "tokenizer/token_ids.h"
 
 typedef struct piece_tokenizer {
     mst_tokenizer base;
@@ -19,13 +18,6 @@ static const piece_tokenizer *of(const mst_tokenizer *base) {
     return (const piece_tokenizer *)base;
 }
 
-static mst_status append_piece_ids(mst_token_ids *ids, const int32_t *id, int64_t n) {
-    MST_TRY(mst_grow(&ids->id, sizeof *ids->id, ids->count + n, &ids->capacity));
-    if (n) memcpy(ids->id + ids->count, id, (size_t)n * sizeof *id);
-    ids->count += n;
-    return MST_OK;
-}
-
 static mst_status piece_tokenizer_encode(const mst_tokenizer *base, const char *text, size_t size,
                                          const mst_encode_options *o, mst_token_ids *ids) {
     const piece_tokenizer *t = of(base);
@@ -34,9 +26,9 @@ static mst_status piece_tokenizer_encode(const mst_tokenizer *base, const char *
     int64_t n;
     MST_TRY(t->library->encode(t->model, text ? text : "", size, &found, &n));
     mst_status status = MST_OK;
-    if (o->add_special && base->adds_begin && begin >= 0) status = append_piece_ids(ids, &begin, 1);
-    if (!status) status = append_piece_ids(ids, found, n);
-    if (!status && o->add_special && base->adds_end && end >= 0) status = append_piece_ids(ids, &end, 1);
+    if (o->add_special && base->adds_begin && begin >= 0) status = mst_token_ids_append(ids, &begin, 1);
+    if (!status) status = mst_token_ids_append(ids, found, n);
+    if (!status && o->add_special && base->adds_end && end >= 0) status = mst_token_ids_append(ids, &end, 1);
     free(found);
     return status;
 }

@@ -21,6 +21,7 @@
 #include "model/model.h"
 #include "muster/ops.h"
 #include "store/store.h"
+#include "tokenizer/token_ids.h"
 #include "train/next_token.h"
 #include "train/trainer.h"
 
@@ -153,20 +154,6 @@ static mst_status catch_up(generator *g, const mst_token_ids *text, const float 
     return MST_OK;
 }
 
-static mst_status append_ids(mst_token_ids *ids, const int32_t *token, int64_t count) {
-    if (count < 1) return MST_OK;
-    if (!ids->id || ids->count + count > ids->capacity) {
-        const int64_t capacity = 2 * ids->capacity > ids->count + count ? 2 * ids->capacity : ids->count + count;
-        int32_t *grown = realloc(ids->id, (size_t)capacity * sizeof *grown);
-        if (!grown) return MST_NO_MEMORY("for %lld tokens", (long long)capacity);
-        ids->id = grown;
-        ids->capacity = capacity;
-    }
-    memcpy(ids->id + ids->count, token, (size_t)count * sizeof *token);
-    ids->count += count;
-    return MST_OK;
-}
-
 static bool is_end(const mst_generate_options *o, int32_t token) {
     for (int64_t i = 0; i < o->num_ends; i++)
         if (o->end[i] == token) return true;
@@ -182,8 +169,8 @@ static mst_status write_on(generator *g, mst_token_ids *text, mst_token_ids *out
         MST_TRY(catch_up(g, text, &logits));
         MST_TRY(mst_next_token(logits, g->drawn, &g->o, (uint64_t)i, g->candidates, &token));
         if (i == 0 && g->o.prompt_seconds) *g->o.prompt_seconds = mst_clock_seconds() - began;
-        MST_TRY(append_ids(text, &token, 1));
-        MST_TRY(append_ids(out, &token, 1));
+        MST_TRY(mst_token_ids_append(text, &token, 1));
+        MST_TRY(mst_token_ids_append(out, &token, 1));
         if ((g->o.each && !g->o.each(g->o.context, token)) || is_end(&g->o, token)) break;
     }
     return MST_OK;
@@ -246,7 +233,7 @@ static mst_status generate(generator *g, const int32_t *prompt, int64_t num_prom
     g->drawn = g->o.vocabulary > 0 && g->o.vocabulary < g->vocabulary ? g->o.vocabulary : g->vocabulary;
     g->candidates = calloc((size_t)g->vocabulary, sizeof *g->candidates);
     if (!g->candidates) return MST_NO_MEMORY("for %lld tokens", (long long)g->vocabulary);
-    mst_status status = append_ids(&text, prompt, num_prompt);
+    mst_status status = mst_token_ids_append(&text, prompt, num_prompt);
     if (!status) status = write_on(g, &text, out);
     free(text.id);
     return status;

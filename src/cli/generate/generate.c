@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/no_memory.h"
 #include "base/standard_input.h"
 #include "cli/accelerators.h"
 #include "cli/command.h"
@@ -16,6 +15,7 @@
 #include "cli/json_events.h"
 #include "cli/signals.h"
 #include "muster/generate.h"
+#include "tokenizer/token_ids.h"
 
 typedef struct generate_options {
     language_model_options model;
@@ -76,28 +76,23 @@ static mst_status encode_prompt(const language_model *m, const char *text, size_
         const mst_encode_options around = {.add_special = m->is_foreign};
         return mst_tokenizer_encode(m->tokenizer, text, size, &around, ids);
     }
-    if (!(ids->id = calloc(size + 1, sizeof *ids->id))) return MST_NO_MEMORY("for %zu tokens", size);
     for (size_t i = 0; i < size; i++) {
-        ids->id[i] = (unsigned char)text[i];
+        const int32_t id = (unsigned char)text[i];
         MST_TRY(check_byte(m, (int64_t)i, (unsigned char)text[i]));
+        MST_TRY(mst_token_ids_append(ids, &id, 1));
     }
-    ids->count = ids->capacity = (int64_t)size;
     return MST_OK;
 }
 
 /* The token that stands before a text; that which ends one where the tokenizer has no other, as in GPT-2. */
 static mst_status add_begin(const language_model *m, mst_token_ids *ids) {
-    int64_t id = m->tokenizer ? mst_tokenizer_special(m->tokenizer, MST_SPECIAL_BEGIN) : -1;
-    if (id < 0 && m->tokenizer) id = mst_tokenizer_special(m->tokenizer, MST_SPECIAL_END);
+    int32_t id = m->tokenizer ? (int32_t)mst_tokenizer_special(m->tokenizer, MST_SPECIAL_BEGIN) : -1;
+    if (id < 0 && m->tokenizer) id = (int32_t)mst_tokenizer_special(m->tokenizer, MST_SPECIAL_END);
     if (id < 0)
         return MST_FAIL(MST_INVALID,
                         "generate: with what does the text begin? say --text TEXT, as the model has no "
                         "token that begins a text");
-    free(ids->id);
-    if (!(ids->id = malloc(sizeof *ids->id))) return MST_NO_MEMORY("for a token");
-    *ids->id = (int32_t)id;
-    ids->count = ids->capacity = 1;
-    return MST_OK;
+    return mst_token_ids_append(ids, &id, 1);
 }
 
 static mst_status read_prompt(const generate_options *o, const language_model *m, mst_token_ids *ids) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/no_memory.h"
+#include "tokenizer/token_ids.h"
 
 /* The text of N ids; of bytes themselves if there is no tokenizer. */
 static mst_status decode_ids(const mst_tokenizer *tokenizer, const int32_t *ids, int64_t n, char **text, size_t *size) {
@@ -67,27 +68,14 @@ static mst_status keep_ids(text_stream *s, int64_t first) {
     return status;
 }
 
-static mst_status add_ids(text_stream *s, const int32_t *id, int64_t n) {
-    if (!s->ids.id || s->ids.count + n > s->ids.capacity) {
-        const int64_t capacity = 2 * (s->ids.count + n) + 1;
-        int32_t *grown = realloc(s->ids.id, (size_t)capacity * sizeof *grown);
-        if (!grown) return MST_NO_MEMORY("for a text");
-        s->ids.id = grown;
-        s->ids.capacity = capacity;
-    }
-    memcpy(s->ids.id + s->ids.count, id, (size_t)n * sizeof *id);
-    s->ids.count += n;
-    return MST_OK;
-}
-
 mst_status text_stream_begin(text_stream *s, const mst_token_ids *prompt) {
     s->is_terminal = isatty(STDOUT_FILENO);
-    MST_TRY(add_ids(s, prompt->id, prompt->count));
+    MST_TRY(mst_token_ids_append(&s->ids, prompt->id, prompt->count));
     return keep_ids(s, 0);
 }
 
 mst_status text_stream_add(text_stream *s, int32_t token) {
-    MST_TRY(add_ids(s, &token, 1));
+    MST_TRY(mst_token_ids_append(&s->ids, &token, 1));
     MST_TRY(keep_ids(s, s->ids.count - 1));
     s->has_begun = true;
     put_kept(s, false);
@@ -102,13 +90,13 @@ void text_stream_end(text_stream *s) {
 }
 
 mst_status text_stream_text(const text_stream *s, const mst_token_ids *prompt, const mst_token_ids *out, char **text) {
-    text_stream all = {.tokenizer = s->tokenizer};
+    mst_token_ids all = {.count = 0};
     size_t size, before;
     char *first = NULL, *whole = NULL;
-    mst_status status = add_ids(&all, prompt->id, prompt->count);
-    if (!status) status = add_ids(&all, out->id, out->count);
+    mst_status status = mst_token_ids_append(&all, prompt->id, prompt->count);
+    if (!status) status = mst_token_ids_append(&all, out->id, out->count);
     if (!status) status = decode_ids(s->tokenizer, prompt->id, prompt->count, &first, &before);
-    if (!status) status = decode_ids(s->tokenizer, all.ids.id, all.ids.count, &whole, &size);
+    if (!status) status = decode_ids(s->tokenizer, all.id, all.count, &whole, &size);
     if (!status) {
         if (before > size) before = size;
         memmove(whole, whole + before, size - before + 1);
@@ -117,7 +105,7 @@ mst_status text_stream_text(const text_stream *s, const mst_token_ids *prompt, c
     }
     free(first);
     free(whole);
-    text_stream_free(&all);
+    free(all.id);
     return status;
 }
 

@@ -45,7 +45,6 @@ MST_API MST_CHECKED mst_status mst_dataset_from_tokens(const char *path, const m
 #include "base/argument.h"
 #include "base/cannot_open.h"
 #include "base/ending.h"
-#include "base/file.h"
 #include "base/no_memory.h"
 #include "base/rng.h"
 #include "data/cursors/counting_cursor.h"
@@ -54,6 +53,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_tokens(const char *path, const m
 #include "data/row_hash.h"
 #include "data/text/text_schema.h"
 #include "format/npy.h"
+#include "tokenizer/token_ids.h"
 
 enum { DEFAULT_POSITIONS = 128, DIGITS = 12, MOST_FOUND = 1 << 24 };
 
@@ -224,18 +224,10 @@ static mst_status open_npy(tokens *d) {
     return status;
 }
 
-/* Reads the file as one text. Only ids of i32 are little-endian here, as on all machines that Muster runs on. */
+/* Reads the file as one text. Its ids are i32, which are little-endian too: Muster runs on no other machine. */
 static mst_status encode_file(tokens *d, const mst_tokenizer *tokenizer) {
-    static const char mark[] = "\xef\xbb\xbf"; /* byte order mark */
-    static const size_t most = (size_t)1 << 30;
-    void *data;
-    size_t size;
-    MST_TRY(mst_file_read(d->path, most, &data, &size));
-    const size_t skipped = size >= strlen(mark) && memcmp(data, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
-    const mst_status status =
-        mst_tokenizer_encode(tokenizer, (const char *)data + skipped, size - skipped, NULL, &d->ids);
-    free(data);
-    if (status) return mst_error_prefix("'%s'", d->path);
+    int64_t size;
+    MST_TRY(mst_token_ids_of_file(tokenizer, d->path, &d->ids, &size));
     d->first = (const unsigned char *)d->ids.id;
     d->count = d->ids.count;
     d->size = sizeof *d->ids.id;
