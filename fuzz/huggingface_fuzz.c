@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static void list_tensors(const mst_huggingface_config *config) {
+static void list_tensors(const mst_gpt_network *config) {
     mst_huggingface_tensor *list;
     int64_t count;
     if (mst_huggingface_tensors(config, &list, &count)) __builtin_trap();
@@ -23,7 +23,7 @@ static void list_tensors(const mst_huggingface_config *config) {
 
 static void read_input(const uint8_t *data, size_t size) {
     enum { MOST_LAYERS = 8 };
-    mst_huggingface_config config, again;
+    mst_gpt_network config, again;
     char *text;
     if (mst_huggingface_config_parse("input", (const char *)data, size, &config)) return;
     char *base = strndup((const char *)data, size);

@@ -11,7 +11,7 @@ static mst_inspect_match inspect_huggingface_knows(const mst_inspect_source *s) 
     return s->is_folder && mst_huggingface_is(s->path) ? MST_INSPECT_SURE : MST_INSPECT_NO;
 }
 
-static mst_status read_config(const char *path, mst_huggingface_config *out) {
+static mst_status read_config(const char *path, mst_gpt_network *out) {
     char *name, *text;
     size_t size;
     MST_TRY(mst_huggingface_read_config(path, &name, &text, &size));
@@ -21,7 +21,7 @@ static mst_status read_config(const char *path, mst_huggingface_config *out) {
     return status;
 }
 
-static void tell_config(mst_report *r, const mst_huggingface_config *c) {
+static void tell_config(mst_report *r, const mst_gpt_network *c) {
     const char *type = c->is_llama ? "llama" : "gpt2";
     mst_report_title(r, "Hugging Face", "%s, %lld layer%s of width %lld, %lld heads", type, (long long)c->layers,
                      c->layers == 1 ? "" : "s", (long long)c->width, (long long)c->heads);
@@ -62,7 +62,7 @@ static mst_status try_model(const char *path, mst_report *r) {
 }
 
 static mst_status inspect_huggingface_print(const mst_inspect_source *source, mst_report *r) {
-    mst_huggingface_config config;
+    mst_gpt_network config;
     mst_huggingface_files files;
     const mst_status known = read_config(source->path, &config);
     if (known) {

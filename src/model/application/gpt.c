@@ -1,10 +1,9 @@
 /* Transformers that predict the next token, in the forms of GPT-2 (Radford et al., 2019) and Llama (Touvron et al.,
- * 2023, https://arxiv.org/abs/2302.13971). */
+ * 2023, https://arxiv.org/abs/2302.13971): the options and their defaults. */
 #include "base/argument.h"
-#include "model/application/application.h"
+#include "model/application/gpt_network.h"
 #include "model/model.h"
-
-#define TOKENS "token_embedding"
+#include "muster/applications.h"
 
 static mst_status check_positive(const char *name, int64_t value) {
     if (value >= 1 && value <= INT32_MAX) return MST_OK;
@@ -55,44 +54,24 @@ static mst_status take_options(const mst_gpt_options *given, mst_gpt_options *o)
     return MST_OK;
 }
 
-static mst_initializer small_values(void) {
-    return mst_random_normal_initializer(.stddev = 0.02);
-}
-
-static mst_output normalized(mst_output x, const mst_gpt_options *o, const char *name) {
-    return o->llama ? mst_rms_normalization(x, .epsilon = o->epsilon, .name = name)
-                    : mst_layer_normalization(x, .epsilon = o->epsilon, .name = name);
-}
-
-static mst_output dense(mst_output x, const mst_gpt_options *o, int64_t units, mst_activation activation,
-                        const char *name) {
-    return mst_dense(x, units, .activation = activation, .no_bias = o->llama, .kernel_initializer = small_values(),
-                     .name = name);
-}
-
-/* X plus PART, some of which is dropped in training. */
-static mst_output added(mst_output x, mst_output part, const mst_gpt_options *o, const char *name) {
-    if (o->dropout > 0) part = mst_dropout(part, o->dropout);
-    return mst_merge(MST_OUTPUTS(x, part), MST_MERGE_ADD, .name = name);
-}
-
-static mst_output block(mst_output x, const mst_gpt_options *o, int64_t i) {
-    const long long n = (long long)i;
-    const mst_output seen = normalized(x, o, LAYER_NAME("block_%lld_norm_1", n));
-    const mst_output heads = mst_multi_head_attention(
-        seen, o->heads, o->width / o->heads, .causal = true, .no_bias = o->llama,
-        .num_key_value_heads = o->key_value_heads, .rotary_base = o->llama ? o->rotary_base : 0,
-        .kernel_initializer = small_values(), .name = LAYER_NAME("block_%lld_attention", n));
-    x = added(x, heads, o, LAYER_NAME("block_%lld_add_1", n));
-    const mst_output y = normalized(x, o, LAYER_NAME("block_%lld_norm_2", n));
-    mst_output inner = dense(y, o, o->inner, o->llama ? MST_SWISH : MST_GELU_TANH,
-                             LAYER_NAME(o->llama ? "block_%lld_gate" : "block_%lld_inner", n));
-    if (o->llama) {
-        const mst_output up = dense(y, o, o->inner, MST_LINEAR, LAYER_NAME("block_%lld_inner", n));
-        inner = mst_merge(MST_OUTPUTS(inner, up), MST_MERGE_MULTIPLY, .name = LAYER_NAME("block_%lld_swiglu", n));
-    }
-    return added(x, dense(inner, o, o->width, MST_LINEAR, LAYER_NAME("block_%lld_outer", n)), o,
-                 LAYER_NAME("block_%lld_add_2", n));
+static mst_gpt_network gpt_network_of(const mst_gpt_options *o) {
+    return (mst_gpt_network){.is_llama = o->llama,
+                             .layers = o->layers,
+                             .width = o->width,
+                             .heads = o->heads,
+                             .key_value_heads = o->key_value_heads,
+                             .head_length = o->width / o->heads,
+                             .inner = o->inner,
+                             .vocabulary_size = o->vocabulary_size,
+                             .positions = o->positions,
+                             .epsilon = o->epsilon,
+                             .rotary_base = o->rotary_base,
+                             .deviation = 0.02,
+                             .embedding_dropout = o->dropout,
+                             .residual_dropout = o->dropout,
+                             .is_untied = o->untied,
+                             .attention_bias = !o->llama,
+                             .inner_bias = !o->llama};
 }
 
 mst_output mst_gpt_with(mst_model *model, const mst_gpt_options *options) {
@@ -107,13 +86,6 @@ mst_output mst_gpt_with(mst_model *model, const mst_gpt_options *options) {
         mst_model_stick(model);
         return none;
     }
-    mst_output x = mst_input(model, MST_SHAPE(o.positions), .dtype = MST_I32);
-    x = mst_embedding(x, o.vocabulary_size, o.width, .initializer = small_values(), .name = TOKENS);
-    if (!o.llama) x = mst_position_embedding(x, .sequence_length = o.positions, .initializer = small_values());
-    if (o.dropout > 0) x = mst_dropout(x, o.dropout);
-    for (int64_t i = 1; i <= o.layers; i++) x = block(x, &o, i);
-    x = normalized(x, &o, "norm");
-    if (o.untied)
-        return mst_dense(x, o.vocabulary_size, .no_bias = true, .kernel_initializer = small_values(), .name = "logits");
-    return mst_embedding_logits(x, TOKENS, .name = "logits");
+    const mst_gpt_network network = gpt_network_of(&o);
+    return mst_gpt_network_add(model, &network, o.positions);
 }

@@ -51,7 +51,7 @@ bool mst_huggingface_has_tokenizer(const char *path) {
 }
 
 /* The name of a tensor in a file. */
-static const char *full_name(const mst_huggingface_config *config, const mst_huggingface_tensor *t, bool has_prefix,
+static const char *full_name(const mst_gpt_network *config, const mst_huggingface_tensor *t, bool has_prefix,
                              char name[FULL_NAME]) {
     const bool prefixed = has_prefix && !t->has_no_prefix;
     snprintf(name, FULL_NAME, "%s%s", prefixed ? mst_huggingface_prefix(config) : "", t->name);
@@ -61,7 +61,7 @@ static const char *full_name(const mst_huggingface_config *config, const mst_hug
 /* ---- reading ---- */
 
 typedef struct weight_reader {
-    const mst_huggingface_config *config;
+    const mst_gpt_network *config;
     const mst_huggingface_files *files;
     bool has_prefix;    /* names of tensors begin with the prefix: the files are of a model that predicts tokens */
     mst_tensor *tensor; /* the tensor of the part before */
@@ -164,7 +164,7 @@ static mst_status read_list(weight_reader *r, const mst_huggingface_tensor *list
 }
 
 /* Reads the weights of a network of CONFIG from the folder PATH into STORE. */
-static mst_status read_weights(const char *path, const mst_huggingface_config *config, mst_store *store) {
+static mst_status read_weights(const char *path, const mst_gpt_network *config, mst_store *store) {
     mst_huggingface_files files;
     mst_huggingface_tensor *list = NULL;
     weight_reader reader = {.config = config, .files = &files};
@@ -187,7 +187,7 @@ static mst_model_compiled loss_of_tokens(void) {
 }
 
 mst_status mst_huggingface_load(const char *path, bool network_only, mst_model *model, mst_model_compiled *compiled) {
-    mst_huggingface_config config;
+    mst_gpt_network config;
     char *name, *text;
     size_t size;
     MST_TRY(mst_huggingface_read_config(path, &name, &text, &size));
@@ -204,7 +204,7 @@ mst_status mst_huggingface_load(const char *path, bool network_only, mst_model *
 }
 
 mst_status mst_huggingface_load_weights(mst_model *model, const char *path) {
-    mst_huggingface_config config;
+    mst_gpt_network config;
     MST_TRY(mst_huggingface_network_read(model, &config));
     return read_weights(path, &config, model->store);
 }
@@ -212,13 +212,13 @@ mst_status mst_huggingface_load_weights(mst_model *model, const char *path) {
 /* ---- writing ---- */
 
 mst_status mst_huggingface_check(const mst_model *model) {
-    mst_huggingface_config config;
+    mst_gpt_network config;
     return mst_huggingface_network_read(model, &config);
 }
 
 /* The tensors of a file while they are made. */
 typedef struct weight_writer {
-    const mst_huggingface_config *config;
+    const mst_gpt_network *config;
     mst_named_tensor *named; /* [count] */
     char (*name)[FULL_NAME]; /* [count] */
     mst_tensor **tensor;     /* [count] */
@@ -329,14 +329,14 @@ mst_status mst_huggingface_check_folder(const char *path) {
 }
 
 /* The number of positions of Llama is that of its config: the input may be shorter. */
-static void keep_positions(const char *base, mst_huggingface_config *config) {
-    mst_huggingface_config old;
+static void keep_positions(const char *base, mst_gpt_network *config) {
+    mst_gpt_network old;
     if (!base || !config->is_llama || mst_huggingface_config_parse("", base, strlen(base), &old)) return;
     if (old.is_llama && old.positions > config->positions) config->positions = old.positions;
 }
 
 static mst_status save(mst_model *model, const char *path, const char *base) {
-    mst_huggingface_config config;
+    mst_gpt_network config;
     char *text = NULL;
     MST_TRY(mst_huggingface_network_read(model, &config));
     keep_positions(base, &config);

@@ -10,7 +10,7 @@
 enum { MOST_PER_LAYER = 16, MOST_OTHERS = 5, QUERY_KEY_VALUE = 3 };
 
 typedef struct tensor_list {
-    const mst_huggingface_config *config;
+    const mst_gpt_network *config;
     mst_huggingface_tensor *item;
     int64_t count;
     int64_t layer; /* counted from 0; -1: the tensor is in none */
@@ -61,13 +61,13 @@ static void add_dense(tensor_list *l, const char *name, const char *weight, int6
 
 static const char *const part_names[QUERY_KEY_VALUE] = {"query", "key", "value"};
 
-static int64_t heads_in(const mst_huggingface_config *c, int part) {
+static int64_t heads_in(const mst_gpt_network *c, int part) {
     return part == 0 ? c->heads : c->key_value_heads;
 }
 
 /* Queries, keys and values of GPT-2, which are side by side in one tensor. */
 static void add_joined(tensor_list *l, bool bias) {
-    const mst_huggingface_config *c = l->config;
+    const mst_gpt_network *c = l->config;
     char own[MST_HUGGINGFACE_NAME];
     for (int i = 0; i < QUERY_KEY_VALUE; i++) {
         snprintf(own, sizeof own, "attention/%s/%s", part_names[i], bias ? "bias" : "kernel");
@@ -82,7 +82,7 @@ static void add_joined(tensor_list *l, bool bias) {
 }
 
 static void add_apart(tensor_list *l) {
-    const mst_huggingface_config *c = l->config;
+    const mst_gpt_network *c = l->config;
     static const char *const names[] = {"q_proj", "k_proj", "v_proj"};
     char full[MST_HUGGINGFACE_NAME], own[MST_HUGGINGFACE_NAME];
     for (int i = 0; i < QUERY_KEY_VALUE; i++) {
@@ -97,7 +97,7 @@ static void add_apart(tensor_list *l) {
 }
 
 static void add_attention(tensor_list *l) {
-    const mst_huggingface_config *c = l->config;
+    const mst_gpt_network *c = l->config;
     static const char own[] = "attention/attention_output/kernel", own_bias[] = "attention/attention_output/bias";
     if (c->is_llama)
         add_apart(l);
@@ -112,7 +112,7 @@ static void add_attention(tensor_list *l) {
 /* ---- networks ---- */
 
 static void add_gpt2_layer(tensor_list *l) {
-    const mst_huggingface_config *c = l->config;
+    const mst_gpt_network *c = l->config;
     add_vector(l, "ln_1.weight", "norm_1/gamma", c->width);
     add_vector(l, "ln_1.bias", "norm_1/beta", c->width);
     add_attention(l);
@@ -123,7 +123,7 @@ static void add_gpt2_layer(tensor_list *l) {
 }
 
 static void add_llama_layer(tensor_list *l) {
-    const mst_huggingface_config *c = l->config;
+    const mst_gpt_network *c = l->config;
     add_vector(l, "input_layernorm.weight", "norm_1/scale", c->width);
     add_attention(l);
     add_vector(l, "post_attention_layernorm.weight", "norm_2/scale", c->width);
@@ -137,8 +137,8 @@ static void add_embedding(tensor_list *l, const char *name, const char *weight, 
     add_matrix(l, name, weight, MST_SHAPE(rows, l->config->width), 1)->is_transposed = false;
 }
 
-mst_status mst_huggingface_tensors(const mst_huggingface_config *config, mst_huggingface_tensor **out, int64_t *count) {
-    const mst_huggingface_config *c = config;
+mst_status mst_huggingface_tensors(const mst_gpt_network *config, mst_huggingface_tensor **out, int64_t *count) {
+    const mst_gpt_network *c = config;
     tensor_list l = {.config = c};
     l.item = calloc((size_t)(MOST_PER_LAYER * c->layers + MOST_OTHERS), sizeof *l.item);
     *out = NULL;
@@ -167,11 +167,11 @@ mst_shape mst_huggingface_tensor_shape(const mst_huggingface_tensor *tensor) {
     return tensor->is_transposed ? MST_SHAPE(columns, tensor->rows) : MST_SHAPE(tensor->rows, columns);
 }
 
-const char *mst_huggingface_prefix(const mst_huggingface_config *config) {
+const char *mst_huggingface_prefix(const mst_gpt_network *config) {
     return config->is_llama ? "model." : "transformer.";
 }
 
-bool mst_huggingface_is_left_out(const mst_huggingface_config *config, const char *name) {
+bool mst_huggingface_is_left_out(const mst_gpt_network *config, const char *name) {
     if (strcmp(name, "lm_head.weight") == 0) return !config->is_untied; /* the embedding once more */
     if (config->is_llama) return mst_ends_in(name, "rotary_emb.inv_freq");
     return mst_ends_in(name, ".attn.bias") || mst_ends_in(name, ".attn.masked_bias");

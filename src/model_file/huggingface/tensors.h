@@ -24,14 +24,14 @@ typedef struct mst_huggingface_tensor {
 } mst_huggingface_tensor;
 
 /** Lists the tensors of a network of CONFIG. Parts of one tensor follow one another. Free *OUT with free(). */
-MST_CHECKED mst_status mst_huggingface_tensors(const mst_huggingface_config *config, mst_huggingface_tensor **out,
+MST_CHECKED mst_status mst_huggingface_tensors(const mst_gpt_network *config, mst_huggingface_tensor **out,
                                                int64_t *count);
 /** The shape in the file. */
 mst_shape mst_huggingface_tensor_shape(const mst_huggingface_tensor *tensor);
 /** "transformer." or "model.": what names begin with in files of a model that predicts tokens. */
-const char *mst_huggingface_prefix(const mst_huggingface_config *config);
+const char *mst_huggingface_prefix(const mst_gpt_network *config);
 /** Whether the tensor NAME, without prefix, may be in a file and is not needed, such as the mask of GPT-2. */
-bool mst_huggingface_is_left_out(const mst_huggingface_config *config, const char *name);
+bool mst_huggingface_is_left_out(const mst_gpt_network *config, const char *name);
 
 /** Copies the part of FILE, the data of the tensor, to WEIGHT. */
 void mst_huggingface_take(const mst_huggingface_tensor *tensor, const float *file, float *weight);

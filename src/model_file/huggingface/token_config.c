@@ -118,7 +118,7 @@ static mst_status want_text(const config_reader *r, const char *key, const char 
 
 /* ---- GPT-2 ---- */
 
-static mst_status read_gpt2(const config_reader *r, mst_huggingface_config *c) {
+static mst_status read_gpt2(const config_reader *r, mst_gpt_network *c) {
     bool scales, by_layer;
     MST_TRY(read_size(r, "n_layer", 0, MOST_LAYERS, &c->layers));
     MST_TRY(read_size(r, "n_embd", 0, MOST_SIZE, &c->width));
@@ -149,7 +149,7 @@ static mst_status read_gpt2(const config_reader *r, mst_huggingface_config *c) {
 /* ---- Llama ---- */
 
 /* Reads the settings of rotary positions in the object KEY, which transformers has had under two names. */
-static mst_status read_rotary(const config_reader *r, const char *key, mst_huggingface_config *c) {
+static mst_status read_rotary(const config_reader *r, const char *key, mst_gpt_network *c) {
     const json_t *settings = config_value(r, key), *value;
     const char *name;
     if (!settings) return MST_OK;
@@ -164,7 +164,7 @@ static mst_status read_rotary(const config_reader *r, const char *key, mst_huggi
     return MST_OK;
 }
 
-static mst_status read_positions(const config_reader *r, mst_huggingface_config *c) {
+static mst_status read_positions(const config_reader *r, mst_gpt_network *c) {
     double part;
     MST_TRY(config_number(r, "rope_theta", config_value(r, "rope_theta"), 10000, 1e-3, 1e30, &c->rotary_base));
     MST_TRY(read_rotary(r, "rope_scaling", c));
@@ -174,7 +174,7 @@ static mst_status read_positions(const config_reader *r, mst_huggingface_config 
     return part == 1 ? MST_OK : not_taken(r, "partial_rotary_factor", given);
 }
 
-static mst_status read_llama(const config_reader *r, mst_huggingface_config *c) {
+static mst_status read_llama(const config_reader *r, mst_gpt_network *c) {
     MST_TRY(read_size(r, "num_hidden_layers", 0, MOST_LAYERS, &c->layers));
     MST_TRY(read_size(r, "hidden_size", 0, MOST_SIZE, &c->width));
     MST_TRY(read_size(r, "num_attention_heads", 0, MOST_SIZE, &c->heads));
@@ -205,11 +205,11 @@ static mst_status read_llama(const config_reader *r, mst_huggingface_config *c) 
 
 /* ---- reading ---- */
 
-static mst_status read_config(const config_reader *r, mst_huggingface_config *c) {
+static mst_status read_config(const config_reader *r, mst_gpt_network *c) {
     const json_t *type = config_value(r, "model_type");
     const char *text = json_string_value(type);
     bool tied;
-    *c = (mst_huggingface_config){.is_llama = text && strcmp(text, "llama") == 0};
+    *c = (mst_gpt_network){.is_llama = text && strcmp(text, "llama") == 0};
     if (!type) return MST_FAIL(MST_INVALID, "'%s': lacks \"model_type\"", r->name);
     if (!c->is_llama && (!text || strcmp(text, "gpt2") != 0)) {
         char shown[SHOWN];
@@ -227,7 +227,7 @@ static mst_status read_config(const config_reader *r, mst_huggingface_config *c)
                     (long long)(c->heads * c->head_length), MOST_SIZE);
 }
 
-mst_status mst_huggingface_config_parse(const char *name, const char *text, size_t size, mst_huggingface_config *out) {
+mst_status mst_huggingface_config_parse(const char *name, const char *text, size_t size, mst_gpt_network *out) {
     json_error_t error;
     json_t *json = mst_json_read(text, size, &error);
     if (!json_is_object(json)) {
@@ -265,7 +265,7 @@ static void set_unless(json_t *json, const char *key, int64_t value, int64_t oth
     if (value != otherwise || (old && !json_is_null(old))) set(json, key, json_integer(value));
 }
 
-static void write_gpt2(const mst_huggingface_config *c, json_t *json) {
+static void write_gpt2(const mst_gpt_network *c, json_t *json) {
     set(json, "architectures", json_pack("[s]", "GPT2LMHeadModel"));
     set(json, "n_layer", json_integer(c->layers));
     set(json, "n_embd", json_integer(c->width));
@@ -280,7 +280,7 @@ static void write_gpt2(const mst_huggingface_config *c, json_t *json) {
     set(json, "resid_pdrop", short_number(c->residual_dropout));
 }
 
-static void write_llama(const mst_huggingface_config *c, json_t *json) {
+static void write_llama(const mst_gpt_network *c, json_t *json) {
     set(json, "architectures", json_pack("[s]", "LlamaForCausalLM"));
     set(json, "num_hidden_layers", json_integer(c->layers));
     set(json, "hidden_size", json_integer(c->width));
@@ -308,7 +308,7 @@ static json_t *begin_with(const char *base, const char *type) {
     return json_object();
 }
 
-mst_status mst_huggingface_config_print(const mst_huggingface_config *config, const char *base, char **out) {
+mst_status mst_huggingface_config_print(const mst_gpt_network *config, const char *base, char **out) {
     const char *type = config->is_llama ? "llama" : "gpt2";
     json_t *json = begin_with(base, type);
     set(json, "model_type", json_string(type));

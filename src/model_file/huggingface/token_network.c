@@ -11,77 +11,17 @@
 #include "muster/layers.h"
 
 enum { NAME_SIZE = 64 };
-#define TOKENS "token_embedding"
 #define POSITIONS "position_embedding" /* the default name */
 
 /* ---- making ---- */
 
-static mst_initializer initial_values(const mst_huggingface_config *c) {
-    return mst_random_normal_initializer(.stddev = c->deviation);
-}
-
-static mst_output normalized(mst_output x, const mst_huggingface_config *c, const char *name) {
-    return c->is_llama ? mst_rms_normalization(x, .epsilon = c->epsilon, .name = name)
-                       : mst_layer_normalization(x, .epsilon = c->epsilon, .name = name);
-}
-
-static mst_output dense(mst_output x, const mst_huggingface_config *c, int64_t units, mst_activation activation,
-                        const char *name) {
-    return mst_dense(x, units, .activation = activation, .name = name, .no_bias = !c->inner_bias,
-                     .kernel_initializer = initial_values(c));
-}
-
-static mst_output added(mst_output x, mst_output part, const mst_huggingface_config *c, const char *name) {
-    if (c->residual_dropout > 0) part = mst_dropout(part, c->residual_dropout);
-    return mst_merge(MST_OUTPUTS(x, part), MST_MERGE_ADD, .name = name);
-}
-
-/* The name of layer PART of block I, "block_1_norm_2". */
-static const char *in_block(int64_t i, const char *part, char name[NAME_SIZE]) {
-    snprintf(name, NAME_SIZE, "block_%lld_%s", (long long)i, part);
-    return name;
-}
-
-static mst_output inner_layers(mst_output x, const mst_huggingface_config *c, int64_t i) {
-    char name[NAME_SIZE];
-    if (!c->is_llama) return dense(x, c, c->inner, MST_GELU_TANH, in_block(i, "inner", name));
-    const mst_output gate = dense(x, c, c->inner, MST_SWISH, in_block(i, "gate", name));
-    const mst_output up = dense(x, c, c->inner, MST_LINEAR, in_block(i, "inner", name));
-    return mst_merge(MST_OUTPUTS(gate, up), MST_MERGE_MULTIPLY, .name = in_block(i, "swiglu", name));
-}
-
-static mst_output token_block(mst_output x, const mst_huggingface_config *c, int64_t i) {
-    char name[NAME_SIZE];
-    const mst_output seen = normalized(x, c, in_block(i, "norm_1", name));
-    const bool other_length = c->heads * c->head_length != c->width;
-    const mst_output heads = mst_multi_head_attention(
-        seen, c->heads, c->head_length, .output_dim = other_length ? c->width : 0, .dropout = c->attention_dropout,
-        .no_bias = !c->attention_bias, .causal = true, .kernel_initializer = initial_values(c),
-        .name = in_block(i, "attention", name), .num_key_value_heads = c->key_value_heads,
-        .rotary_base = c->is_llama ? c->rotary_base : 0);
-    x = added(x, heads, c, in_block(i, "add_1", name));
-    const mst_output inner = inner_layers(normalized(x, c, in_block(i, "norm_2", name)), c, i);
-    const mst_output outer = dense(inner, c, c->width, MST_LINEAR, in_block(i, "outer", name));
-    return added(x, outer, c, in_block(i, "add_2", name));
-}
-
-mst_status mst_huggingface_network_add(mst_model *model, const mst_huggingface_config *config, int64_t positions) {
-    const mst_huggingface_config *c = config;
-    mst_output x = mst_input(model, MST_SHAPE(positions), .dtype = MST_I32);
-    x = mst_embedding(x, c->vocabulary_size, c->width, .initializer = initial_values(c), .name = TOKENS);
-    if (!c->is_llama) x = mst_position_embedding(x, .sequence_length = c->positions, .initializer = initial_values(c));
-    if (c->embedding_dropout > 0) x = mst_dropout(x, c->embedding_dropout);
-    for (int64_t i = 1; i <= c->layers && !model->failure.code; i++) x = token_block(x, c, i);
-    x = normalized(x, c, "norm");
-    if (c->is_untied)
-        mst_dense(x, c->vocabulary_size, .name = "logits", .no_bias = true, .kernel_initializer = initial_values(c));
-    else
-        mst_embedding_logits(x, TOKENS, .name = "logits");
+mst_status mst_huggingface_network_add(mst_model *model, const mst_gpt_network *config, int64_t positions) {
+    (void)mst_gpt_network_add(model, config, positions); /* MODEL keeps its failure */
     return mst_model_check(model);
 }
 
 mst_status mst_huggingface_set_positions(mst_model *model, int64_t positions) {
-    mst_huggingface_config config;
+    mst_gpt_network config;
     MST_TRY(mst_huggingface_network_read(model, &config));
     if (!config.is_llama && positions > config.positions)
         return MST_FAIL(MST_INVALID, "%lld positions: the network has weights for %lld", (long long)positions,
@@ -93,6 +33,12 @@ mst_status mst_huggingface_set_positions(mst_model *model, int64_t positions) {
 }
 
 /* ---- describing ---- */
+
+/* The name of layer PART of block I, "block_1_norm_2". */
+static const char *in_block(int64_t i, const char *part, char name[NAME_SIZE]) {
+    snprintf(name, NAME_SIZE, "block_%lld_%s", (long long)i, part);
+    return name;
+}
 
 static const mst_model_layer *find_layer(const mst_model *model, const char *name, const char *type) {
     const int64_t i = mst_names_get(&model->names, name);
@@ -112,7 +58,7 @@ static mst_status other_network(const char *what, const char *name) {
 }
 
 /* The rates of the layers `dropout`: the first one may be behind the embeddings, two are in each block. */
-static void read_dropout(const mst_model *model, mst_huggingface_config *c) {
+static void read_dropout(const mst_model *model, mst_gpt_network *c) {
     int64_t count = 0;
     float first = 0, last = 0;
     for (int64_t i = 0; i < model->num_layers; i++) {
@@ -125,7 +71,7 @@ static void read_dropout(const mst_model *model, mst_huggingface_config *c) {
     if (count > 1) c->residual_dropout = last;
 }
 
-static mst_status read_blocks(const mst_model *model, mst_huggingface_config *c) {
+static mst_status read_blocks(const mst_model *model, mst_gpt_network *c) {
     char name[NAME_SIZE];
     const mst_layer_multi_head_attention_options *attention =
         options_of(model, in_block(1, "attention", name), "multi_head_attention");
@@ -144,12 +90,12 @@ static mst_status read_blocks(const mst_model *model, mst_huggingface_config *c)
     return MST_OK;
 }
 
-static mst_status read_ends(const mst_model *model, mst_huggingface_config *c) {
-    const mst_layer_embedding_options *tokens = options_of(model, TOKENS, "embedding");
+static mst_status read_ends(const mst_model *model, mst_gpt_network *c) {
+    const mst_layer_embedding_options *tokens = options_of(model, MST_TOKEN_EMBEDDING, "embedding");
     const mst_layer_position_embedding_options *positions = options_of(model, POSITIONS, "position_embedding");
     const mst_layer_rms_normalization_options *rms = options_of(model, "norm", "rms_normalization");
     const mst_layer_layer_normalization_options *norm = options_of(model, "norm", "layer_normalization");
-    if (!tokens) return other_network("it has no embedding", TOKENS);
+    if (!tokens) return other_network("it has no embedding", MST_TOKEN_EMBEDDING);
     if (!rms && !norm) return other_network("it has no normalization", "norm");
     c->is_llama = rms;
     c->is_untied = find_layer(model, "logits", "dense");
@@ -201,9 +147,9 @@ static mst_status compare_nodes(const mst_model *model, const mst_model *expecte
     return other_network("it lacks layer", expected->layer[expected->node[model->num_nodes].layer].name);
 }
 
-mst_status mst_huggingface_network_read(const mst_model *model, mst_huggingface_config *out) {
+mst_status mst_huggingface_network_read(const mst_model *model, mst_gpt_network *out) {
     mst_model *expected;
-    *out = (mst_huggingface_config){.is_llama = false};
+    *out = (mst_gpt_network){.is_llama = false};
     if (model->num_inputs != 1 || model->input[0].row.shape.ndim != 1)
         return other_network("its input is not one row of tokens", "");
     MST_TRY(read_ends(model, out));

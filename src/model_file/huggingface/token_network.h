@@ -11,13 +11,12 @@ enum { MST_HUGGINGFACE_POSITIONS = 2048 };
 
 /** Adds the network of CONFIG to MODEL, which is empty, with the layers and names of mst_gpt. Its input has POSITIONS
  *  tokens, at most those of CONFIG. */
-MST_CHECKED mst_status mst_huggingface_network_add(mst_model *model, const mst_huggingface_config *config,
-                                                   int64_t positions);
+MST_CHECKED mst_status mst_huggingface_network_add(mst_model *model, const mst_gpt_network *config, int64_t positions);
 /** Gives the input of such a network another number of positions, before it is compiled. MST_INVALID if the network has
  *  weights for fewer. */
 MST_API MST_CHECKED mst_status mst_huggingface_set_positions(mst_model *model, int64_t positions);
 /** Describes MODEL, which was made by mst_huggingface_network_add or mst_gpt. MST_UNIMPLEMENTED, naming a layer, if it
  *  is another network. */
-MST_CHECKED mst_status mst_huggingface_network_read(const mst_model *model, mst_huggingface_config *out);
+MST_CHECKED mst_status mst_huggingface_network_read(const mst_model *model, mst_gpt_network *out);
 
 #endif
