@@ -1,24 +1,10 @@
 /* Folders of Hugging Face: GPT-2 and Llama. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "inspect/inspector.h"
 #include "model_file/huggingface/huggingface.h"
 #include "model_file/huggingface/huggingface_files.h"
-#include "model_file/huggingface/token_config.h"
 
 static mst_inspect_match inspect_huggingface_knows(const mst_inspect_source *s) {
     return s->is_folder && mst_huggingface_is(s->path) ? MST_INSPECT_SURE : MST_INSPECT_NO;
-}
-
-static mst_status read_config(const char *path, mst_gpt_network *out) {
-    char *name, *text;
-    size_t size;
-    MST_TRY(mst_huggingface_read_config(path, &name, &text, &size));
-    const mst_status status = mst_huggingface_config_parse(name, text, size, out);
-    free(name);
-    free(text);
-    return status;
 }
 
 static void tell_config(mst_report *r, const mst_gpt_network *c) {
@@ -64,7 +50,7 @@ static mst_status try_model(const char *path, mst_report *r) {
 static mst_status inspect_huggingface_print(const mst_inspect_source *source, mst_report *r) {
     mst_gpt_network config;
     mst_huggingface_files files;
-    const mst_status known = read_config(source->path, &config);
+    const mst_status known = mst_huggingface_read_config(source->path, &config, NULL);
     if (known) {
         mst_report_title(r, "Hugging Face", "%s", known == MST_UNIMPLEMENTED ? "another network" : "cannot be read");
         return known;

@@ -35,7 +35,7 @@ static bool is_in(const char *path, const char *name) {
 }
 
 bool mst_huggingface_is(const char *path) {
-    return path && mst_is_folder(path) && is_in(path, "config.json");
+    return path && mst_is_folder(path) && is_in(path, mst_huggingface_config_name);
 }
 
 bool mst_huggingface_is_named(const char *path) {
@@ -68,14 +68,20 @@ typedef struct weight_reader {
     mst_snapshot *snapshot;
 } weight_reader;
 
+/* Finds the tensor: number *I of file *FILE. Its name is written to NAME. */
+static mst_status find_tensor(const weight_reader *r, const mst_huggingface_tensor *t, char name[FULL_NAME],
+                              int64_t *file, int64_t *i) {
+    MST_TRY(mst_huggingface_find(r->files, full_name(r->config, t, r->has_prefix, name), file, i));
+    if (*file >= 0) return MST_OK;
+    return MST_FAIL(MST_CORRUPT, "its files have no tensor '%s', which config.json needs", name);
+}
+
 static mst_status read_tensor(weight_reader *r, const mst_huggingface_tensor *t) {
     char name[FULL_NAME], have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
     int64_t file, i;
-    full_name(r->config, t, r->has_prefix, name);
     mst_tensor_release(r->tensor);
     r->tensor = NULL;
-    MST_TRY(mst_huggingface_find(r->files, name, &file, &i));
-    if (file < 0) return MST_FAIL(MST_CORRUPT, "its files have no tensor '%s', which config.json needs", name);
+    MST_TRY(find_tensor(r, t, name, &file, &i));
     const char *file_name = r->files->file_name[file];
     const mst_shape shape = mst_safetensors_shape(r->files->file[file], i), due = mst_huggingface_tensor_shape(t);
     if (!mst_shape_equal(shape, due))
@@ -154,8 +160,7 @@ static mst_status read_list(weight_reader *r, const mst_huggingface_tensor *list
         char name[FULL_NAME];
         int64_t file, k;
         num_listed += list[i].part == 0;
-        MST_TRY(mst_huggingface_find(r->files, full_name(r->config, &list[i], r->has_prefix, name), &file, &k));
-        if (file < 0) return MST_FAIL(MST_CORRUPT, "its files have no tensor '%s', which config.json needs", name);
+        MST_TRY(find_tensor(r, &list[i], name, &file, &k));
     }
     MST_TRY(check_others(r, list, count, num_listed));
     MST_TRY(check_memory(list, count));
@@ -188,17 +193,13 @@ static mst_model_compiled loss_of_tokens(void) {
 
 mst_status mst_huggingface_load(const char *path, bool network_only, mst_model *model, mst_model_compiled *compiled) {
     mst_gpt_network config;
-    char *name, *text;
-    size_t size;
-    MST_TRY(mst_huggingface_read_config(path, &name, &text, &size));
-    mst_status status = mst_huggingface_config_parse(name, text, size, &config);
     const int64_t most = MST_HUGGINGFACE_POSITIONS;
-    if (!status)
-        status = mst_huggingface_network_add(model, &config, config.positions < most ? config.positions : most);
+    char *text;
+    MST_TRY(mst_huggingface_read_config(path, &config, &text));
+    mst_status status = mst_huggingface_network_add(model, &config, config.positions < most ? config.positions : most);
     if (!status && !network_only) status = read_weights(path, &config, model->store);
     if (!status) status = mst_store_set_note(model->store, config_note, text); /* it tells of the network too */
     if (!status && compiled) *compiled = loss_of_tokens();
-    free(name);
     free(text);
     return status;
 }
@@ -271,22 +272,21 @@ static void free_writer(weight_writer *w) {
 
 /* An index would name files with other weights. */
 static mst_status check_no_index(const mst_folder *folder, const char *path) {
-    static const char index[] = "model.safetensors.index.json";
     bool found;
-    MST_TRY(mst_file_is_there(folder, index, &found));
+    MST_TRY(mst_file_is_there(folder, mst_huggingface_index_name, &found));
     return found ? MST_FAIL(MST_EXISTS,
                             "'%s': has weights in several files (%s), beside which one file would be "
                             "another model: give a new folder",
-                            path, index)
+                            path, mst_huggingface_index_name)
                  : MST_OK;
 }
 
 /* Both files are complete before one of them gets its name. The config is the last: a folder without it is no model. */
 static mst_status write_files(const mst_folder *folder, const weight_writer *w, const char *config) {
     mst_file weights, text;
-    MST_TRY(mst_file_create_in(folder, "model.safetensors", &weights));
+    MST_TRY(mst_file_create_in(folder, mst_huggingface_weights_name, &weights));
     mst_status status = mst_safetensors_append(&weights, w->named, w->count, "format", "pt");
-    if (!status) status = mst_file_create_in(folder, "config.json", &text);
+    if (!status) status = mst_file_create_in(folder, mst_huggingface_config_name, &text);
     if (status) {
         mst_file_abandon(&weights);
         return status;
@@ -305,7 +305,7 @@ static mst_status use_folder(const mst_folder *folder, const char *path, const w
     mst_file file;
     MST_TRY(check_no_index(folder, path));
     if (w) return write_files(folder, w, config);
-    MST_TRY(mst_file_create_in(folder, "config.json", &file));
+    MST_TRY(mst_file_create_in(folder, mst_huggingface_config_name, &file));
     mst_file_abandon(&file);
     return MST_OK;
 }

@@ -2,14 +2,16 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/no_memory.h"
+#include "model_file/huggingface/token_config.h"
 
-static const char one_file[] = "model.safetensors", index_file[] = "model.safetensors.index.json";
+const char mst_huggingface_config_name[] = "config.json", mst_huggingface_weights_name[] = "model.safetensors",
+           mst_huggingface_index_name[] = "model.safetensors.index.json";
+
 enum { MOST_FILES = 1000, SHOWN = 128 };
 
 /* The largest sizes of files of JSON that are read. */
@@ -33,37 +35,38 @@ static mst_status read_in(const mst_folder *folder, size_t most, const char *fil
     return MST_OK;
 }
 
-mst_status mst_huggingface_read_config(const char *path, char **name, char **text, size_t *size) {
+mst_status mst_huggingface_read_config(const char *path, mst_gpt_network *out, char **text) {
     mst_folder folder;
-    *name = *text = NULL;
+    char *name = NULL, *config = NULL;
+    size_t size = 0;
+    if (text) *text = NULL;
     MST_TRY(mst_folder_open(path, &folder));
-    const mst_status status = read_in(&folder, most_config, "config.json", name, text, size);
+    mst_status status = read_in(&folder, most_config, mst_huggingface_config_name, &name, &config, &size);
     mst_folder_close(&folder);
+    if (!status) status = mst_huggingface_config_parse(name, config, size, out);
+    free(name);
+    if (!status && text)
+        *text = config;
+    else
+        free(config);
     return status;
 }
 
 /* ---- tensors ---- */
 
-static bool is_there(const mst_folder *folder, const char *name) {
-    char *path = mst_folder_join(folder, name);
-    const bool there = path && access(path, F_OK) == 0;
-    free(path);
-    return there;
-}
-
-static mst_status add_file(mst_huggingface_files *f, const char *name, mst_safetensors *file) {
+static void add_file(mst_huggingface_files *f, const char *name, mst_safetensors *file) {
     f->file[f->num_files] = file;
     f->file_name[f->num_files++] = name;
-    return MST_OK;
 }
 
 static mst_status open_one(mst_huggingface_files *f) {
     mst_safetensors *file = NULL;
-    char *path = mst_folder_join(&f->folder, one_file);
+    char *path = mst_folder_join(&f->folder, mst_huggingface_weights_name);
     if (!path) return MST_NO_MEMORY("for a path");
     const mst_status status = mst_safetensors_open(path, &file);
     free(path);
-    return status ? status : add_file(f, one_file, file);
+    if (!status) add_file(f, mst_huggingface_weights_name, file);
+    return status;
 }
 
 static int64_t file_number(const mst_huggingface_files *f, const char *name) {
@@ -81,7 +84,8 @@ static mst_status open_shard(mst_huggingface_files *f, const char *tensor, const
     if (f->num_files == MOST_FILES)
         return MST_FAIL(MST_UNIMPLEMENTED, "it names more than %d files: save the model in fewer ones", MOST_FILES);
     if (mst_safetensors_open_inside(&f->folder, name, &file)) return mst_error_prefix("tensor '%s'", shown);
-    return add_file(f, name, file);
+    add_file(f, name, file);
+    return MST_OK;
 }
 
 static mst_status open_shards(mst_huggingface_files *f) {
@@ -96,7 +100,7 @@ static mst_status open_by_index(mst_huggingface_files *f) {
     char *path, *text;
     size_t size;
     json_error_t error;
-    MST_TRY(read_in(&f->folder, most_index, index_file, &path, &text, &size));
+    MST_TRY(read_in(&f->folder, most_index, mst_huggingface_index_name, &path, &text, &size));
     f->index = mst_json_read(text, size, &error);
     free(text);
     mst_status status = MST_OK;
@@ -113,15 +117,18 @@ mst_status mst_huggingface_open(const char *path, mst_huggingface_files *out) {
     out->file = calloc(MOST_FILES, sizeof(mst_safetensors *));
     out->file_name = calloc(MOST_FILES, sizeof(const char *));
     if (!out->file || !out->file_name) return MST_NO_MEMORY("for a model");
-    if (is_there(&out->folder, one_file)) return open_one(out);
-    if (is_there(&out->folder, index_file)) return open_by_index(out);
-    const bool is_pickled =
-        is_there(&out->folder, "pytorch_model.bin") || is_there(&out->folder, "pytorch_model.bin.index.json");
-    return MST_FAIL(MST_NOT_FOUND, "'%s': has neither %s nor %s%s", path, one_file, index_file,
-                    is_pickled
-                        ? "; pytorch_model.bin is a pickle, which can hold code: load it in transformers, and call "
-                          "save_pretrained"
-                        : ", so it has no weights");
+    bool found, is_pickled;
+    MST_TRY(mst_file_is_there(&out->folder, mst_huggingface_weights_name, &found));
+    if (found) return open_one(out);
+    MST_TRY(mst_file_is_there(&out->folder, mst_huggingface_index_name, &found));
+    if (found) return open_by_index(out);
+    MST_TRY(mst_file_is_there(&out->folder, "pytorch_model.bin", &is_pickled));
+    if (!is_pickled) MST_TRY(mst_file_is_there(&out->folder, "pytorch_model.bin.index.json", &is_pickled));
+    return MST_FAIL(
+        MST_NOT_FOUND, "'%s': has neither %s nor %s%s", path, mst_huggingface_weights_name, mst_huggingface_index_name,
+        is_pickled ? "; pytorch_model.bin is a pickle, which can hold code: load it in transformers, and call "
+                     "save_pretrained"
+                   : ", so it has no weights");
 }
 
 void mst_huggingface_close(mst_huggingface_files *files) {
@@ -144,5 +151,5 @@ mst_status mst_huggingface_find(const mst_huggingface_files *files, const char *
     if (*i >= 0 || !files->index) return MST_OK;
     return MST_FAIL(MST_CORRUPT,
                     "'%s': %s says that it has '%.200s', and it has not: take the files as they were saved", in,
-                    index_file, name);
+                    mst_huggingface_index_name, name);
 }

@@ -6,6 +6,7 @@
 
 #include "base/folder.h"
 #include "format/safetensors.h"
+#include "model/application/gpt_network.h"
 
 typedef struct mst_huggingface_files {
     mst_folder folder;
@@ -15,9 +16,11 @@ typedef struct mst_huggingface_files {
     int64_t num_files;
 } mst_huggingface_files;
 
-/** Reads config.json in the folder PATH, of *SIZE bytes with a zero behind them; free *TEXT. *NAME, the path of the
- *  file, is to be freed too. MST_NOT_FOUND if there is none. After a failure both are NULL. */
-MST_CHECKED mst_status mst_huggingface_read_config(const char *path, char **name, char **text, size_t *size);
+extern const char mst_huggingface_config_name[], mst_huggingface_weights_name[], mst_huggingface_index_name[];
+
+/** Reads config.json in the folder PATH. *TEXT becomes its text, to be freed; NULL after a failure. TEXT may be NULL.
+ *  MST_NOT_FOUND if there is none; else fails as mst_huggingface_config_parse. */
+MST_CHECKED mst_status mst_huggingface_read_config(const char *path, mst_gpt_network *out, char **text);
 
 /** Opens the files with tensors in the folder PATH. Names in the index reach nothing outside the folder. Close OUT
  *  after a failure too. */
