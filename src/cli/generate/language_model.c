@@ -28,17 +28,12 @@ static mst_status open_checkpoint(const char *folder, model_note *note, mst_mode
 }
 
 static mst_status open_file(const char *path, model_note *note, mst_model **out) {
-    bool has_weights = false;
     if (!network_file_is(path))
         return MST_FAIL(MST_INVALID,
                         "'%s': is no file of a whole model: save it as FILE.keras, give a folder of Hugging "
                         "Face, which has a config.json, or one of checkpoints by --checkpoint-dir",
                         path);
-    MST_TRY(mst_model_load(path, out, NULL));
-    MST_TRY(network_has_weights(*out, &has_weights));
-    if (!has_weights) return MST_FAIL(MST_INVALID, "'%s': has a network without weights", path);
-    if (model_note_read(mst_model_store(*out), note)) return mst_error_prefix("'%s'", path);
-    return MST_OK;
+    return network_load(path, out, NULL, note);
 }
 
 static mst_status take_tokenizer(const language_model_options *o, const model_note *note, language_model *out) {

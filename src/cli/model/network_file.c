@@ -58,6 +58,14 @@ mst_status network_has_weights(mst_model *model, bool *out) {
     return status == MST_NOT_FOUND ? MST_OK : status;
 }
 
+mst_status network_load(const char *path, mst_model **out, mst_model_compiled *compiled, model_note *note) {
+    bool has_weights = false;
+    MST_TRY(mst_model_load(path, out, compiled));
+    MST_TRY(network_has_weights(*out, &has_weights));
+    if (!has_weights) return MST_FAIL(MST_INVALID, "'%s': has a network without weights", path);
+    return model_note_read(mst_model_store(*out), note) ? mst_error_prefix("'%s'", path) : MST_OK;
+}
+
 mst_status network_tokens(mst_model *model, int64_t *out) {
     const mst_weight *weights;
     int64_t count;

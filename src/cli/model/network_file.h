@@ -3,6 +3,7 @@
 #ifndef MUSTER_CLI_MODEL_NETWORK_FILE_H
 #define MUSTER_CLI_MODEL_NETWORK_FILE_H
 
+#include "cli/model/model_note.h"
 #include "muster/checkpoint.h"
 #include "muster/model_file.h"
 
@@ -21,6 +22,10 @@ bool network_file_is_onnx(const char *path);
 
 /** Whether the weights of MODEL have values, judged by the first of them; true if it has no weights. */
 MST_CHECKED mst_status network_has_weights(mst_model *model, bool *out);
+
+/** Reads the model at PATH and its note. COMPILED may be NULL. MST_INVALID if it has no weights. Destroy *OUT and free
+ *  NOTE also after a failure. */
+MST_CHECKED mst_status network_load(const char *path, mst_model **out, mst_model_compiled *compiled, model_note *note);
 
 /** The number of rows of the embedding whose weights come first in MODEL; 0 if another layer's weights come first. */
 MST_CHECKED mst_status network_tokens(mst_model *model, int64_t *out);

@@ -29,13 +29,9 @@ static void take_noted_loss(const saved_model *saved, mst_model_compiled *compil
 
 mst_status saved_network_load(const saved_options *o, const option_list *list, saved_model *out,
                               mst_model_compiled *compiled) {
-    bool has_weights = false;
     MST_TRY(saved_network_check(o, list));
-    MST_TRY(mst_model_load(o->load, &out->model, compiled));
-    MST_TRY(network_has_weights(out->model, &has_weights));
-    if (!has_weights) return MST_FAIL(MST_INVALID, "'%s': has a network without weights", o->load);
+    MST_TRY(network_load(o->load, &out->model, compiled, &out->note));
     MST_TRY(network_restored(o->load, out->model, &out->restored));
-    if (model_note_read(mst_model_store(out->model), &out->note)) return mst_error_prefix("'%s'", o->load);
     if (!compiled->has_loss) take_noted_loss(out, compiled);
     return MST_OK;
 }
