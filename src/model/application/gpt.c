@@ -23,7 +23,6 @@ static int64_t inner_units(const mst_gpt_options *o) {
 
 /* Sets the defaults of O, and checks it. */
 static mst_status take_options(const mst_gpt_options *given, mst_gpt_options *o) {
-    if (!given) return mst_argument_null("mst_gpt", "options", __FILE__, __LINE__);
     *o = *given;
     o->layers = number_or(o->layers, 12);
     o->width = number_or(o->width, 768);
@@ -79,13 +78,14 @@ mst_output mst_gpt_with(mst_model *model, const mst_gpt_options *options) {
     const mst_output none = {model, -1};
     if (!model) return (void)mst_argument_null("mst_gpt", "model", __FILE__, __LINE__), none;
     if (model->failure.code) return none;
+    if (!options) {
+        (void)mst_argument_null("mst_gpt", "options", __FILE__, __LINE__);
+        return mst_model_stick(model), none;
+    }
     mst_status status = take_options(options, &o);
     if (!status && model->num_nodes > 0)
         status = MST_FAIL(MST_INVALID, "mst_gpt: the model has layers; give it one without any");
-    if (status) {
-        mst_model_stick(model);
-        return none;
-    }
+    if (status) return mst_model_stick(model), none;
     const mst_gpt_network network = gpt_network_of(&o);
     return mst_gpt_network_add(model, &network, o.positions);
 }
