@@ -5,8 +5,9 @@
 COMMAND trains with Muster for about as long as a window, and its last line of output is the JSON object `done`. Each
 variant of each peer has some windows first. Then the fastest variant of each peer, way, and kind (one model, or replicas
 of it) takes turns with Muster, a window each, so that what else the machine does hits both. The contestants that wait
-compute nothing. Prints a JSON line for each finalist: the best and the median window of both, the ratio of the best
-windows, and the median of the ratios of neighbouring windows.
+compute nothing. Prints a JSON line for each finalist, as soon as it is measured: the best and the median window of both,
+the ratio of the best windows, and the median of the ratios of neighbouring windows. How long all will take is said on
+standard error at the start.
 """
 
 import argparse
@@ -23,6 +24,8 @@ import pytorch_mlp
 import tensorflow_mlp
 
 TRIALS = 3
+# About what the start of a variant takes, with the import of its framework and 200 steps, and the start of Muster.
+START_SECONDS, MUSTER_START_SECONDS = 8, 0.5
 # The variants that --quick leaves out: each would be a process that is started and warmed up.
 QUICK_CONFIGS = ("all-cores", "mirrored", "ddp")
 QUICK_WAYS = ("guide", "step")
@@ -67,39 +70,63 @@ def is_there(name):
                            f"sys.exit(importlib.util.find_spec('{module}') is None)"], check=False).returncode == 0
 
 
-def find_finalists(arguments):
-    """Gives each variant some short windows, and returns the fastest of each kind."""
-    fastest, first_steps = {}, {}
-    for name, module in PEERS.items():
-        if arguments.only and name != arguments.only[0]:
+def variants_of(name, arguments):
+    """The pairs of configuration and variant of a peer that are to be measured."""
+    for config, variants in PEERS[name].CONFIGS.items():
+        if arguments.only != [name, config] if arguments.only else config in ASKED_CONFIGS:
             continue
-        if not is_there(name):
+        if arguments.quick and not arguments.only and not config.startswith(QUICK_CONFIGS):
+            continue
+        for variant in variants:
+            if not arguments.quick or variant in QUICK_WAYS or variant.endswith("-step"):
+                yield config, variant
+
+
+def all_candidates(arguments):
+    """All variants that are to be measured, of all peers that are installed."""
+    candidates = []
+    for name in PEERS:
+        variants = list(variants_of(name, arguments))
+        if variants and not is_there(name):
             print(f"{name} is not installed: it is left out", file=sys.stderr)
+        elif variants:
+            candidates += [Finalist(name, config, variant) for config, variant in variants]
+    return candidates
+
+
+def say_time(candidates, arguments):
+    finalists = len({candidate.kind() for candidate in candidates})
+    trials = len(candidates) * (START_SECONDS + number_of_trials(arguments) * arguments.seconds / 2)
+    turns = finalists * arguments.rounds * (2 * arguments.seconds + MUSTER_START_SECONDS)
+    print(f"{len(candidates)} variants of peers: about {(trials + turns) / 60:.1f} minutes", file=sys.stderr)
+
+
+def number_of_trials(arguments):
+    return 1 if arguments.quick else TRIALS
+
+
+def find_finalists(candidates, arguments):
+    """Gives each candidate some short windows, and returns the fastest of each kind, whose processes wait."""
+    fastest, first_steps = {}, {}
+    for candidate in candidates:
+        try:
+            candidate.start(arguments.data)
+            candidate.rate = max(candidate.contestant.window(arguments.seconds / 2)["examples_per_sec"]
+                                 for _ in range(number_of_trials(arguments)))
+        except RuntimeError as error:
+            print(error, file=sys.stderr)
             continue
-        for config, variants in module.CONFIGS.items():
-            if arguments.only != [name, config] if arguments.only else config in ASKED_CONFIGS:
-                continue
-            if arguments.quick and not arguments.only and not config.startswith(QUICK_CONFIGS):
-                continue
-            for variant in variants:
-                if arguments.quick and variant not in QUICK_WAYS and not variant.endswith("-step"):
-                    continue
-                candidate = Finalist(name, config, variant)
-                try:
-                    candidate.start(arguments.data)
-                    candidate.rate = max(candidate.contestant.window(arguments.seconds / 2)["examples_per_sec"]
-                                         for _ in range(1 if arguments.quick else TRIALS))
-                except RuntimeError as error:
-                    print(error, file=sys.stderr)
-                    continue
-                candidate.contestant.close()
-                first = candidate.contestant.first_step
-                first_steps[name] = min(first, first_steps.get(name, first))
-                if arguments.verbose:
-                    print(f"{name}, {config}, {variant}: {candidate.rate:.0f} examples/s", file=sys.stderr)
-                kind = candidate.kind()
-                if kind not in fastest or candidate.rate > fastest[kind].rate:
-                    fastest[kind] = candidate
+        name, first = candidate.name, candidate.contestant.first_step
+        first_steps[name] = min(first, first_steps.get(name, first))
+        if arguments.verbose:
+            print(f"{name}, {candidate.config}, {candidate.variant}: {candidate.rate:.0f} examples/s", file=sys.stderr)
+        slower = fastest.get(candidate.kind())
+        if slower and slower.rate >= candidate.rate:
+            slower = candidate
+        else:
+            fastest[candidate.kind()] = candidate
+        if slower:
+            slower.contestant.close()
     for finalist in fastest.values():
         finalist.first_step = first_steps[finalist.name]
     return list(fastest.values())
@@ -111,18 +138,18 @@ def muster_window(command):
     return json.loads(done)["examples_per_sec"]
 
 
-def take_turns(finalists, arguments):
+def take_turns(finalist, arguments):
     """Who is first changes from round to round."""
+
+    def ours():
+        finalist.muster.append(muster_window(arguments.command))
+
+    def theirs():
+        finalist.rates.append(finalist.contestant.window(arguments.seconds)["examples_per_sec"])
+
     for number in range(arguments.rounds):
-        for finalist in finalists:
-            def ours():
-                finalist.muster.append(muster_window(arguments.command))
-
-            def theirs():
-                finalist.rates.append(finalist.contestant.window(arguments.seconds)["examples_per_sec"])
-
-            for window in (ours, theirs) if number % 2 == 0 else (theirs, ours):
-                window()
+        for window in (ours, theirs) if number % 2 == 0 else (theirs, ours):
+            window()
 
 
 def beside_busy(name, arguments):
@@ -158,19 +185,20 @@ def main():
     arguments = parser.parse_args()
     if arguments.quick:
         arguments.rounds = min(arguments.rounds, 3)
-    finalists = find_finalists(arguments)
+    candidates = all_candidates(arguments)
+    say_time(candidates, arguments)
+    finalists = find_finalists(candidates, arguments)
     if not finalists:
         print("no peer ran", file=sys.stderr)
         return 1
     try:
         for finalist in finalists:
-            finalist.start(arguments.data)
-        take_turns(finalists, arguments)
+            take_turns(finalist, arguments)
+            finalist.contestant.close()
+            print(json.dumps(finalist.line()), flush=True)
     finally:
         for finalist in finalists:
             finalist.contestant.close()
-    for finalist in finalists:
-        print(json.dumps(finalist.line()), flush=True)
     for name in () if arguments.quick or arguments.only else dict.fromkeys(finalist.name for finalist in finalists):
         if ratio := beside_busy(name, arguments):
             print(json.dumps({"peer": name, "beside_busy": round(ratio, 3)}), flush=True)

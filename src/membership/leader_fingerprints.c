@@ -30,7 +30,7 @@ static uint64_t instructions_of(const mst_leader *leader, int32_t task) {
     return mst_fingerprints_instructions(state->fingerprint, state->num_fingerprints);
 }
 
-/* Whether SECOND, a newcomer, lacks instructions with which FIRST has made its steps; then FAILURE says so. */
+/* Whether SECOND, a task that joins, lacks instructions with which FIRST has made its steps; then FAILURE says so. */
 static bool lacks_instructions(const mst_leader *leader, int32_t first, int32_t second, mst_task_failure *failure) {
     const mst_member_state *a = &leader->entry[first].member.state, *b = &leader->entry[second].member.state;
     const uint64_t used = instructions_of(leader, first);

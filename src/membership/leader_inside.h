@@ -97,7 +97,7 @@ void mst_leader_end_job(mst_leader *leader, const mst_task_failure *failure);
 /** Refuses process INSTANCE of TASK, which alone hears FAILURE. The job goes on without it. */
 void mst_leader_refuse(mst_leader *leader, int32_t task, uint64_t instance, const mst_task_failure *failure);
 
-/** A newcomer that differs from those that have been in a generation is refused. If nobody has been in one, a
+/** A task that joins and differs from those that have been in a generation is refused. If nobody has been in one, a
  *  difference ends the job. */
 void mst_leader_compare_fingerprints(mst_leader *leader);
 /** The instructions of oneDNN that all tasks that take part have in common. */

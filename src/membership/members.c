@@ -162,7 +162,7 @@ static void lose_leader(mst_members *members, const char *why) {
 void mst_gone_for_good_failure(const mst_members_options *o, int32_t task, const char *who, const char *why,
                                int64_t state_number, mst_task_failure *failure) {
     char now[MST_TRANSPORT_DOING] = "";
-    if (o->events.trouble) o->events.trouble(o->events.context, task, now);
+    if (o->events.connect_error) o->events.connect_error(o->events.context, task, now);
     if (o->no_return)
         mst_task_failure_set(failure, MST_UNAVAILABLE, task, state_number, "%s was lost (%s): %s", who, why,
                              o->no_return);

@@ -46,8 +46,8 @@
  *      generation, with a greater number.
  *   2. The source is the task with the greatest state number, and among several the lowest. In a job that begins anew
  *      it is the chief, if the chief's number is above 0. If no task has a state, the job ends.
- *   3. Fingerprints are compared before BEGIN. If they differ from those of members that were in a generation, the
- *      newcomer alone is refused. Otherwise the job ends.
+ *   3. Fingerprints are compared before BEGIN. If those of a task that joins differ from those of members that were
+ *      in a generation, that task alone is refused. Otherwise the job ends.
  *
  *  The end of a generation
  *
@@ -164,7 +164,7 @@ typedef struct mst_members_events {
     /** All tasks have left: a connection that breaks now is not a loss. No other call follows. */
     void (*bye)(void *context);
     /** Writes to TEXT, which is "" before, why TASK cannot be reached (transport/transport.h). NULL: not known. */
-    void (*trouble)(void *context, int32_t task, char *text);
+    void (*connect_error)(void *context, int32_t task, char *text);
 } mst_members_events;
 
 typedef struct mst_members_options {

@@ -126,7 +126,7 @@ static void members_failed(void *context, const mst_task_failure *failure) {
     pthread_cond_broadcast(&task->changed);
 }
 
-static void members_trouble(void *context, int32_t number, char *text) {
+static void members_connect_error(void *context, int32_t number, char *text) {
     mst_task *task = context;
     const mst_transport_peer_info *info = task->type->peer_info;
     if (info && number != task->self) info->connect_error(task->transport, number, text);
@@ -140,7 +140,7 @@ static size_t write_waited(mst_task *task, const mst_waited_task *waited, char *
     if (waited->present)
         snprintf(why, sizeof why, "there, but not ready");
     else
-        members_trouble(task, waited->task, why);
+        members_connect_error(task, waited->task, why);
     return (size_t)snprintf(text, size, "%s%s%s%s%s%s", task->name[waited->task], address ? " at " : "",
                             address ? address : "", *why ? " (" : "", why, *why ? ")" : "");
 }
@@ -188,7 +188,7 @@ mst_members_events mst_task_members_events(mst_task *task) {
                                 .waiting = members_waiting,
                                 .notice = members_notice,
                                 .bye = members_bye,
-                                .trouble = members_trouble};
+                                .connect_error = members_connect_error};
 }
 
 /* ---- events of the transport, on its thread ---- */

@@ -13,9 +13,9 @@ int main(int count, char **arguments) {
                                   .sin_port = htons((uint16_t)strtoul(arguments[1], NULL, 10)),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int yes = 1;
-    int door = socket(AF_INET, SOCK_STREAM, 0);
-    if (door < 0 || setsockopt(door, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) ||
-        bind(door, (const struct sockaddr *)&address, sizeof address) || listen(door, 16)) {
+    int listening = socket(AF_INET, SOCK_STREAM, 0);
+    if (listening < 0 || setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) ||
+        bind(listening, (const struct sockaddr *)&address, sizeof address) || listen(listening, 16)) {
         perror("listener");
         return 1;
     }

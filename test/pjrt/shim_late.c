@@ -86,15 +86,15 @@ PJRT_Error *shim_late_Error_GetCode(void *args) {
 /* ---- outcomes ---- */
 
 /* Bytes that a copy to the host has got, and that its caller gets when the event is ready. */
-typedef struct parcel {
+typedef struct late_copy {
     void *bytes, *to; /* bytes is NULL: there are none, or the caller has got them */
     size_t size;
-} parcel;
+} late_copy;
 
 typedef struct outcome {
     const void *object;
     shim_fault fault;
-    parcel parcel;
+    late_copy late_copy;
     int references; /* the list is one */
     struct outcome *next;
 } outcome;
@@ -102,11 +102,11 @@ typedef struct outcome {
 static outcome *outcomes;
 static atomic_int num_outcomes;
 
-static void put(const void *object, const shim_fault *fault, const parcel *late) {
+static void put(const void *object, const shim_fault *fault, const late_copy *late) {
     outcome *x = calloc(1, sizeof *x);
     if (!x) abort(); /* a test that went on would not see its fault */
     *x = (outcome){.object = object, .fault = *fault, .references = 1};
-    if (late) x->parcel = *late;
+    if (late) x->late_copy = *late;
     pthread_mutex_lock(&lock);
     x->next = outcomes;
     outcomes = x;
@@ -135,7 +135,7 @@ static void release(outcome *x) {
     const bool is_last = --x->references == 0;
     pthread_mutex_unlock(&lock);
     if (!is_last) return;
-    free(x->parcel.bytes);
+    free(x->late_copy.bytes);
     free(x);
 }
 
@@ -162,9 +162,9 @@ void shim_outcome_drop(const void *object) {
 static PJRT_Error *deliver(outcome *x) {
     if (x->fault.code != PJRT_Error_Code_OK) return shim_error_make(x->fault.code, x->fault.message);
     pthread_mutex_lock(&lock);
-    if (x->parcel.bytes) memcpy(x->parcel.to, x->parcel.bytes, x->parcel.size);
-    free(x->parcel.bytes);
-    x->parcel.bytes = NULL;
+    if (x->late_copy.bytes) memcpy(x->late_copy.to, x->late_copy.bytes, x->late_copy.size);
+    free(x->late_copy.bytes);
+    x->late_copy.bytes = NULL;
     pthread_mutex_unlock(&lock);
     return NULL;
 }
@@ -175,7 +175,7 @@ static void destroy_error(PJRT_Error *error) {
 }
 
 PJRT_Error *shim_late_to_host(PJRT_Buffer_ToHostBuffer_Args *args, const shim_fault *fault) {
-    parcel late = {malloc(args->dst_size + 1), args->dst, args->dst_size};
+    late_copy late = {malloc(args->dst_size + 1), args->dst, args->dst_size};
     if (!late.bytes) return shim_error_make(PJRT_Error_Code_RESOURCE_EXHAUSTED, "shim: there is no memory for a copy");
     args->dst = late.bytes;
     PJRT_Error *error = real->PJRT_Buffer_ToHostBuffer(args);

@@ -150,7 +150,7 @@ static int plot(const mst_curves *curves, const char *folder, const plot_options
 static int plot_run(const command_call *call) {
     const plot_options *o = call->options;
     mst_curves *curves;
-    if (!call->num_positional) return command_fail(EXIT_USAGE, "plot: of which log? write muster plot LOGDIR");
+    if (!call->num_positional) return command_fail(EXIT_USAGE, "plot: no folder is named: write muster plot LOGDIR");
     if (o->output && !mst_ends_in(o->output, ".png") && !mst_ends_in(o->output, ".svg"))
         return command_fail(EXIT_USAGE, "plot: --out %s: the name must end in .png or .svg", o->output);
     if (mst_curves_read(call->positional[0], &curves)) return command_fail_library(EXIT_FAILED, NULL);

@@ -185,7 +185,7 @@ static int find_described(top *t) {
         return command_fail_usage("top");
     int status = EXIT_DONE;
     if (!given && mst_cluster_num_tasks(cluster) < 2)
-        status = command_fail(EXIT_USAGE, "top: of which job? write the address of one of its tasks: top HOST:PORT");
+        status = command_fail(EXIT_USAGE, "top: no job is named: write the address of one of its tasks: top HOST:PORT");
     else if (add_cluster(t, cluster))
         status = command_fail_library(EXIT_FAILED, NULL);
     mst_cluster_release(cluster);

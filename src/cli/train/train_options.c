@@ -430,7 +430,7 @@ static mst_status read_steps(const char *text, int64_t *first, int64_t *last) {
         if (end == second) *last = 0;
     }
     if (!*end && *first >= 1 && *last >= *first && *last < INT64_MAX) return MST_OK;
-    return MST_FAIL(MST_INVALID, "--profile %s: two steps, such as 100:110, the first of which is at least 1", text);
+    return MST_FAIL(MST_INVALID, "--profile %s: write two steps, such as 100:110; the first is at least 1", text);
 }
 
 mst_status train_log_options(const train_options *o, mst_tensorboard *out) {

@@ -131,7 +131,7 @@ static mst_status data_spec_unknown(const char *spec) {
 /* Fails if an option is given that KIND does not take, or a number of channels that pictures cannot have. */
 static mst_status check_options(const char *spec, const mst_data_spec *kind, const mst_data_options *o) {
     if (o->skip_corrupt && !(kind->takes & MST_SPEC_SKIP_CORRUPT))
-        return MST_FAIL(MST_INVALID, "data: '%s' has no records of which damaged ones could be skipped", spec);
+        return MST_FAIL(MST_INVALID, "data: '%s' has no records, so none that are damaged can be skipped", spec);
     const char *table = o->delimiter        ? "delimiter"
                         : o->comment        ? "comment"
                         : o->weight         ? "sample-weight"

@@ -15,7 +15,7 @@ static bool lines_spec_validation(const char *argument, char *path, size_t size)
 const mst_data_spec mst_data_spec_lines = {
     .form = "lines:FILE",
     .help =
-        "a text file, of which models predict the next token: ids of --tokenizer, else bytes; or a folder with "
+        "a text file; models predict its next token: ids of --tokenizer, else bytes; or a folder with "
         "train.txt and test.txt or val.txt",
     .takes = MST_SPEC_TEXTS | MST_SPEC_TOKENIZER,
     .validation = lines_spec_validation,

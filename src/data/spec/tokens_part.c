@@ -54,7 +54,7 @@ mst_status mst_tokens_part_open(const char *argument, bool is_text, bool test, c
     const mst_data_options *o = options ? options : &none;
     char path[PATH_SIZE];
     if (o->pad_front)
-        return MST_FAIL(MST_INVALID, "'%s:%s': is one long text, of which nothing is padded: leave pad out",
+        return MST_FAIL(MST_INVALID, "'%s:%s': is one long text, so nothing is padded: leave pad out",
                         is_text ? "lines" : "tokens", argument);
     MST_TRY(find_part(argument, is_text, test, o->whole_file, path));
     return mst_dataset_from_tokens(path,

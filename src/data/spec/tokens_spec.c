@@ -14,7 +14,7 @@ static bool tokens_spec_validation(const char *argument, char *path, size_t size
 const mst_data_spec mst_data_spec_tokens = {
     .form = "tokens:FILE",
     .help =
-        "tokens of a long text, of which models predict the next: FILE.u16, .u32, .npy, or the bytes of any file "
+        "tokens of a long text; models predict the next one: FILE.u16, .u32, .npy, or the bytes of any file "
         "(with --tokenizer: its text as ids); or a folder with train and test files",
     .takes = MST_SPEC_TEXTS | MST_SPEC_TOKENIZER,
     .validation = tokens_spec_validation,

@@ -97,8 +97,7 @@ static mst_status take_info(mst_tfds_info *info, const json_t *json, bool test) 
     const json_t *splits = json_object_get(json, "splits");
     const char *name = json_string_value(json_object_get(json, "name"));
     const char *format = json_string_value(json_object_get(json, "fileFormat"));
-    if (!is_plain_name(name))
-        return MST_FAIL(MST_CORRUPT, "the name of the data is none of which names of files could be made");
+    if (!is_plain_name(name)) return MST_FAIL(MST_CORRUPT, "the name of the data cannot be part of the names of files");
     if (format && *format && strcmp(format, "tfrecord") != 0)
         return MST_FAIL(MST_UNIMPLEMENTED, "its files are of the format '%.50s': tfrecord is read", format);
     info->name = mst_arena_string(&info->arena, name);
