@@ -31,7 +31,7 @@ typedef enum mst_field_type {
     MST_FIELD_TYPE_STRING, /**< const char *, copied into the graph */
     MST_FIELD_TYPE_TENSOR, /**< mst_tensor *, retained by the graph */
     MST_FIELD_TYPE_ENUM,   /**< int, named by `names` */
-    MST_FIELD_TYPE_VALUE,  /**< mst_value of the graph; it is not a source: it is not computed */
+    MST_FIELD_TYPE_VALUE,  /**< mst_value of the graph, only referred to: unlike a source it is not computed */
     /** const void *, opaque, compared by address; must outlive the graph. Cannot be written to a file or given as
      *  text. */
     MST_FIELD_TYPE_POINTER,
@@ -87,7 +87,7 @@ typedef struct mst_field {
 #define MST_FIELD_END \
     { NULL, MST_FIELD_TYPE_END, 0, 0, 0, 0, NULL, NULL, NULL }
 
-/** A list of axes or of small integers; MST_AXES(0, -1). count 0 is the op's default (mostly: all axes). */
+/** A list of axes or of small integers; MST_AXES(0, -1). count 0: the op's default, mostly all axes. */
 typedef struct mst_axes {
     /* Without this `.axes = 1` would be a list of one axis, 0. With it compilers complain. */
 #ifdef __cplusplus
@@ -165,8 +165,8 @@ typedef struct mst_grad {
     const mst_value *dst;
     const mst_value *ddst; /**< gradient of each output; MST_NONE if nothing depends on it */
     mst_value shared;      /**< MST_NONE at the first source; `grad` may keep a value here for the next sources */
-    /** Computes OUT[i], the gradient with respect to SRC[i] of all TARGETS, whose own gradients are GRADIENTS. MST_NONE
-     *  if no target depends on SRC[i]. For ops with bodies, which are graphs of their own. */
+    /** Sets OUT[i] to the gradient with respect to SRC[i], given the GRADIENTS of all TARGETS. MST_NONE if no target
+     *  depends on SRC[i]. For ops with bodies, which are graphs of their own. */
     void (*gradients)(const mst_value *targets, const mst_value *gradients, int num_targets, const mst_value *src,
                       int num_src, mst_value *out);
 } mst_grad;
@@ -211,18 +211,18 @@ typedef struct mst_kernel_args {
 typedef mst_status (*mst_kernel_function)(const mst_kernel_args *args);
 
 /** Does items BEGIN to END - 1 of a kernel's work. THREAD, from 0 to num_threads - 1, is the number of the calling
- *  thread: each thread can use a part of the workspace of its own. */
+ *  thread: with it each thread can use its own part of the workspace. */
 typedef mst_status (*mst_parallel_body)(void *context, int64_t begin, int64_t end, int thread);
 /** Divides items 0 to N - 1 of a kernel's work among the threads of its device. BODY gets runs of items that begin at
  *  multiples of GRAIN. It gets all items in one run if there is one thread or N is at most GRAIN. The result must not
- *  depend on where the cuts are: the caller adds up sums over several runs, in one order. The division costs about half
- *  a microsecond. GRAIN should be N if all of the work takes less than two microseconds; otherwise small, so that all
- *  threads get about the same. Allocates nothing. If several runs fail, the error is that of the first. BODY must not
- *  call it. */
+ *  depend on how the items are divided. So BODY makes no sum over several runs: the caller makes it afterwards, always
+ *  in the same order. The division costs about half a microsecond. If all of the work takes less than two microseconds,
+ *  GRAIN should be N. Otherwise it should be small, so that all threads get about the same. Allocates nothing. If
+ *  several runs fail, the error is that of the first. BODY must not call mst_parallel. */
 MST_API MST_CHECKED mst_status mst_parallel(const mst_kernel_args *a, int64_t n, int64_t grain, mst_parallel_body body,
                                             void *context);
 
-/** Sets an error of a running kernel, which names its node; returns CODE. */
+/** Sets an error of a running kernel. The message begins with the op and the name of its node. Returns CODE. */
 MST_API mst_status mst_kernel_fail(const mst_kernel_args *a, mst_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -247,7 +247,7 @@ typedef struct mst_example {
     const void *options;                   /**< NULL: all zero */
     const double *expect[MST_EXAMPLE_DST]; /**< values of the outputs, NULL: not checked */
     double tolerance;                      /**< relative and absolute; 0: 1e-5 for f32, 1e-10 for f64 */
-    mst_status fails;                      /**< building, planning or running must fail with this status */
+    mst_status fails;                      /**< MST_OK: must succeed; else building, planning or running must fail so */
 } mst_example;
 
 /* ---- the op --------------------------------------------------------------------------------------- */
@@ -274,8 +274,8 @@ enum {
     MST_OP_CONSTANT = 16,   /**< the value is the option `value` */
     MST_OP_NO_VALUE = 32,   /**< only orders other nodes: group, no_op */
     MST_OP_OVERWRITES = 64, /**< a written source need not hold a value before: assign */
-    /** Each element of the one output depends only on the elements of the sources that broadcast to its place, and the
-     *  reference kernel cannot fail. Threads of a device therefore share the work. */
+    /** There is one output. Each of its elements depends only on those elements of the sources that broadcast to its
+     *  place. The reference kernel cannot fail. Threads of a device therefore share the work. */
     MST_OP_ELEMENTWISE = 128,
     /** The kernel cannot fail, whatever the values. It may therefore run behind the gate of a step, when variables are
      *  being written. If it does fail there, the entries that were still to be written are torn (mst_state_info). */
@@ -299,8 +299,8 @@ struct mst_op {
     bool may_alias;          /**< output 0 may be the memory of any source of its dtype and element count */
     const mst_field *fields; /**< NULL: no options */
     size_t options_size;
-    /** The number of outputs. OPTIONS are those of the call, before defaults are filled in; NULL: all zero. A NULL
-     *  count_dst: num_dst. */
+    /** Returns the number of outputs. OPTIONS are those of the call, before defaults are filled in; NULL: all zero.
+     *  Without this function the op has num_dst outputs. */
     int (*count_dst)(const void *options, int num_src);
     mst_status (*infer)(mst_infer *c);
     /** The gradient of source I. NULL: no gradient flows through. */
@@ -312,11 +312,11 @@ struct mst_op {
     /** Bytes of workspace on a device of NUM_THREADS, with all dimensions known. NULL: none. */
     size_t (*workspace)(const mst_infer *c, int num_threads);
     mst_kernel_function reference; /**< plain C, any dtype of `dtypes` */
-    /** How a compiled device computes the op (muster/hlo.h): the operation of StableHLO that does the same, "add", or a
-     *  function that writes some. Both NULL: the op runs on the CPU of its task. */
+    /** How a device that compiles computes the op (muster/hlo.h). `hlo` is the one operation of StableHLO that does the
+     *  same, such as "add". `lower` writes several operations. Both NULL: the op runs on the CPU of its task. */
     const char *hlo;
     void (*lower)(mst_lower *l);
-    const mst_example *examples; /**< NULL: none, as in the library's own ops, whose examples only its tests have */
+    const mst_example *examples; /**< NULL: none. The library's own ops have theirs only in the tests */
     int num_examples;
 };
 
@@ -328,7 +328,7 @@ MST_API mst_value mst_call(mst_graph *graph, const mst_op *op, int num_src, cons
 /** As mst_call, with the node's name (NULL: the op's). */
 MST_API mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, int num_src,
                                  const mst_value *src, const void *options);
-/** As mst_call_named, for an op of the library or a registered one, given by its name, and with options as text. TEXT
+/** As mst_call_named, but with the name of an op, of the library or registered, and with its options as text. TEXT
  *  has the form that mst_graph_print shows: "axis=1, keep_dims", "shape=[2, ?], dtype=i64", "container='a b'". NULL or
  *  "": none. Options that TEXT does not give have their defaults. An unknown op or option is MST_INVALID, and the error
  *  says what may have been meant. */

@@ -1,8 +1,8 @@
 /** Status codes and the error record.
  *
- *  Every function that can fail returns mst_status. The first detector fills a record of the calling
- *  thread, and callers add context to it as the call unwinds; mst_error() returns it. The library never
- *  exits, aborts or prints.
+ *  A function that can fail returns mst_status, or its comment says how it reports errors. The function that finds an
+ *  error fills a record of the calling thread. Its callers add context while they return; mst_error() returns the
+ *  record. The library never exits or aborts, and prints only where an option asks for it.
  *
  *  A pointer argument must not be NULL unless its function says that it may be. If one is NULL, the error is
  *  MST_INVALID and names function and argument ("mst_fit: model is NULL"). A function that returns no status then
@@ -27,9 +27,9 @@ typedef enum mst_status {
     MST_NOT_FOUND,     /**< a name, file or device that is not there */
     MST_EXISTS,        /**< a name that is taken */
     MST_OUT_OF_MEMORY, /**< the machine's memory or a device's limit */
-    MST_UNIMPLEMENTED, /**< no kernel or no gradient for this */
+    MST_UNIMPLEMENTED, /**< not supported by this version, such as a missing kernel or gradient */
     MST_IO,            /**< the operating system refused a read or a write */
-    MST_CORRUPT,       /**< bytes of a file that are not what its format says; a value that is torn (mst_state_info) */
+    MST_CORRUPT,       /**< a file or message that is not as its format says; a value that is torn (mst_state_info) */
     MST_NUMERICS,      /**< NaN or Inf where a finite number is needed */
     MST_CANCELLED,     /**< stopped on request */
     MST_DEADLINE,      /**< waited as long as was allowed */
@@ -43,7 +43,7 @@ typedef enum mst_status {
 typedef struct mst_error_info {
     mst_status code;
     const char *message; /**< one line: what, where, what to do */
-    const char *file;    /**< source file of the detector */
+    const char *file;    /**< source file in which the error was found */
     int line;
     const char *node;   /**< graph node, or "" */
     const char *device; /**< device name, or "" */

@@ -2,7 +2,7 @@
  *  done. Each call is a run of the group (mst_group_next_run), as is each step that exchanges data. All members must
  *  make the same runs in the same order.
  *
- *  All calls fail with MST_DEADLINE when DEADLINE passes, and name a member from which nothing has come. If the
+ *  All calls fail with MST_DEADLINE when DEADLINE passes. If a message is missing, the error names its sender. If the
  *  generation ends, they fail with the failure that has ended it. A call that fails ends the generation, since other
  *  members may wait for messages that this member has not sent. After the return the memory of the call is not used any
  *  more. */
@@ -17,8 +17,9 @@ MST_CHECKED mst_status mst_group_broadcast(mst_task_group *group, int32_t root, 
                                            int64_t deadline);
 
 /** DATA has a part of BYTES[m] bytes for each member m, one after another. The caller fills in its own part; the parts
- *  of the others are received. Among N members, more than MST_FEW_MEMBERS (collective/stages.h), each takes part in
- *  log2 N rounds. In each round a member gets what another one has gathered so far. */
+ *  of the others are received. Up to MST_FEW_MEMBERS members (collective/stages.h) send their parts to all
+ *  others. More members, N, make log2 N rounds, rounded up. In each round a member gets what another one has gathered
+ *  so far. */
 MST_CHECKED mst_status mst_group_all_gather(mst_task_group *group, const size_t *bytes, void *data, int64_t deadline);
 
 /** As mst_group_all_gather, but only member ROOT gets the parts. On the other members DATA is just their own part. */
@@ -26,8 +27,8 @@ MST_CHECKED mst_status mst_group_gather(mst_task_group *group, int32_t root, con
                                         int64_t deadline);
 
 /** DATA has a part of COUNT[m] elements of DTYPE (f32, f64, i32 or i64) for each member m, one after another. OUT gets
- *  the sum of the caller's part over all members. They are added in the order of the fixed tree (base/shard_tree.h) in
- *  which each member is one leaf. OUT must not overlap DATA. Integers wrap around. */
+ *  the sum of the caller's part over all members. It is added up in the order of the fixed tree (base/shard_tree.h),
+ *  with each member as one leaf. OUT must not overlap DATA. Integers wrap around. */
 MST_CHECKED mst_status mst_group_reduce_scatter(mst_task_group *group, mst_dtype dtype, const int64_t *count,
                                                 const void *data, void *out, int64_t deadline);
 

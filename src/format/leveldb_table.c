@@ -1,7 +1,7 @@
 /* Reads and writes tables (leveldb_table.h).
  *
  * Reading checks the checksum of each block, that blocks do not overlap, and that keys increase through the whole
- * table. A key shares its beginning with the key before it, so a small damaged file could claim very long keys; `spare`
+ * table. A key shares its beginning with the key before it, so a small damaged file could claim very long keys. `spare`
  * limits the sum of their lengths. Writing appends entries to the current block, ends it after BLOCK_SIZE bytes, and
  * collects the index separately. The caller writes the result to a file. */
 #include "format/leveldb_table.h"
@@ -15,7 +15,7 @@
 #include "format/varint.h"
 
 enum { FOOTER = 48, TRAILER = 5, RESTART_INTERVAL = 16, BLOCK_SIZE = 262144, PLAIN = 0, SNAPPY = 1 };
-enum { KEY_MOST = 1 << 16, KEYS_A_BYTE = 64 };
+enum { KEY_MOST = 1 << 16, KEY_BYTES_PER_BYTE = 64 }; /* at most so many bytes of keys for each byte of the file */
 static const uint64_t magic = 0xdb4775248b80fb57;
 
 static uint32_t load32(const uint8_t *b) {
@@ -37,7 +37,7 @@ typedef struct parser {
     char *key, *last; /* room for KEY_MOST bytes and a zero */
     size_t key_size, last_size;
     uint64_t spare; /* bytes left for keys: in a damaged file they could be many times as long as the file */
-    bool any;
+    bool any;       /* a key has been read, so `last` is set */
 } parser;
 
 typedef struct handle {
@@ -158,7 +158,7 @@ static mst_status table_parse(parser *p) {
 
 mst_status mst_table_parse(const char *name, const void *data, size_t size, mst_table_take take, void *context) {
     parser p = {.name = name, .data = data, .size = size, .take = take, .context = context};
-    p.spare = (uint64_t)size * KEYS_A_BYTE;
+    p.spare = (uint64_t)size * KEY_BYTES_PER_BYTE;
     p.key = malloc(KEY_MOST + 1);
     p.last = malloc(KEY_MOST + 1);
     const mst_status status = p.key && p.last ? table_parse(&p) : MST_NO_MEMORY("to read '%s'", name);
@@ -259,8 +259,8 @@ mst_status mst_table_add(mst_table_writer *w, const char *key, size_t key_size, 
     return w->size - w->block >= BLOCK_SIZE ? end_block(w) : MST_OK;
 }
 
-/* Appends the offsets of all entries of the index, which are its restarts, and their number. They are found by reading
- * the entries again. A block without entries has one restart, at 0. */
+/* Appends the restarts of the index, and their number. Each entry of the index is a restart. Their offsets are found by
+ * reading the entries again. A block without entries has one restart, at 0. */
 static mst_status put_index_restarts(mst_table_writer *w) {
     const uint8_t *at = w->index, *end = w->index + w->index_size;
     while (at < end) {

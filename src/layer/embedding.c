@@ -1,12 +1,12 @@
 /** embedding: dst[..., :] = embeddings[src[...], :]
  *
- *  src          [n, ...], numbers of rows, 0 to input_dim - 1; a float is truncated to a whole number, as in Keras. Any
- *               other number, NaN or infinity is an error of the step
+ *  src          [n, ...], indices of rows, 0 to input_dim - 1. A float is truncated to a whole number, as in Keras. Any
+ *               other number, NaN or infinity makes the run fail
  *  input_dim    number of rows: the size of the vocabulary
  *  output_dim   length of a row
- *  mask_zero    steps whose number is 0 are masked in the layers after this one: recurrent layers skip them, and
+ *  mask_zero    places whose index is 0 are masked in the layers after this one: recurrent layers skip them, and
  *               global_average_pooling1d does not average them, as in Keras
- *  initializer  default random_uniform (-0.05 to 0.05); glorot_uniform counts as not given
+ *  initializer  default random_uniform (-0.05 to 0.05). glorot_uniform cannot be chosen: it counts as not given
  *  name         default embedding, embedding_1, ...
  *  dst          [n, ..., output_dim]
  *
@@ -46,7 +46,7 @@ static mst_status weights(mst_layer_call *call) {
     return MST_OK;
 }
 
-/* Converts floats to numbers of rows. A cast turns NaN into 0, which is a valid row. So NaN becomes the least integer
+/* Converts floats to indices of rows. A cast turns NaN into 0, which is a valid row. So NaN becomes the least integer
  * instead, which is an error. */
 static mst_value index_of_floats(mst_graph *graph, mst_value src) {
     const mst_value is_nan = mst_cast(mst_is_nan(src), MST_I32);

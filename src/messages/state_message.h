@@ -2,8 +2,8 @@
  *
  *      "MSTS", version 1      4 bytes, 4
  *      entries, notes         8, 8: numbers of them
- *      of each entry          kind 4, dtype 4, ndim 8, dimensions 8 each, container, name, value
- *      of each note           key, text
+ *      for each entry         kind 4, dtype 4, ndim 8, dimensions 8 each, container, name, value
+ *      for each note          key, text
  *
  *  Container, name, value, key and text are each 8 bytes of length and that many bytes, then zeros up to a multiple of
  *  8. Numbers are little-endian. Values are as in memory: all tasks of a cluster have the same type of processor. */

@@ -13,7 +13,7 @@ enum { NUMBER = 8, LEAST_ROOM = 256 };
 
 /* ---- writing ---- */
 
-/* Returns room for BYTES more; NULL if there is none. */
+/* Makes the message BYTES longer, and returns where the caller writes them; NULL: there is no memory. */
 static char *wire_room(mst_wire_writer *w, size_t bytes) {
     if (w->failed) return NULL;
     if (bytes > w->room - w->size) {
@@ -214,7 +214,7 @@ mst_tensor *mst_wire_get_optional(mst_wire_reader *r) {
 
 static void get_short(mst_wire_reader *r, char *text, size_t size) {
     snprintf(text, size, "%s", mst_wire_get_text(r));
-    mst_make_plain(text); /* the text is for display: control characters are removed */
+    mst_make_plain(text); /* the text is for display: control characters become '?' */
 }
 
 void mst_wire_get_failure(mst_wire_reader *r, mst_failure *out) {

@@ -56,7 +56,7 @@ mst_status mst_tensor_set_string(mst_tensor *tensor, int64_t i, mst_string value
     MST_TRY(string_check(tensor, i));
     if (!mst_tensor_owns(tensor))
         return MST_FAIL(MST_INVALID,
-                        "tensor: it wraps strings of the caller, which are set there: use mst_tensor_copy");
+                        "tensor: its strings belong to the caller, who can change them: use mst_tensor_copy");
     return set(tensor, i, value);
 }
 

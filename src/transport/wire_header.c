@@ -27,7 +27,7 @@ const char *mst_wire_header_decode(const void *data, size_t size, size_t payload
     if (size < MST_WIRE_HEADER_SIZE || memcmp(at, magic, sizeof magic) != 0)
         return "what it sent is no message of Muster";
     at += sizeof magic;
-    if (mst_get_number(&at, 2) != MST_WIRE_VERSION) return "it is of a version of Muster with another form of messages";
+    if (mst_get_number(&at, 2) != MST_WIRE_VERSION) return "it runs a version of Muster with another form of messages";
     const uint64_t kind = mst_get_number(&at, 2);
     if (kind == 0 || kind >= MST_WIRE_KINDS) return "it sent a message of an unknown kind";
     mst_wire_header m = {.kind = (mst_wire_kind)kind};
@@ -43,7 +43,7 @@ const char *mst_wire_header_decode(const void *data, size_t size, size_t payload
     const bool fits = m.kind == MST_WIRE_DATA
                           ? m.offset <= m.total && payload <= m.total - m.offset && (payload > 0 || m.total == 0)
                           : m.offset == 0 && payload == m.total;
-    if (!fits || m.total > SIZE_MAX / 2) return "the lengths in a message of it do not fit together";
+    if (!fits || m.total > SIZE_MAX / 2) return "the lengths in its message do not fit together";
     *out = m;
     return NULL;
 }

@@ -17,7 +17,7 @@ static mst_zmq_connection *find_open(mst_transport *t, int fd) {
 /* The number of the connection with descriptor FD, which has just ended; 0: unknown. FD may already belong to the next
  * connection when the end of this one is handled. */
 static uint64_t ended_number(mst_transport *t, int fd) {
-    const uint64_t number = mst_zmq_pending_ends(t, fd);
+    const uint64_t number = mst_zmq_pending_mark_ended(t, fd);
     mst_zmq_connection *connection = number ? NULL : find_open(t, fd);
     if (!connection) return number;
     connection->fd = -1;

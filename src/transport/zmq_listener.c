@@ -202,7 +202,7 @@ static void take_routed(mst_transport *t, mst_zmq_arrival *a, int64_t now) {
 }
 
 static void end_broken(mst_transport *t, const mst_zmq_broken *b, int64_t now) {
-    const char *pending = mst_zmq_pending_ended(t, b->connection, b->handshake_end != 0);
+    const char *pending = mst_zmq_pending_remove(t, b->connection, b->handshake_end != 0);
     if (pending) mst_zmq_authenticator_failed(t, pending, b->handshake_end, b->error);
     mst_zmq_status_client_left(t, b->connection);
     for (int32_t k = 0; k < t->options.num_tasks; k++)

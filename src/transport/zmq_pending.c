@@ -95,14 +95,14 @@ mst_zmq_connection mst_zmq_pending_identified(mst_transport *t, int fd) {
     return connection;
 }
 
-uint64_t mst_zmq_pending_ends(mst_transport *t, int fd) {
+uint64_t mst_zmq_pending_mark_ended(mst_transport *t, int fd) {
     const int i = find_open(t, fd);
     if (i < 0) return 0;
     t->pending[i].has_ended = true;
     return t->pending[i].connection.number;
 }
 
-const char *mst_zmq_pending_ended(mst_transport *t, uint64_t number, bool failed) {
+const char *mst_zmq_pending_remove(mst_transport *t, uint64_t number, bool failed) {
     int i = 0;
     while (i < t->num_pending && t->pending[i].connection.number != number) i++;
     if (i == t->num_pending) return NULL;

@@ -1,6 +1,6 @@
 /** Status clients: processes that are not tasks, and ask this one for its report (mst_transport_type.ask, `muster
- *  top`). A status client has no number, so it cannot be mistaken for a task. It is answered once, and then keeps its
- *  place until its connection ends, or for some seconds. While all places are taken, others are refused. */
+ *  top`). A status client has no number, so it cannot be mistaken for a task. It is answered once. It then keeps its
+ *  place until its connection ends, but for some seconds at most. While all places are taken, others are refused. */
 #ifndef MUSTER_TRANSPORT_ZMQ_STATUS_CLIENT_H
 #define MUSTER_TRANSPORT_ZMQ_STATUS_CLIENT_H
 

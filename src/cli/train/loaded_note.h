@@ -4,11 +4,12 @@
 
 #include "cli/train/training.h"
 
-/** Sets options that were not given to the values noted in the file of --load, as evaluate and predict take them, and
- *  the data if none was named. O and LIST are the options of T. For a file of weights, before the network is found. A
- *  file that cannot be read changes nothing: whoever restores it tells why. */
+/** Options that were not given get the values noted in the file of --load. The commands evaluate and predict do the
+ *  same. If no data was named, the noted data is taken. Data of another kind takes no options. O and LIST are the
+ *  options of T. This is for files of weights, and comes before the network is found. If the file cannot be read,
+ *  nothing changes: the error is reported when it is restored. */
 MST_CHECKED mst_status loaded_note_take(training *t, train_options *o, option_list *list);
-/** The same for a whole model of --load, which T has loaded: of its data alone, since it brings its layers. */
+/** The same for a whole model of --load, which T has loaded. No options of layers are taken: it has its own. */
 MST_CHECKED mst_status loaded_note_take_data(training *t, train_options *o, option_list *list);
 
 #endif

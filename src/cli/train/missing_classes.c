@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { LIST_SIZE = 112, ONE = 64 };
+enum { LIST_SIZE = 112, ONE = 64 }; /* ONE: room for one item of the list */
 
 /* The first class from FIRST on that has an example; CLASSES if none has. COUNT[i] is the number
  * of examples of class i, for the first NUM classes; the others have none. */
@@ -12,7 +12,7 @@ static int64_t end_of_gap(const int64_t *count, int64_t num, int64_t classes, in
     return first;
 }
 
-/* Writes the classes without examples to LIST: "0", "0, 2", "1 to 499", "0, 2, 4, ..."; "": each has an example. */
+/* Writes the classes without examples to LIST: "0", "0, 2", "1 to 499", "0, 2, 4, ...". "" if there are none. */
 static const char *list_gaps(const int64_t *count, int64_t num, int64_t classes, char list[LIST_SIZE]) {
     size_t used = 0;
     *list = '\0';

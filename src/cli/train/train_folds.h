@@ -17,13 +17,13 @@ typedef struct fold_measure {
 enum { MOST_FOLD_MEASURES = 3 * (1 + MST_MAX_METRICS) }; /* of training, validation and test */
 
 typedef struct train_folds {
-    int count, fold;           /**< the fold that is kept for validation now, from 0 */
+    int count, fold;           /**< number of folds; the one that is kept for validation now, from 0 */
     mst_dataset *train, *test; /**< as they were read for the first fold; test may be NULL */
     int64_t image_size;        /**< of pictures */
-    mst_loss loss;             /**< what the whole train part has told, as in `training` */
+    mst_loss loss;             /**< this and the next two: found from the whole train part, as in `training` */
     label_kind labels;
     int64_t label_classes;
-    bool has_warned; /**< of classes that a part lacks */
+    bool has_warned; /**< the user was told that a part lacks some classes */
     fold_measure measure[MOST_FOLD_MEASURES];
     int num_measures;
     double seconds;
@@ -35,7 +35,8 @@ int train_folds_check(const training *t);
 void train_folds_keep(training *t);
 /** Gives T, a later fold, what train_folds_keep has kept; O are its options. */
 void train_folds_reuse(training *t, train_options *o);
-/** Splits the train part of T. What its numbers stand for is learnt anew from the rows that are trained on. */
+/** Splits the train part of T. Which category or word each number stands for is then learnt again, only from the rows
+ *  that are trained on. Returns as train_folds_check. */
 int train_folds_split(training *t);
 /** Keeps and shows what the fold of T gave. BEST: the weights are those of the best epoch. */
 MST_CHECKED mst_status train_folds_end(training *t, bool best);

@@ -5,9 +5,9 @@
 
 #include "cli/train/training.h"
 
-/** Finds out whether --model or --load names a file of a whole model, or --model a well-known network, and sets
- *  `network` and `is_application`. Refuses options that are not for these. Like the functions below that return int,
- *  prints errors and returns an exit status. */
+/** Finds out whether --model or --load names a file of a whole model, or --model names a well-known network. Sets
+ *  `network` and `is_application` by this. Refuses options that are not for these. Like the functions below that return
+ *  int, prints errors and returns an exit status. */
 int train_network_find(training *t, train_options *o);
 /** Loads the network and its losses; with --load also the weights, and the optimizer with its state. A loss and an
  *  optimizer of the command line take precedence. */

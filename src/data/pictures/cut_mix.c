@@ -1,12 +1,14 @@
-/** Replaces a box of each picture of a batch by that of another one of the batch, and mixes their labels by the areas:
+/** Copies a box of pixels into each picture of a batch from its partner, a picture of the same batch. The labels are
+ *  mixed by the areas:
  *
- *      w from the beta distribution with both parameters a;  a = 1e-6 + a number from 0 to FACTOR, one for a batch
- *      box of the height sqrt(1 - w) * height and the width sqrt(1 - w) * width, at a random place in the picture
- *      label = (1 - area) * label + area * partner's label,  area = that of the box / (height * width)
+ *      a = 1e-6 + a random number from 0 to FACTOR, the same for the whole batch
+ *      w is drawn for each picture from the beta distribution with both parameters a
+ *      the box has height sqrt(1 - w) * height and width sqrt(1 - w) * width, at a random place in the picture
+ *      label = (1 - area) * label + area * partner's label,  area = area of the box / (height * width)
  *
- *  The pixels [y, x] with y0 <= y < y1 and x0 <= x < x1 are replaced. FACTOR is above 0 and at most 1. DATASET and the
- *  rest are as of mst_dataset_mix_up. Formula: S. Yun et al., "CutMix: regularization strategy to train strong
- *  classifiers with localizable features", ICCV 2019; keras.layers.CutMix. */
+ *  The pixels [y, x] with y0 <= y < y1 and x0 <= x < x1 are replaced. FACTOR is above 0 and at most 1. DATASET, SEED
+ *  and the errors are as for mst_dataset_mix_up. Formula: S. Yun et al., "CutMix: regularization strategy to train
+ *  strong classifiers with localizable features", ICCV 2019; keras.layers.CutMix. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_cut_mix(mst_dataset *dataset, double factor, uint64_t seed,
                                                    mst_dataset **out);
@@ -18,7 +20,7 @@ MST_API MST_CHECKED mst_status mst_dataset_cut_mix(mst_dataset *dataset, double 
 #include "data/nested.h"
 #include "data/pictures/mix.h"
 
-/* The part of a side of SIZE pixels that lies in the box: from *BEGIN to *END. U is uniform in [0, 1). */
+/* The part of a side of SIZE pixels that lies in the box: RATIO of it, from *BEGIN to *END. U is uniform in [0, 1). */
 static void cut_side(int64_t size, float ratio, float u, float *begin, float *end) {
     const float length = ratio * (float)size;
     *begin = u * ((float)size - length);
@@ -26,17 +28,17 @@ static void cut_side(int64_t size, float ratio, float u, float *begin, float *en
 }
 
 static float cut_mix(const mst_dataset *dataset, const mst_mix_row *row, float *dst) {
-    const double alpha = row->batch * ((const mst_mix_dataset *)dataset)->strength + 1e-6;
+    const double alpha = row->batch_draw * ((const mst_mix_dataset *)dataset)->strength + 1e-6;
     const float ratio = sqrtf(1 - (float)mst_mix_beta(&row->rng, alpha));
     float x0, x1, y0, y1;
     uint32_t word[4];
     mst_rng_blocks(&row->rng, 1, 1, 0, word);
     cut_side(row->width, ratio, mst_rng_unit_f32(word[0]), &x0, &x1);
     cut_side(row->height, ratio, mst_rng_unit_f32(word[1]), &y0, &y1);
-    const int64_t left = (int64_t)ceilf(x0), right = (int64_t)ceilf(x1), pixels = row->width * row->channels;
-    memcpy(dst, row->own, (size_t)(row->height * pixels) * sizeof *dst);
+    const int64_t left = (int64_t)ceilf(x0), right = (int64_t)ceilf(x1), line = row->width * row->channels;
+    memcpy(dst, row->own, (size_t)(row->height * line) * sizeof *dst);
     for (int64_t y = (int64_t)ceilf(y0); y < (int64_t)ceilf(y1) && y < row->height; y++) {
-        const int64_t at = y * pixels + left * row->channels;
+        const int64_t at = y * line + left * row->channels;
         const int64_t columns = (right < row->width ? right : row->width) - left;
         if (columns > 0) memcpy(dst + at, row->other + at, (size_t)(columns * row->channels) * sizeof *dst);
     }

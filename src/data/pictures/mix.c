@@ -79,7 +79,7 @@ static mst_status mix_row(mix_cursor *c, const mst_element *element, mst_row_ran
                              .width = shape.dim[1],
                              .channels = shape.ndim == 3 ? shape.dim[2] : 1,
                              .rng = mst_rng_make(d->seed, key.record, key.pass),
-                             .batch = batch};
+                             .batch_draw = batch};
     const float weight = d->function(&d->base, &row, (float *)c->mixed[0] + place * c->count[0]);
     float *mixed = (float *)c->mixed[1] + place * c->count[1];
     for (int64_t j = 0; j < c->count[1]; j++) mixed[j] = weight * label[j] + (1 - weight) * other[1][j];

@@ -18,8 +18,8 @@
 typedef struct mst_mix_row {
     const float *own, *other; /**< the picture and that of its partner */
     int64_t height, width, channels;
-    mst_rng rng;  /**< blocks 1 and above are free for the function; block 0 is that of mst_mix_beta */
-    double batch; /**< uniform in [0, 1), the same for all rows of a batch */
+    mst_rng rng;       /**< blocks 1 and above are free for the function; block 0 is that of mst_mix_beta */
+    double batch_draw; /**< uniform in [0, 1), the same for all rows of a batch */
 } mst_mix_row;
 
 /** Writes the mixed picture to DST, and returns the weight of the row's own label. */

@@ -4,10 +4,10 @@
 
 #include "muster/dataset.h"
 
-/** One more than the largest number that a text can have, in the train part or in the test part. DATASET comes from
- *  mst_dataset_from_word_ids and may have either part. */
+/** All word numbers in the texts are below this number, in the train part and in the test part. DATASET comes from
+ *  mst_dataset_from_word_ids, and may be either part. */
 int64_t mst_word_ids_num_words(const mst_dataset *dataset);
-/** The length of the longest text in the train part and the test part together. */
+/** The number of words in the longest text of both parts, with the 1 at its beginning. */
 int64_t mst_word_ids_longest(const mst_dataset *dataset);
 
 #endif

@@ -4,7 +4,7 @@
  *  indices  i32 or i64, [..., k]
  *  dst      params' dtype; the shape of indices without its last dimension, then that of params without its first k
  *
- *  If an index is out of range, the run fails; the message of the error has -1 in place of the index. This function is
+ *  If an index is out of range, the run fails. The error then shows -1 in place of the index. This function is
  *  no op itself: it adds other ops to the graph.
  */
 #ifdef MST_OP_HEADER

@@ -112,9 +112,9 @@ static mst_value gru_grad(mst_grad *c, int i) {
         .ndim = 1, .dim = { 3 * (units) } \
     }
 
-static const double left_out[] = {1, 0, 1, 0, 1, 1};
+static const double mask_values[] = {1, 0, 1, 0, 1, 1};
 #define MASK(n, steps) \
-    { .ndim = 2, .dim = {n, steps}, .value = left_out, .no_grad = true }
+    { .ndim = 2, .dim = {n, steps}, .value = mask_values, .no_grad = true }
 
 static const mst_example gru_examples[] = {
     {.name = "with a mask", .num_src = 4, .src = {SOURCE(2, 3, 2), RECURRENT(2), BIAS(2), MASK(2, 3)}},

@@ -24,9 +24,9 @@ static mst_status gru_grad_infer(mst_infer *c) {
         .ndim = 2, .dim = { 3 * (units), units } \
     }
 
-static const double left_out[] = {1, 0, 1, 0, 1, 1};
+static const double mask_values[] = {1, 0, 1, 0, 1, 1};
 #define MASK \
-    { .ndim = 2, .dim = {2, 3}, .value = left_out, .no_grad = true }
+    { .ndim = 2, .dim = {2, 3}, .value = mask_values, .no_grad = true }
 
 static const mst_example gru_grad_examples[] = {
     {.name = "linear, one unit", /* z r c p = 3 4 6 1; h[-1] = 0: dz = -c dh, dc = (1 - z) dh, dr = p dc, dp = r dc */

@@ -98,9 +98,9 @@ static mst_value lstm_grad(mst_grad *c, int i) {
         .ndim = 2, .dim = { units, wide } \
     }
 
-static const double left_out[] = {1, 0, 1, 0, 1, 1};
+static const double mask_values[] = {1, 0, 1, 0, 1, 1};
 #define MASK(n, steps) \
-    { .ndim = 2, .dim = {n, steps}, .value = left_out, .no_grad = true }
+    { .ndim = 2, .dim = {n, steps}, .value = mask_values, .no_grad = true }
 
 static const mst_example lstm_examples[] = {
     {.name = "with a mask", .num_src = 3, .src = {SOURCE(2, 3, 8), RECURRENT(2, 8), MASK(2, 3)}},

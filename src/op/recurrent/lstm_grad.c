@@ -23,9 +23,9 @@ static mst_status lstm_grad_infer(mst_infer *c) {
         .ndim = 2, .dim = { 4 * (units), units } \
     }
 
-static const double left_out[] = {1, 0, 1, 0, 1, 1};
+static const double mask_values[] = {1, 0, 1, 0, 1, 1};
 #define MASK \
-    { .ndim = 2, .dim = {2, 3}, .value = left_out, .no_grad = true }
+    { .ndim = 2, .dim = {2, 3}, .value = mask_values, .no_grad = true }
 
 static const mst_example lstm_grad_examples[] = {
     {.name = "linear, one unit", /* do = c dh, dc = o dh; di = g dc, df = 0, dg = i dc */

@@ -6,9 +6,10 @@
  *  mask        src's dtype, [n, steps]: steps where it is 0 are skipped, and give what the step before gave; optional
  *  reverse     from the last step to the first
  *  h           output 0, [n, steps, units]
- *  memory      output 1: h, in the place where other cells keep more for the gradient
+ *  memory      output 1: what the gradient needs of each step; in this cell the same as h
  *
- *  h is 0 before the first step. https://doi.org/10.1207/s15516709cog1402_1
+ *  h is 0 before the first step. J. L. Elman, "Finding structure in time", 1990,
+ *  https://doi.org/10.1207/s15516709cog1402_1
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_simple_rnn_options {
@@ -29,6 +30,7 @@ MST_API mst_value mst_simple_rnn_with(mst_simple_rnn_options options);
 #include "op/op.h"
 #include "op/recurrent/recurrent.h"
 
+/* simple_rnn_forward_f32 and _f64, simple_rnn_backward_f32 and _f64 */
 #define MST_TEMPLATE "op/recurrent/simple_rnn_cell.inc"
 #include "op/recurrent/cells.inc"
 
@@ -56,7 +58,8 @@ static mst_status simple_rnn_infer(mst_infer *c) {
 static mst_value simple_rnn_grad(mst_grad *c, int i) {
     if (i == 2) return MST_NONE; /* the mask */
     const mst_value dsrc = mst_recurrent_grad_call(c, &mst_cell_simple_rnn, &mst_op_simple_rnn_grad);
-    return i == 0 ? dsrc : mst_recurrent_kernel_grad(mst_value_output(dsrc, 1), dsrc, c);
+    const mst_value h_before = mst_value_output(dsrc, 1); /* h one step before */
+    return i == 0 ? dsrc : mst_recurrent_kernel_grad(h_before, dsrc, c);
 }
 
 #define SOURCE(n, steps, units)               \
@@ -68,12 +71,12 @@ static mst_value simple_rnn_grad(mst_grad *c, int i) {
         .ndim = 2, .dim = { units, units } \
     }
 
-static const double left_out[] = {1, 0, 1, 0, 1, 1};
+static const double mask_values[] = {1, 0, 1, 0, 1, 1}; /* 0: the step is skipped */
 #define MASK(n, steps) \
-    { .ndim = 2, .dim = {n, steps}, .value = left_out, .no_grad = true }
+    { .ndim = 2, .dim = {n, steps}, .value = mask_values, .no_grad = true }
 
 static const mst_example simple_rnn_examples[] = {
-    {.name = "with a mask, linear", /* step 1 is skipped; row 1 begins with a skipped step */
+    {.name = "with a mask, linear", /* row 0 skips its step 1, row 1 its step 0 */
      .num_src = 3,
      .src = {{.ndim = 3, .dim = {2, 3, 1}, .value = (const double[]){1, 9, 2, 9, 1, 2}},
              {.ndim = 2, .dim = {1, 1}, .value = (const double[]){3}},

@@ -23,9 +23,9 @@ static mst_status simple_rnn_grad_infer(mst_infer *c) {
         .ndim = 2, .dim = { units, units } \
     }
 
-static const double left_out[] = {1, 0, 1, 0, 1, 1};
+static const double mask_values[] = {1, 0, 1, 0, 1, 1};
 #define MASK \
-    { .ndim = 2, .dim = {2, 3}, .value = left_out, .no_grad = true }
+    { .ndim = 2, .dim = {2, 3}, .value = mask_values, .no_grad = true }
 
 static const mst_example simple_rnn_grad_examples[] = {
     {.name = "linear, one unit", /* step 1: 5; step 0: 4 + 2 * 5 */

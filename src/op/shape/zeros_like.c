@@ -1,6 +1,6 @@
 /** zeros_like: dst = 0
  *
- *  src  any shape and dtype; only its shape and dtype are used
+ *  src  any shape, any dtype but string; only its shape and dtype are used
  *  dst  like src
  *
  *  No gradient flows through.
@@ -19,7 +19,7 @@ static mst_status zeros_like_reference(const mst_kernel_args *a) {
     return mst_zero(a, a->dst[0].data, (size_t)a->dst[0].count * mst_dtype_size(a->dst[0].dtype));
 }
 
-enum { VALUE = 0 };
+enum { VALUE = 0 }; /* what the examples expect in dst */
 #include "op/shape/filled_like_examples.inc"
 
 const mst_op mst_op_zeros_like = {
