@@ -1,7 +1,8 @@
 /** take: dst = src[.., indices[i], ..]: some elements of an axis, such as columns of rows
  *
  *  src      any shape with the axis, whose length must be known
- *  indices  i64, each from 0 to the length of the axis - 1: [k], in any order; or [], one index, which removes the axis
+ *  indices  i64, each from -length to length - 1 of the axis, negative ones counted from its end: [k], in any order; or
+ *           [], one index, which removes the axis
  *  axis     1 or more, or negative: counted from the end; default -1
  *  name     default take, take_1, ...
  *  dst      src's dtype; src's shape with length k along the axis, or without the axis
@@ -45,35 +46,56 @@ static mst_status check_indices(const mst_layer_call *call, int axis) {
                         mst_shape_print(shape, text, sizeof text), o->axis);
     for (int64_t i = 0; i < mst_tensor_count(o->indices); i++) {
         const int64_t index = (int64_t)mst_tensor_get(o->indices, i);
-        if (index < 0 || index >= shape.dim[axis])
+        if (index < -shape.dim[axis] || index >= shape.dim[axis])
             return MST_FAIL(MST_INVALID, "take '%s': there is no element %lld along axis %d of %s", call->name,
                             (long long)index, o->axis, mst_shape_print(shape, text, sizeof text));
     }
     return MST_OK;
 }
 
-static bool are_consecutive(const mst_tensor *indices) {
+/* Index I, from 0 to LENGTH - 1. */
+static int64_t index_of(const mst_tensor *indices, int64_t i, int64_t length) {
+    const int64_t index = ((const int64_t *)mst_tensor_data(indices))[i];
+    return index < 0 ? index + length : index;
+}
+
+static bool are_consecutive(const mst_tensor *indices, int64_t length) {
     for (int64_t i = 1; i < mst_tensor_count(indices); i++)
-        if (mst_tensor_get(indices, i) != mst_tensor_get(indices, i - 1) + 1) return false;
+        if (index_of(indices, i, length) != index_of(indices, i - 1, length) + 1) return false;
     return true;
 }
 
 /* For consecutive indices: the slice of X that they select, which is copied in one piece. */
 static mst_value slice_of(mst_value x, int axis, const mst_tensor *indices) {
     mst_shape begin = mst_value_spec(x).shape, size = begin;
+    const int64_t length = size.dim[axis];
     for (int i = 0; i < size.ndim; i++) begin.dim[i] = 0, size.dim[i] = -1;
-    begin.dim[axis] = (int64_t)mst_tensor_get(indices, 0);
+    begin.dim[axis] = index_of(indices, 0, length);
     size.dim[axis] = mst_tensor_count(indices);
     const mst_value y = mst_slice(x, begin, size);
     return mst_tensor_shape(indices).ndim ? y : mst_squeeze(y, .axes = MST_AXES(axis));
 }
 
+static mst_value gather_of(mst_value x, int axis, const mst_tensor *indices) {
+    const int64_t length = mst_value_spec(x).shape.dim[axis];
+    mst_tensor *from_start;
+    if (mst_tensor_create(MST_I64, mst_tensor_shape(indices), &from_start)) return MST_NONE;
+    for (int64_t i = 0; i < mst_tensor_count(indices); i++)
+        ((int64_t *)mst_tensor_data(from_start))[i] = index_of(indices, i, length);
+    const mst_value y = mst_gather(x, mst_constant(mst_value_graph(x), from_start), axis);
+    mst_tensor_release(from_start);
+    return y;
+}
+
 static mst_value take_build(const mst_layer_call *call) {
     const mst_layer_take_options *o = call->options;
-    const int axis = o->axis < 0 ? o->axis + mst_value_spec(call->src[0]).shape.ndim : o->axis;
+    const mst_value x = call->src[0];
+    const mst_shape shape = mst_value_spec(x).shape;
+    const int axis = o->axis < 0 ? o->axis + shape.ndim : o->axis;
     if (check_indices(call, axis)) return mst_layer_fail(call);
-    if (are_consecutive(o->indices)) return slice_of(call->src[0], axis, o->indices);
-    return mst_gather(call->src[0], mst_constant(call->graph, o->indices), axis);
+    const bool slice = are_consecutive(o->indices, shape.dim[axis]);
+    const mst_value y = (slice ? slice_of : gather_of)(x, axis, o->indices);
+    return mst_value_is_none(y) ? mst_layer_fail(call) : y; /* none: there was no memory */
 }
 
 const mst_layer_type mst_layer_type_take = {

@@ -76,10 +76,27 @@ static mst_value take_one(mst_value src) {
     return y;
 }
 
+/* Negative indices count from the end, as in Keras; the first pair is consecutive, the second is not. */
+static mst_value take_at_end(mst_value src) {
+    mst_tensor *indices = numbers(MST_I64, MST_SHAPE(2), (const double[]){-3, 1});
+    const mst_value y = mst_take(src, indices);
+    mst_tensor_release(indices);
+    return y;
+}
+
+static mst_value take_ends(mst_value src) {
+    mst_tensor *indices = numbers(MST_I64, MST_SHAPE(2), (const double[]){-1, -3});
+    const mst_value y = mst_take(src, indices);
+    mst_tensor_release(indices);
+    return y;
+}
+
 static void elements_of_an_axis_are_taken(void **state) {
     (void)state;
     expect_values(take_two, (const double[]){0.25, 1, 16, 9}, MST_SHAPE(2, 2));
     expect_values(take_one, (const double[]){4, 2}, MST_SHAPE(2));
+    expect_values(take_at_end, (const double[]){1, 4, 9, 2}, MST_SHAPE(2, 2));
+    expect_values(take_ends, (const double[]){0.25, 1, 16, 9}, MST_SHAPE(2, 2));
 }
 
 /* The error of the layer that ADD adds after an input of three numbers. */
@@ -117,7 +134,7 @@ static void add_three(mst_output in, mst_tensor *given) {
 static void mistakes_are_told(void **state) {
     (void)state;
     expect_error(add_take, MST_I64, MST_SHAPE(2), 3, "take 't': there is no element 3 along axis -1 of [?, 3]");
-    expect_error(add_take, MST_I64, MST_SHAPE(2), -1, "take 't': there is no element -1");
+    expect_error(add_take, MST_I64, MST_SHAPE(2), -4, "take 't': there is no element -4");
     expect_error(add_take, MST_F32, MST_SHAPE(2), 0, "take 't': indices must be i64 [k] or []");
     expect_error(add_scales, MST_I64, MST_SHAPE(3), 1, "rescaling 'r': scales must be f32");
     expect_error(add_scales, MST_F32, MST_SHAPE(2, 1, 3), 1, "rescaling 'r': its scales or offsets make [2, ?, 3] of");

@@ -8,7 +8,7 @@ enum { MOST_INDICES = 1000000 };
 
 static bool are_indices(const json_t *value) {
     const json_int_t number = json_integer_value(value);
-    if (json_is_integer(value)) return number >= 0 && number <= INT32_MAX;
+    if (json_is_integer(value)) return number >= -INT32_MAX && number <= INT32_MAX;
     if (!json_is_array(value) || json_array_size(value) < 1) return false;
     for (size_t i = 0; i < json_array_size(value); i++)
         if (json_is_array(json_array_get(value, i)) || !are_indices(json_array_get(value, i))) return false;

@@ -2,19 +2,7 @@
 #include <string.h>
 
 #include "layer/initializer/initializer.h"
-#include "model_file/onnx/onnx_read.h"
-#include "muster/ops.h"
-
-enum { LSTM_GATES = 4, GRU_GATES = 3, MOST_DIRECTIONS = 2, MOST_FUNCTIONS = 3 * MOST_DIRECTIONS };
-enum { KERNEL = 1, RECURRENT, BIAS, LENGTHS, FIRST_STATE, FIRST_MEMORY, PEEPHOLES }; /* the inputs after the source */
-
-typedef struct cell {
-    int gates, functions, directions; /* functions: the number of activations per direction */
-    bool backwards;                   /* the only direction is backwards */
-    bool rows_first;                  /* the source is [n, steps, features] */
-    int64_t units;
-    mst_cell_activation activation[MOST_FUNCTIONS];
-} cell;
+#include "model_file/onnx/onnx_cells.h"
 
 /* ---- attributes ---- */
 
@@ -43,7 +31,7 @@ static mst_status check_numbers(mst_onnx_call *c, const char *name, float want) 
     return MST_OK;
 }
 
-static mst_status read_activations(mst_onnx_call *c, cell *out) {
+static mst_status read_activations(mst_onnx_call *c, mst_onnx_cell *out) {
     const Muster__OnnxAttribute *a = mst_onnx_attribute(c, "activations", MST_ONNX_STRINGS);
     const size_t count = (size_t)(out->functions * out->directions);
     for (int i = 0; i < out->functions * out->directions; i++)
@@ -59,12 +47,38 @@ static mst_status read_activations(mst_onnx_call *c, cell *out) {
     return MST_OK;
 }
 
-static mst_status read_direction(mst_onnx_call *c, cell *out) {
+static mst_status read_direction(mst_onnx_call *c, mst_onnx_cell *out) {
     const bool both = mst_onnx_is(c, "direction", "bidirectional", "forward");
-    out->directions = both ? MOST_DIRECTIONS : 1;
+    out->directions = both ? MST_ONNX_MOST_DIRECTIONS : 1;
     out->backwards = mst_onnx_is(c, "direction", "reverse", "forward");
     if (both || out->backwards || mst_onnx_is(c, "direction", "forward", "forward")) return MST_OK;
     return MST_FAIL(MST_INVALID, "its direction is not supported: forward, reverse and bidirectional are");
+}
+
+mst_status mst_onnx_cell_read(mst_onnx_call *c, int gates, mst_onnx_cell *out) {
+    *out = (mst_onnx_cell){.gates = gates,
+                           .functions = gates == MST_ONNX_LSTM_GATES  ? 3
+                                        : gates == MST_ONNX_GRU_GATES ? 2
+                                                                      : 1};
+    MST_TRY(read_direction(c, out));
+    MST_TRY(read_activations(c, out));
+    out->rows_first = mst_onnx_int(c, "layout", 0) != 0;
+    out->units = mst_onnx_int(c, "hidden_size", -1);
+    if (gates == MST_ONNX_GRU_GATES && mst_onnx_int(c, "linear_before_reset", 0) == 0)
+        return MST_FAIL(MST_UNIMPLEMENTED, "linear_before_reset = 0 is not supported: 1, as PyTorch exports it, is");
+    if (gates == MST_ONNX_LSTM_GATES && mst_onnx_int(c, "input_forget", 0))
+        return MST_FAIL(MST_UNIMPLEMENTED, "input_forget, which couples two gates, is not supported");
+    return MST_OK;
+}
+
+mst_status mst_onnx_cell_refuse(size_t i) {
+    static const char *const names[] = {"lengths of sequences", "a first state", "a first memory", "peepholes"};
+    return MST_FAIL(MST_UNIMPLEMENTED, "it has %s, which is not supported", names[i - MST_ONNX_LENGTHS]);
+}
+
+int mst_onnx_cell_gate(int gates, int i) {
+    static const int lstm[] = {0, 2, 3, 1};
+    return gates == MST_ONNX_LSTM_GATES ? lstm[i] : i;
 }
 
 /* ---- inputs ---- */
@@ -78,25 +92,26 @@ static mst_status check_shape(const mst_onnx_call *c, size_t i, const char *what
                            "its %s have a shape that does not fit its direction, its hidden_size and its input", what);
 }
 
-static mst_status check_inputs(mst_onnx_call *c, cell *out) {
-    static const char *const names[] = {"lengths of sequences", "a first state", "a first memory", "peepholes"};
-    for (size_t i = 0; i <= RECURRENT; i++)
+static mst_status check_inputs(mst_onnx_call *c, mst_onnx_cell *out) {
+    for (size_t i = 0; i <= MST_ONNX_RECURRENT; i++)
         if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "its input %zu is missing: export the model again", i);
-    for (size_t i = LENGTHS; i <= PEEPHOLES; i++)
-        if (mst_onnx_has(c, i) && (i == LENGTHS || !mst_onnx_is_zero(c, i)))
-            return MST_FAIL(MST_UNIMPLEMENTED, "it has %s, which is not supported", names[i - LENGTHS]);
-    for (size_t i = 0; i <= RECURRENT; i++)
+    for (size_t i = MST_ONNX_LENGTHS; i <= MST_ONNX_PEEPHOLES; i++)
+        if (mst_onnx_has(c, i) && (i == MST_ONNX_LENGTHS || !mst_onnx_is_zero(c, i))) return mst_onnx_cell_refuse(i);
+    for (size_t i = 0; i <= MST_ONNX_RECURRENT; i++)
         if (mst_onnx_ndim(c, i) != 3)
             return MST_FAIL(MST_INVALID, "its input %zu has %d dimensions, and must have three", i,
                             mst_onnx_ndim(c, i));
-    const int64_t units = out->units = mst_onnx_shape(c, RECURRENT).dim[2], wide = out->gates * units;
-    const int64_t features = mst_onnx_shape(c, 0).dim[2], given = mst_onnx_int(c, "hidden_size", units);
+    const int64_t units = mst_onnx_shape(c, MST_ONNX_RECURRENT).dim[2], wide = out->gates * units;
+    const int64_t features = mst_onnx_shape(c, 0).dim[2], given = out->units == -1 ? units : out->units;
+    out->units = units;
     if (units < 1 || units > INT32_MAX || given != units)
         return MST_FAIL(MST_INVALID, "its hidden_size is %lld, and its weights have %lld units: they must be equal",
                         (long long)given, (long long)units);
-    MST_TRY(check_shape(c, KERNEL, "weights", MST_SHAPE(out->directions, wide, features)));
-    MST_TRY(check_shape(c, RECURRENT, "recurrent weights", MST_SHAPE(out->directions, wide, units)));
-    return mst_onnx_has(c, BIAS) ? check_shape(c, BIAS, "biases", MST_SHAPE(out->directions, 2 * wide)) : MST_OK;
+    MST_TRY(check_shape(c, MST_ONNX_KERNEL, "weights", MST_SHAPE(out->directions, wide, features)));
+    MST_TRY(check_shape(c, MST_ONNX_RECURRENT, "recurrent weights", MST_SHAPE(out->directions, wide, units)));
+    return mst_onnx_has(c, MST_ONNX_BIAS)
+               ? check_shape(c, MST_ONNX_BIAS, "biases", MST_SHAPE(out->directions, 2 * wide))
+               : MST_OK;
 }
 
 /* The elements BEGIN to BEGIN + COUNT - 1 along AXIS. */
@@ -109,16 +124,16 @@ static mst_value cut_axis(mst_value x, int axis, int64_t begin, int64_t count) {
 }
 
 /* Reorders the gates along AXIS from ONNX's order i, o, f, c to Muster's order i, f, c, o. */
-static mst_value in_order_of_gates(const cell *v, mst_value x, int axis) {
-    static const int at[] = {0, 2, 3, 1};
-    mst_value part[LSTM_GATES];
-    if (v->gates != LSTM_GATES) return x;
-    for (int i = 0; i < LSTM_GATES; i++) part[i] = cut_axis(x, axis, at[i] * v->units, v->units);
-    return mst_concat(part, LSTM_GATES, axis);
+static mst_value in_order_of_gates(const mst_onnx_cell *v, mst_value x, int axis) {
+    mst_value part[MST_ONNX_LSTM_GATES];
+    if (v->gates != MST_ONNX_LSTM_GATES) return x;
+    for (int i = 0; i < MST_ONNX_LSTM_GATES; i++)
+        part[i] = cut_axis(x, axis, mst_onnx_cell_gate(v->gates, i) * v->units, v->units);
+    return mst_concat(part, MST_ONNX_LSTM_GATES, axis);
 }
 
 /* The kernel in input I, of one direction: [rows, gates * units]. */
-static mst_status kernel_of(mst_onnx_call *c, const cell *v, size_t i, int direction, mst_value *out) {
+static mst_status kernel_of(mst_onnx_call *c, const mst_onnx_cell *v, size_t i, int direction, mst_value *out) {
     mst_value turned;
     MST_TRY(mst_onnx_turned(c, i, MST_AXES(0, 2, 1), &turned));
     *out = in_order_of_gates(v, mst_squeeze(cut_axis(turned, 0, direction, 1), MST_AXES(0)), 1);
@@ -127,12 +142,12 @@ static mst_status kernel_of(mst_onnx_call *c, const cell *v, size_t i, int direc
 
 /* The bias of one direction. BEHIND: the bias of the recurrent product, which is the second half of the input. MST_NONE
  * if there is no bias. */
-static mst_status bias_of(mst_onnx_call *c, const cell *v, int direction, bool behind, mst_value *out) {
+static mst_status bias_of(mst_onnx_call *c, const mst_onnx_cell *v, int direction, bool behind, mst_value *out) {
     const int64_t wide = v->gates * v->units;
     mst_value all;
     *out = MST_NONE;
-    if (!mst_onnx_has(c, BIAS)) return MST_OK;
-    MST_TRY(mst_onnx_plain(c, BIAS, &all));
+    if (!mst_onnx_has(c, MST_ONNX_BIAS)) return MST_OK;
+    MST_TRY(mst_onnx_plain(c, MST_ONNX_BIAS, &all));
     const mst_value one = mst_squeeze(cut_axis(all, 0, direction, 1), MST_AXES(0));
     *out = in_order_of_gates(v, cut_axis(one, 0, behind ? wide : 0, wide), 0);
     return MST_OK;
@@ -142,26 +157,27 @@ static mst_status bias_of(mst_onnx_call *c, const cell *v, int direction, bool b
 
 /* Makes the cell of one direction. X is [n, steps, features]; *OUT is [n, steps, units]. The biases can be added up
  * before the steps, except in a GRU, whose reset gate multiplies the recurrent one. */
-static mst_status one_direction(mst_onnx_call *c, const cell *v, mst_value x, int direction, mst_value *out) {
+static mst_status one_direction(mst_onnx_call *c, const mst_onnx_cell *v, mst_value x, int direction, mst_value *out) {
     mst_value kernel, recurrent, bias, behind;
     const bool reverse = direction == 1 || v->backwards;
     const mst_cell_activation *f = v->activation + direction * v->functions;
-    MST_TRY(kernel_of(c, v, KERNEL, direction, &kernel));
-    MST_TRY(kernel_of(c, v, RECURRENT, direction, &recurrent));
+    MST_TRY(kernel_of(c, v, MST_ONNX_KERNEL, direction, &kernel));
+    MST_TRY(kernel_of(c, v, MST_ONNX_RECURRENT, direction, &recurrent));
     MST_TRY(bias_of(c, v, direction, false, &bias));
     MST_TRY(bias_of(c, v, direction, true, &behind));
     mst_value gates = mst_matmul(x, kernel);
     const bool has_bias = !mst_value_is_none(bias);
-    if (has_bias) gates = mst_add(gates, v->gates == GRU_GATES ? bias : mst_add(bias, behind));
-    if (v->gates == LSTM_GATES) {
+    if (has_bias) gates = mst_add(gates, v->gates == MST_ONNX_GRU_GATES ? bias : mst_add(bias, behind));
+    if (v->gates == MST_ONNX_LSTM_GATES) {
         *out = mst_lstm_with((mst_lstm_options){.src = gates,
                                                 .recurrent = recurrent,
                                                 .activation = f[1],
                                                 .recurrent_activation = f[0],
                                                 .reverse = reverse});
-    } else if (v->gates == GRU_GATES) {
+    } else if (v->gates == MST_ONNX_GRU_GATES) {
         const mst_dtype dtype = mst_value_spec(x).dtype;
-        const mst_value none = mst_initializer_filled(mst_value_graph(x), dtype, MST_SHAPE(GRU_GATES * v->units), 0);
+        const mst_value none =
+            mst_initializer_filled(mst_value_graph(x), dtype, MST_SHAPE(MST_ONNX_GRU_GATES * v->units), 0);
         *out = mst_gru_with((mst_gru_options){.src = gates,
                                               .recurrent = recurrent,
                                               .bias = has_bias ? behind : none,
@@ -176,8 +192,8 @@ static mst_status one_direction(mst_onnx_call *c, const cell *v, mst_value x, in
 }
 
 /* The steps that were computed last: [directions, n, units], or [n, directions, units] if rows_first. */
-static mst_value last_steps(const cell *v, const mst_value *h) {
-    mst_value last[MOST_DIRECTIONS];
+static mst_value last_steps(const mst_onnx_cell *v, const mst_value *h) {
+    mst_value last[MST_ONNX_MOST_DIRECTIONS];
     for (int i = 0; i < v->directions; i++)
         last[i] = mst_strided_slice(h[i], .begin = MST_AXES(0, i == 1 || v->backwards ? 0 : -1), .end = MST_AXES(0, 0),
                                     .begin_mask = 1, .end_mask = 1, .shrink_mask = 2);
@@ -185,16 +201,10 @@ static mst_value last_steps(const cell *v, const mst_value *h) {
 }
 
 static mst_status read_cell(mst_onnx_call *c, int gates) {
-    cell v = {.gates = gates, .functions = gates == LSTM_GATES ? 3 : gates == GRU_GATES ? 2 : 1};
-    mst_value x, h[MOST_DIRECTIONS];
-    MST_TRY(read_direction(c, &v));
-    MST_TRY(read_activations(c, &v));
-    v.rows_first = mst_onnx_int(c, "layout", 0) != 0;
+    mst_onnx_cell v;
+    mst_value x, h[MST_ONNX_MOST_DIRECTIONS];
+    MST_TRY(mst_onnx_cell_read(c, gates, &v));
     MST_TRY(check_inputs(c, &v));
-    if (gates == GRU_GATES && mst_onnx_int(c, "linear_before_reset", 0) == 0)
-        return MST_FAIL(MST_UNIMPLEMENTED, "linear_before_reset = 0 is not supported: 1, as PyTorch exports it, is");
-    if (gates == LSTM_GATES && mst_onnx_int(c, "input_forget", 0))
-        return MST_FAIL(MST_UNIMPLEMENTED, "input_forget, which couples two gates, is not supported");
     MST_TRY(mst_onnx_plain(c, 0, &x));
     if (!v.rows_first) x = mst_transpose(x, MST_AXES(1, 0, 2));
     for (int i = 0; i < v.directions; i++) MST_TRY(one_direction(c, &v, x, i, &h[i]));
@@ -203,18 +213,18 @@ static mst_status read_cell(mst_onnx_call *c, int gates) {
         MST_TRY(mst_onnx_put(c, 0, v.rows_first ? all : mst_transpose(all, MST_AXES(1, 2, 0, 3))));
     }
     if (mst_onnx_wants(c, 1)) MST_TRY(mst_onnx_put(c, 1, last_steps(&v, h)));
-    if (gates != LSTM_GATES || !mst_onnx_wants(c, 2)) return MST_OK;
+    if (gates != MST_ONNX_LSTM_GATES || !mst_onnx_wants(c, 2)) return MST_OK;
     for (int i = 0; i < v.directions; i++) /* output 1 of lstm has the gates, then the memory */
-        h[i] = cut_axis(mst_value_output(h[i], 1), 2, LSTM_GATES * v.units, v.units);
+        h[i] = cut_axis(mst_value_output(h[i], 1), 2, MST_ONNX_LSTM_GATES * v.units, v.units);
     return mst_onnx_put(c, 2, last_steps(&v, h));
 }
 
 static mst_status read_lstm(mst_onnx_call *c) {
-    return read_cell(c, LSTM_GATES);
+    return read_cell(c, MST_ONNX_LSTM_GATES);
 }
 
 static mst_status read_gru(mst_onnx_call *c) {
-    return read_cell(c, GRU_GATES);
+    return read_cell(c, MST_ONNX_GRU_GATES);
 }
 
 static mst_status read_rnn(mst_onnx_call *c) {

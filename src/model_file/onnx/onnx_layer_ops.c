@@ -149,6 +149,7 @@ static mst_status read_gather(mst_onnx_layer_call *c) {
         }
         return mst_onnx_layer_put(c, picked);
     }
+    if (v.sequence.ndim) return mst_onnx_sequence_gather(c, v, axis);
     if (!v.tensor || axis)
         return MST_FAIL(MST_UNIMPLEMENTED, "only a Gather of rows of a constant becomes a layer, an embedding");
     MST_TRY(mst_onnx_layer_any(c, 1, &x));
@@ -443,12 +444,17 @@ static mst_status read_concat(mst_onnx_layer_call *c) {
     const size_t count = c->onnx.node->n_input;
     const int64_t wanted = mst_onnx_int(&c->onnx, "axis", 0);
     bool last = true, known = true, not_negative = true;
+    size_t sequences = 0, zeros = 0;
     MST_TRY(mst_onnx_layer_any(c, 0, &first));
     for (size_t i = 0; i < count; i++) {
         MST_TRY(mst_onnx_layer_any(c, i, &v));
         last &= v.last && v.ndim > 2;
         if (!v.ndim) first.ndim = 0;
+        sequences += v.sequence.ndim > 0;
+        zeros += v.zeros;
     }
+    if (zeros == count) return mst_onnx_layer_put(c, first);
+    if (sequences == 2 && count == 2) return mst_onnx_sequence_concat(c, wanted);
     if (!first.ndim) { /* a list of sizes */
         mst_onnx_layer_value sizes = {.num_sizes = 0};
         for (size_t i = 0; i < count; i++) {

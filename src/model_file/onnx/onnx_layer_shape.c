@@ -49,11 +49,15 @@ static mst_status read_constant(mst_onnx_layer_call *c) {
 
 static mst_status read_sizes_of(mst_onnx_layer_call *c) {
     mst_onnx_layer_value x;
-    MST_TRY(mst_onnx_layer_input(c, 0, &x));
+    MST_TRY(mst_onnx_layer_any(c, 0, &x));
+    if (!x.sequence.ndim) MST_TRY(mst_onnx_layer_input(c, 0, &x));
     if (mst_onnx_int(&c->onnx, "start", 0) || mst_onnx_attribute(&c->onnx, "end", MST_ONNX_INT))
         return MST_FAIL(MST_UNIMPLEMENTED, "its attributes start and end are not supported");
     mst_onnx_layer_value sizes = {.num_sizes = x.ndim, .size = {MST_ONNX_EXAMPLES}};
-    for (int i = 1; i < x.ndim; i++) sizes.size[i] = MST_ONNX_UNKNOWN;
+    for (int i = 0; i < x.ndim; i++) {
+        const bool examples = x.sequence.ndim ? x.sequence.axis[i] == MST_ONNX_ROWS : i == 0;
+        sizes.size[i] = examples ? MST_ONNX_EXAMPLES : MST_ONNX_UNKNOWN;
+    }
     return mst_onnx_layer_put(c, sizes);
 }
 
@@ -63,6 +67,8 @@ static mst_status read_slice(mst_onnx_layer_call *c) {
     int64_t list[MST_ONNX_MOST_SIZES];
     int count;
     MST_TRY(mst_onnx_layer_any(c, 0, &v));
+    if (v.sequence.ndim) return mst_onnx_sequence_slice(c, v);
+    if (v.zeros) return mst_onnx_layer_put(c, v);
     if (!v.num_sizes) return MST_FAIL(MST_UNIMPLEMENTED, "no layer of Keras takes a part of its input");
     MST_TRY(mst_onnx_layer_list(c, 1, list, &count));
     begin = count == 1 ? list[0] : -1;
@@ -195,7 +201,11 @@ static mst_status read_reshape(mst_onnx_layer_call *c) {
         MST_TRY(mst_onnx_layer_list(c, 1, list, &count));
     }
     if (x.tensor) return reshape_constant(c, &x, list, count);
-    if (x.num_sizes) return mst_onnx_layer_put(c, x);
+    if (x.num_sizes || x.zeros) return mst_onnx_layer_put(c, x);
+    if (x.sequence.ndim > count) return mst_onnx_sequence_reshape(c, x, list, count);
+    MST_TRY(mst_onnx_sequence_settle(c->layers, &x));
+    if (count == 2 && x.ndim > 2 && list[0] == -1 && list[1] == x.channels && !x.is_pooled)
+        return MST_FAIL(MST_UNIMPLEMENTED, "it makes one example of each step or pixel: no layer of Keras does");
     if (count < 2 || count > MST_MAX_NDIM)
         return MST_FAIL(MST_UNIMPLEMENTED, "its shape has %d dimensions: 2 to %d become a layer", count, MST_MAX_NDIM);
     int open = 0;
@@ -233,6 +243,7 @@ static mst_status read_squeeze(mst_onnx_layer_call *c) {
         MST_TRY(mst_onnx_axis(list[i], x.ndim, &axis));
         axes |= 1U << axis;
     }
+    if (x.sequence.ndim) return mst_onnx_sequence_squeeze(c, x, axes);
     const unsigned inner = x.ndim > 2 ? (1U << (x.ndim - 2)) - 1 : 0;
     if (!x.is_pooled || !inner || axes != (x.last ? inner << 2 : inner << 1))
         return MST_FAIL(MST_UNIMPLEMENTED, "it becomes a layer only after pooling over all pixels, without these axes");
@@ -242,7 +253,7 @@ static mst_status read_squeeze(mst_onnx_layer_call *c) {
 static mst_status read_unsqueeze(mst_onnx_layer_call *c) {
     mst_onnx_layer_value x;
     MST_TRY(mst_onnx_layer_any(c, 0, &x));
-    if (!x.num_sizes && !(x.tensor && mst_tensor_count(x.tensor) == 1))
+    if (!x.num_sizes && !x.zeros && !(x.tensor && mst_tensor_count(x.tensor) == 1))
         return MST_FAIL(MST_UNIMPLEMENTED, "only an Unsqueeze of sizes is supported here");
     return mst_onnx_layer_put(c, x);
 }
@@ -272,6 +283,8 @@ static mst_status read_transpose(mst_onnx_layer_call *c) {
     }
     if (seen != (1U << ndim) - 1) return MST_FAIL(MST_INVALID, "its attribute perm has an axis twice");
     if (x.tensor) return transpose_constant(c, &x, perm);
+    const bool steps_first = ndim == 3 && !x.last && !x.row && !x.flat && perm.axis[0] == 1 && perm.axis[1] == 0;
+    if (x.sequence.ndim || steps_first) return mst_onnx_sequence_transpose(c, x, perm);
     const mst_axes to_last = mst_onnx_last_perm(ndim), to_first = mst_onnx_first_perm(ndim);
     const size_t bytes = (size_t)ndim * sizeof *perm.axis;
     if (x.last && ndim > 2 && memcmp(perm.axis, to_last.axis, bytes) == 0) {

@@ -45,6 +45,7 @@ mst_status mst_onnx_layer_input(const mst_onnx_layer_call *c, size_t i, mst_onnx
     if (out->row)
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "its input %zu is of whole numbers: only an embedding takes these as a layer", i);
+    MST_TRY(mst_onnx_sequence_settle(c->layers, out));
     if (out->ndim) return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu is a constant or a size: no layer takes it there", i);
 }
@@ -111,11 +112,15 @@ double mst_onnx_layer_number(const mst_onnx_layer_call *c, const char *name) {
     return number;
 }
 
-mst_status mst_onnx_layer_put(mst_onnx_layer_call *c, mst_onnx_layer_value value) {
+mst_status mst_onnx_layer_put_at(mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value value) {
     MST_TRY(mst_model_check(c->layers->model));
     const Muster__OnnxNode *named = c->add ? c->add : c->onnx.node;
-    if (!named->n_output || !*named->output[0]) return MST_OK;
-    return name_value(c->layers, named->output[0], value);
+    if (i >= named->n_output || !*named->output[i]) return MST_OK;
+    return name_value(c->layers, named->output[i], value);
+}
+
+mst_status mst_onnx_layer_put(mst_onnx_layer_call *c, mst_onnx_layer_value value) {
+    return mst_onnx_layer_put_at(c, 0, value);
 }
 
 mst_status mst_onnx_layer_put_tensor(mst_onnx_layer_call *c, mst_tensor *tensor, const char *weight) {
@@ -255,7 +260,8 @@ static mst_status set_weights(const mst_onnx_layers *l) {
 /* ---- nodes ---- */
 
 static const mst_onnx_layer_op *find_op(const Muster__OnnxNode *node) {
-    const mst_onnx_layer_op *const tables[] = {mst_onnx_layer_ops, mst_onnx_layer_window_ops, mst_onnx_layer_shape_ops};
+    const mst_onnx_layer_op *const tables[] = {mst_onnx_layer_ops, mst_onnx_layer_window_ops, mst_onnx_layer_shape_ops,
+                                               mst_onnx_layer_cell_ops};
     if (*node->domain && strcmp(node->domain, "ai.onnx") != 0) return NULL;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         for (const mst_onnx_layer_op *op = tables[i]; op->name; op++)
@@ -280,7 +286,8 @@ static mst_status read_node(mst_onnx_layers *l, const Muster__OnnxNode *node) {
         if (i >= 64 || !(c.onnx.looked >> i & 1))
             return MST_FAIL(MST_UNIMPLEMENTED, "its attribute '%.60s' is not supported", node->attribute[i]->name);
     for (size_t i = 1; i < node->n_output; i++)
-        if (*node->output[i] && mst_names_get(&l->uses, node->output[i]) >= 0)
+        if (*node->output[i] && mst_names_get(&l->uses, node->output[i]) >= 0 &&
+            mst_names_get(&l->names, node->output[i]) < 0)
             return MST_FAIL(MST_UNIMPLEMENTED, "its output %zu is not supported", i);
     return MST_OK;
 }
@@ -318,6 +325,7 @@ static mst_status add_output(mst_onnx_layers *l, size_t i, bool last, mst_output
                         "its output '%.100s' is made by no node: the file is damaged: export the model again",
                         graph->output[i]->name);
     mst_onnx_layer_value v = l->value[at];
+    MST_TRY(mst_onnx_sequence_settle(l, &v));
     if (!v.ndim)
         return MST_FAIL(MST_UNIMPLEMENTED, "its output '%.100s' depends on no input: it is no layer",
                         graph->output[i]->name);
@@ -381,6 +389,7 @@ static void free_layers(mst_onnx_layers *l) {
         free(l->weight[i].name);
     }
     free(l->made);
+    free(l->cell);
     free(l->weight);
     free(l->value);
     mst_names_free(&l->names);

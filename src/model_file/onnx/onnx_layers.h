@@ -25,6 +25,33 @@ typedef enum mst_onnx_row {
     MST_ONNX_ROW_IF_BELOW  /**< x + rows where x < 0, else 0 */
 } mst_onnx_row;
 
+/** An axis of a sequence. */
+typedef enum mst_onnx_sequence_axis {
+    MST_ONNX_STEPS,
+    MST_ONNX_DIRECTIONS,
+    MST_ONNX_ROWS, /**< the examples */
+    MST_ONNX_UNITS
+} mst_onnx_sequence_axis;
+
+typedef enum mst_onnx_steps {
+    MST_ONNX_ALL_STEPS,
+    MST_ONNX_FIRST_STEP,
+    MST_ONNX_LAST_STEP,
+    MST_ONNX_END /**< the step that each direction computes last */
+} mst_onnx_steps;
+
+/** What recurrent operators of ONNX take and give: axes in an order of their own, where layers have [n, steps,
+ *  features]. Nodes that move, remove and join these axes change this description alone. The layer is made when a node
+ *  takes what is left as the output of a layer (mst_onnx_sequence_settle). */
+typedef struct mst_onnx_sequence {
+    int ndim; /**< 0: the value is no sequence */
+    mst_onnx_sequence_axis axis[4];
+    int64_t cell; /**< index of its operator in the list of cells; -1: it is the output of a layer in another order */
+    mst_onnx_steps steps;
+    int direction; /**< 0 or 1, the only one left of two; -1: all that there are */
+    bool joined;   /**< two directions lie side by side in the units */
+} mst_onnx_sequence;
+
 /** A value of the file: the output of a layer, a constant, or a list of sizes. */
 typedef struct mst_onnx_layer_value {
     mst_output out;
@@ -37,6 +64,8 @@ typedef struct mst_onnx_layer_value {
     bool is_pooled; /**< all but the examples and the channels are 1 */
     bool not_negative;
     mst_onnx_row row;
+    bool zeros; /**< of any shape: the first state of a recurrent operator */
+    mst_onnx_sequence sequence;
     mst_tensor *tensor; /**< a constant, in ONNX's order; else NULL */
     const char *weight; /**< its name in the file */
     int num_sizes;      /**< a list of sizes; 0: none */
@@ -67,6 +96,8 @@ typedef struct mst_onnx_layers {
     mst_names uses;          /**< of values that are used, with their indices in USE */
     mst_onnx_layer_use *use; /**< by nodes and as outputs of the file */
     int64_t num_uses, use_capacity;
+    struct mst_onnx_layer_cell *cell; /**< recurrent operators (onnx_layer_cells.c) */
+    int64_t num_cells, cell_capacity;
     mst_names used; /**< names of tensors that have become weights of a layer, and of sums that have */
 } mst_onnx_layers;
 
@@ -84,7 +115,8 @@ typedef struct mst_onnx_layer_op {
     mst_merge_kind merge;
 } mst_onnx_layer_op;
 /** The tables of operators, each ended by a NULL name. */
-extern const mst_onnx_layer_op mst_onnx_layer_ops[], mst_onnx_layer_window_ops[], mst_onnx_layer_shape_ops[];
+extern const mst_onnx_layer_op mst_onnx_layer_ops[], mst_onnx_layer_window_ops[], mst_onnx_layer_shape_ops[],
+    mst_onnx_layer_cell_ops[];
 
 /** Whether there is an input I. */
 bool mst_onnx_layer_has(const mst_onnx_layer_call *c, size_t i);
@@ -113,7 +145,8 @@ MST_CHECKED mst_status mst_onnx_layer_take_bias(mst_onnx_layer_call *c, int ndim
 /** Reads a sum or product of which A or B is a value of rows. */
 MST_CHECKED mst_status mst_onnx_layer_merge_rows(mst_onnx_layer_call *c, mst_onnx_layer_value a, mst_onnx_layer_value b,
                                                  mst_merge_kind kind);
-/** Sets output 0. */
+/** Sets output I; output 0. */
+MST_CHECKED mst_status mst_onnx_layer_put_at(mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value value);
 MST_CHECKED mst_status mst_onnx_layer_put(mst_onnx_layer_call *c, mst_onnx_layer_value value);
 /** Sets output 0 to TENSOR, and takes ownership of it, also after a failure. */
 MST_CHECKED mst_status mst_onnx_layer_put_tensor(mst_onnx_layer_call *c, mst_tensor *tensor, const char *weight);
@@ -126,6 +159,27 @@ MST_CHECKED mst_status mst_onnx_layer_weigh(mst_onnx_layer_call *c, mst_output o
 MST_CHECKED mst_status mst_onnx_layer_take(mst_onnx_layer_call *c, size_t i);
 /** The only node that uses output 0; NULL if it is an output of the file, or used several times or not at all. */
 const Muster__OnnxNode *mst_onnx_layer_only_user(const mst_onnx_layer_call *c);
+
+/** Makes V, if it is a sequence, the output of a layer. Its axes must be [n, steps, features] or [n, features]. */
+MST_CHECKED mst_status mst_onnx_sequence_settle(mst_onnx_layers *l, mst_onnx_layer_value *v);
+/** Output 0 becomes X, a sequence, after a Transpose by PERM, a Squeeze of AXES (bit I is set for axis I), a Slice from
+ *  BEGIN to END along AXIS, a Gather of element AT of AXIS, or a Reshape to the COUNT sizes LIST. X may be [n, steps,
+ *  features], the output of a layer, for a Transpose. */
+MST_CHECKED mst_status mst_onnx_sequence_transpose(mst_onnx_layer_call *c, mst_onnx_layer_value x, mst_axes perm);
+MST_CHECKED mst_status mst_onnx_sequence_squeeze(mst_onnx_layer_call *c, mst_onnx_layer_value x, unsigned axes);
+MST_CHECKED mst_status mst_onnx_sequence_slice(mst_onnx_layer_call *c, mst_onnx_layer_value x);
+MST_CHECKED mst_status mst_onnx_sequence_gather(mst_onnx_layer_call *c, mst_onnx_layer_value x, int64_t axis);
+MST_CHECKED mst_status mst_onnx_sequence_reshape(mst_onnx_layer_call *c, mst_onnx_layer_value x, const int64_t *list,
+                                                 int count);
+/** Output 0 becomes the two directions of one operator, inputs 0 and 1, side by side along AXIS. */
+MST_CHECKED mst_status mst_onnx_sequence_concat(mst_onnx_layer_call *c, int64_t axis);
+/** The output of the layer of cell INDEX, which is made at the first call: all steps, [n, steps, features], or of each
+ *  direction its last, [n, features]. *FEATURES: two directions have those of both. */
+MST_CHECKED mst_status mst_onnx_cell_output(mst_onnx_layers *l, int64_t index, bool all_steps, mst_output *out,
+                                            int64_t *features);
+/** Whether cell INDEX has two directions, and whether its only one is backwards. */
+bool mst_onnx_cell_is_double(const mst_onnx_layers *l, int64_t index);
+bool mst_onnx_cell_is_backwards(const mst_onnx_layers *l, int64_t index);
 
 /** As mst_onnx_load_layers, with the contents of FILE. */
 MST_CHECKED mst_status mst_onnx_add_layers(const mst_onnx_file *file, bool network_only, mst_model *model);

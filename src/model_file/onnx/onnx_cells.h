@@ -1,0 +1,36 @@
+/** The attributes of ONNX's recurrent operators: LSTM, GRU and RNN. */
+#ifndef MUSTER_MODEL_FILE_ONNX_ONNX_CELLS_H
+#define MUSTER_MODEL_FILE_ONNX_ONNX_CELLS_H
+
+#include "model_file/onnx/onnx_read.h"
+#include "muster/ops.h"
+
+enum { MST_ONNX_RNN_GATES = 1, MST_ONNX_GRU_GATES = 3, MST_ONNX_LSTM_GATES = 4 };
+enum { MST_ONNX_MOST_DIRECTIONS = 2, MST_ONNX_MOST_FUNCTIONS = 3 * MST_ONNX_MOST_DIRECTIONS };
+/** The inputs after the source. */
+enum {
+    MST_ONNX_KERNEL = 1,
+    MST_ONNX_RECURRENT,
+    MST_ONNX_BIAS,
+    MST_ONNX_LENGTHS,
+    MST_ONNX_FIRST_STATE,
+    MST_ONNX_FIRST_MEMORY,
+    MST_ONNX_PEEPHOLES
+};
+
+typedef struct mst_onnx_cell {
+    int gates, functions, directions; /**< functions: the number of activations per direction */
+    bool backwards;                   /**< the only direction is backwards */
+    bool rows_first;                  /**< the source is [n, steps, features] */
+    int64_t units;                    /**< of the attribute hidden_size; -1: it is not there */
+    mst_cell_activation activation[MST_ONNX_MOST_FUNCTIONS];
+} mst_onnx_cell;
+
+/** Reads the attributes of a cell with so many GATES. */
+MST_CHECKED mst_status mst_onnx_cell_read(mst_onnx_call *c, int gates, mst_onnx_cell *out);
+/** The error of a node that has input I, which no cell here takes; of those after MST_ONNX_BIAS. */
+mst_status mst_onnx_cell_refuse(size_t i);
+/** The gate of ONNX that is gate I of Muster. LSTM: i, o, f, c in ONNX, and i, f, c, o in Muster and Keras. */
+int mst_onnx_cell_gate(int gates, int i);
+
+#endif
