@@ -64,17 +64,17 @@ static mst_status begin_graph(mst_onnx_reader *r, const mst_onnx_inner *inner, m
     return MST_OK;
 }
 
-static void forget(mst_onnx_reader *r, const char *name, mst_status *status) {
+static void forget_name(mst_onnx_reader *r, const char *name, mst_status *status) {
     if (!*status && mst_names_get(&r->names, name) >= 0) *status = mst_names_set(&r->names, name, -1);
 }
 
 /* Forgets the names in GRAPH, which others may use for values of their own. */
 static mst_status forget_names(mst_onnx_reader *r, const Muster__OnnxGraph *graph) {
     mst_status status = MST_OK;
-    for (size_t i = 0; i < graph->n_input; i++) forget(r, graph->input[i]->name, &status);
-    for (size_t i = 0; i < graph->n_initializer; i++) forget(r, graph->initializer[i]->name, &status);
+    for (size_t i = 0; i < graph->n_input; i++) forget_name(r, graph->input[i]->name, &status);
+    for (size_t i = 0; i < graph->n_initializer; i++) forget_name(r, graph->initializer[i]->name, &status);
     for (size_t i = 0; i < graph->n_node; i++)
-        for (size_t k = 0; k < graph->node[i]->n_output; k++) forget(r, graph->node[i]->output[k], &status);
+        for (size_t k = 0; k < graph->node[i]->n_output; k++) forget_name(r, graph->node[i]->output[k], &status);
     return status;
 }
 
@@ -97,7 +97,7 @@ static bool has_graphs(const Muster__OnnxNode *node) {
     return has;
 }
 
-static mst_status add_node(mst_onnx_reader *r, const Muster__OnnxNode *node, int64_t *known) {
+static mst_status add_inner_node(mst_onnx_reader *r, const Muster__OnnxNode *node, int64_t *known) {
     int64_t *input = known + 1, *output = input + node->n_input;
     if (strcmp(node->domain, "ai.onnx.ml") == 0)
         return MST_FAIL(MST_UNIMPLEMENTED,
@@ -122,7 +122,7 @@ static mst_status add_nodes(mst_onnx_reader *r, const Muster__OnnxGraph *graph, 
     for (size_t i = 0; i < graph->n_initializer; i++)
         MST_TRY(mst_onnx_name_value(r, graph->initializer[i]->name, u->initializer[i]));
     for (size_t i = 0; i < graph->n_node; i++) {
-        MST_TRY(add_node(r, graph->node[i], known));
+        MST_TRY(add_inner_node(r, graph->node[i], known));
         known += 1 + graph->node[i]->n_input + graph->node[i]->n_output;
     }
     for (size_t i = 0; i < graph->n_output; i++) {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "model_file/onnx/onnx_channels.h"
 #include "muster/model_file.h"
 #include "muster/ops.h"
 #include "muster/session.h"
@@ -354,6 +355,31 @@ static void weights_are_shared_by_all_steps(void **state) {
     free(data);
 }
 
+/* ---- the order of channels ---- */
+
+/* As ConvLSTM2D is written: the body takes a picture of each step, and transposes it to ONNX's order. By the sizes alone,
+ * the four steps would be the channels. */
+static void the_body_tells_the_order_of_channels(void **state) {
+    (void)state;
+    onnx_message m;
+    mst_onnx_file file;
+    size_t size;
+    bool first, output_first;
+    onnx_begin(&m, 19);
+    onnx_add_input(&m, "x", MST_SHAPE(-1, 4, 6, 6, 8));
+    add_numbers(&m);
+    onnx_add_nodes(&m, "Transpose t x perm=1,0,2,3,4;Loop y three _");
+    onnx_add_output(&m, "y", MST_SHAPE(3, -1, 8, 6, 6));
+    add_graph(&m, 1, "body", (text_graph){"i c", "Gather p t i;Transpose q p perm=0,3,1,2", "c q"}, NULL);
+    void *data = onnx_pack(&m, &size);
+    free_graphs();
+    EXPECT_OK(mst_onnx_file_parse("m", NULL, data, size, &file));
+    EXPECT_OK(mst_onnx_channels_find(&file, &first, &output_first));
+    assert_false(first);
+    mst_onnx_file_free(&file);
+    free(data);
+}
+
 /* ---- errors ---- */
 
 typedef struct error_case {
@@ -518,6 +544,7 @@ int main(void) {
         cmocka_unit_test(loops_in_loops),
         cmocka_unit_test(conditions),
         TEST_IN_FOLDER(weights_are_shared_by_all_steps),
+        cmocka_unit_test(the_body_tells_the_order_of_channels),
         cmocka_unit_test(steps_that_are_not_known),
         cmocka_unit_test(too_many_steps),
         cmocka_unit_test(graphs_that_do_not_fit),
