@@ -25,7 +25,7 @@ typedef struct loop {
 
 /* ---- what is known ---- */
 
-/* The single number or truth value of input or value V; false if it is not known. */
+/* The single number or truth value V; false if it is not known. */
 static bool known_number(const mst_onnx_value *v, int64_t *out) {
     if (!v->tensor || v->open || mst_tensor_count(v->tensor) != 1) return false;
     const mst_dtype dtype = mst_tensor_dtype(v->tensor);
