@@ -28,6 +28,7 @@ typedef struct finder {
     mst_names names; /* of values: name to index in VALUE */
     trace *value;
     int64_t num_values, capacity;
+    int depth;          /* of the graph whose nodes are followed: 0 is that of the file */
     int *strong, *weak; /* [inputs] the axis of the channels by the first claim; 0: no claim */
 } finder;
 
@@ -210,6 +211,39 @@ static trace multiplied(finder *f, const Muster__OnnxNode *node) {
     return t;
 }
 
+/* What a step of a loop takes of a value: its part number I along an axis. */
+static trace step_part(const finder *f, const Muster__OnnxNode *node) {
+    const trace src = source(f, node, 0), index = source(f, node, 1);
+    const int64_t given = int_attribute(node, "axis", 0), axis = given < 0 ? given + src.ndim : given;
+    trace t = {.input = src.input};
+    if (!f->depth || axis < 0 || axis >= src.ndim || (index.constant && index.constant->n_dims))
+        return (trace){.input = -1};
+    for (int i = 0; i < src.ndim; i++) {
+        if (i == axis) continue;
+        if (src.channels && i == src.channels) t.channels = t.ndim;
+        t.from[t.ndim++] = src.from[i];
+    }
+    return t;
+}
+
+static mst_status follow_node(finder *f, const Muster__OnnxNode *node);
+
+/* Follows the nodes of the graphs inside NODE. They use values of the graphs around them. */
+static mst_status follow_graphs(finder *f, const Muster__OnnxNode *node) {
+    f->depth++;
+    for (size_t k = 0; k < node->n_attribute; k++) {
+        const Muster__OnnxAttribute *a = node->attribute[k];
+        if (a->type != MST_ONNX_GRAPH || a->i < 0) continue;
+        const Muster__OnnxGraph *graph = f->file->inner[a->i].graph;
+        for (size_t i = 0; i < graph->n_initializer; i++)
+            MST_TRY(
+                name_trace(f, graph->initializer[i]->name, &(trace){.input = -1, .constant = graph->initializer[i]}));
+        for (size_t i = 0; i < graph->n_node; i++) MST_TRY(follow_node(f, graph->node[i]));
+    }
+    f->depth--;
+    return MST_OK;
+}
+
 static mst_status follow_node(finder *f, const Muster__OnnxNode *node) {
     const char *name = node->op_type;
     trace t = {.input = -1};
@@ -221,6 +255,8 @@ static mst_status follow_node(finder *f, const Muster__OnnxNode *node) {
         t = transposed(f, node);
     } else if (strncmp(name, "Reduce", 6) == 0) {
         t = reduced(f, node);
+    } else if (strcmp(name, "Gather") == 0) {
+        t = step_part(f, node);
     } else if (strcmp(name, "MatMul") == 0) {
         t = multiplied(f, node);
     } else if (strcmp(name, "Constant") == 0) {
@@ -231,6 +267,7 @@ static mst_status follow_node(finder *f, const Muster__OnnxNode *node) {
     } else if (is_elementwise(name)) {
         t = join_operands(f, node);
     }
+    MST_TRY(follow_graphs(f, node));
     for (size_t i = 0; i < node->n_output && (i == 0 || strcmp(name, "Split") == 0); i++)
         MST_TRY(name_trace(f, node->output[i], &t));
     return MST_OK;

@@ -194,17 +194,23 @@ static mst_status for_each_tensor(external_reader *r, const Muster__OnnxGraph *g
     return MST_OK;
 }
 
-/* Checks all lengths before the first byte is read: a sparse file can have terabytes that take no room on disk. */
-static mst_status read_all(external_reader *r, const Muster__OnnxGraph *graph) {
-    MST_TRY(for_each_tensor(r, graph, check_bytes));
-    if (!r->used) return MST_OK;
-    MST_TRY(mst_host_check((int64_t)r->used, "the tensors in the files beside the model", "take a smaller model"));
-    return for_each_tensor(r, graph, read_bytes);
+static mst_status for_each_graph(external_reader *r, const mst_onnx_file *file, tensor_function function) {
+    MST_TRY(for_each_tensor(r, file->graph, function));
+    for (int64_t i = 0; i < file->num_inner; i++) MST_TRY(for_each_tensor(r, file->inner[i].graph, function));
+    return MST_OK;
 }
 
-mst_status mst_onnx_read_external(const Muster__OnnxGraph *graph, const mst_folder *folder, int64_t *bytes) {
+/* Checks all lengths before the first byte is read: a sparse file can have terabytes that take no room on disk. */
+static mst_status read_all(external_reader *r, const mst_onnx_file *file) {
+    MST_TRY(for_each_graph(r, file, check_bytes));
+    if (!r->used) return MST_OK;
+    MST_TRY(mst_host_check((int64_t)r->used, "the tensors in the files beside the model", "take a smaller model"));
+    return for_each_graph(r, file, read_bytes);
+}
+
+mst_status mst_onnx_read_external(const mst_onnx_file *file, const mst_folder *folder, int64_t *bytes) {
     external_reader r = {.folder = folder};
-    const mst_status status = read_all(&r, graph);
+    const mst_status status = read_all(&r, file);
     *bytes += (int64_t)r.used;
     mst_names_free(&r.seen);
     mst_arena_free(&r.arena);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/no_memory.h"
@@ -243,13 +244,19 @@ static void make_plain(const Muster__OnnxGraph *graph) {
     }
 }
 
-/* Whether the tensor NAME of texts is a list of classes: it is only used by nodes that take the one of a row. */
-static bool is_list_of_classes(const Muster__OnnxGraph *graph, const char *name) {
+/* Whether the nodes of GRAPH use the tensor NAME of texts, if at all, as a list of classes: they take the one of a row. */
+static bool uses_as_classes(const Muster__OnnxGraph *graph, const char *name) {
     bool is = true;
     for (size_t i = 0; i < graph->n_node; i++)
         for (size_t k = 0; k < graph->node[i]->n_input; k++)
             if (strcmp(graph->node[i]->input[k], name) == 0)
                 is &= k == 0 && strcmp(graph->node[i]->op_type, "ArrayFeatureExtractor") == 0;
+    return is;
+}
+
+static bool is_list_of_classes(const mst_onnx_file *file, const char *name) {
+    bool is = uses_as_classes(file->graph, name);
+    for (int64_t i = 0; i < file->num_inner && is; i++) is = uses_as_classes(file->inner[i].graph, name);
     return is;
 }
 
@@ -265,6 +272,12 @@ static mst_status read_classes(const Muster__OnnxTensor *m, mst_tensor **out) {
     return MST_OK;
 }
 
+/* The tensor has a copy of the data: a model should be in memory once. */
+static void drop_data(Muster__OnnxTensor *m) {
+    free(m->raw_data.data);
+    m->raw_data = (ProtobufCBinaryData){0, NULL};
+}
+
 static mst_status read_initializers(mst_onnx_file *file) {
     const Muster__OnnxGraph *graph = file->graph;
     if (!(file->tensor = calloc(graph->n_initializer + 1, sizeof *file->tensor)))
@@ -275,16 +288,71 @@ static mst_status read_initializers(mst_onnx_file *file) {
             return MST_FAIL(MST_CORRUPT,
                             "has two tensors of the name '%.100s': the file is damaged: export the model again",
                             m->name);
-        if (m->data_type == MST_ONNX_TEXTS && !m->data_location && is_list_of_classes(graph, m->name))
+        if (m->data_type == MST_ONNX_TEXTS && !m->data_location && is_list_of_classes(file, m->name))
             MST_TRY(read_classes(m, &file->tensor[i]));
         else
             MST_TRY(mst_onnx_tensor(m, &file->tensor[i]));
-        free(m->raw_data.data); /* the tensor has a copy: a model should be in memory once */
-        m->raw_data = (ProtobufCBinaryData){0, NULL};
+        drop_data(m);
         MST_TRY(mst_names_set(&file->names, m->name, (int64_t)i));
     }
     return MST_OK;
 }
+
+/* ---- graphs inside nodes ---- */
+
+static mst_status unpack_graph(mst_onnx_file *file, Muster__OnnxAttribute *a) {
+    MST_TRY(mst_grow(&file->inner, sizeof *file->inner, file->num_inner + 1, &file->inner_capacity));
+    Muster__OnnxGraph *graph = muster__onnx_graph__unpack(NULL, a->g.len, a->g.data);
+    if (!graph)
+        return MST_FAIL(MST_CORRUPT,
+                        "has a graph inside a node, in its attribute '%.60s', that is damaged: copy or save it again",
+                        a->name);
+    free(a->g.data);
+    a->g = (ProtobufCBinaryData){0, NULL};
+    make_plain(graph);
+    a->i = file->num_inner;
+    file->inner[file->num_inner++] = (mst_onnx_inner){.graph = graph};
+    return MST_OK;
+}
+
+/* Unpacks the graphs inside the nodes of GRAPH, which is itself inside DEPTH nodes, and those inside them. */
+static mst_status unpack_graphs(mst_onnx_file *file, const Muster__OnnxGraph *graph, int depth) {
+    for (size_t i = 0; i < graph->n_node; i++) {
+        for (size_t k = 0; k < graph->node[i]->n_attribute; k++) {
+            Muster__OnnxAttribute *a = graph->node[i]->attribute[k];
+            if (a->type != MST_ONNX_GRAPH) continue;
+            a->i = -1;
+            if (!a->g.len) continue;
+            if (depth == MST_ONNX_MOST_DEPTH)
+                return MST_FAIL(MST_UNIMPLEMENTED,
+                                "has graphs inside more than %d nodes, one in the other: export the model without so "
+                                "many loops and conditions in one another",
+                                MST_ONNX_MOST_DEPTH);
+            MST_TRY(unpack_graph(file, a));
+            MST_TRY(unpack_graphs(file, file->inner[a->i].graph, depth + 1));
+        }
+    }
+    return MST_OK;
+}
+
+static mst_status read_inner_initializers(mst_onnx_inner *inner) {
+    const Muster__OnnxGraph *graph = inner->graph;
+    if (!(inner->tensor = calloc(graph->n_initializer + 1, sizeof *inner->tensor)))
+        return MST_NO_MEMORY("for a model file");
+    for (size_t i = 0; i < graph->n_initializer; i++) {
+        MST_TRY(mst_onnx_tensor(graph->initializer[i], &inner->tensor[i]));
+        drop_data(graph->initializer[i]);
+    }
+    return MST_OK;
+}
+
+static void free_inner(mst_onnx_inner *inner) {
+    for (size_t i = 0; inner->tensor && i < inner->graph->n_initializer; i++) mst_tensor_release(inner->tensor[i]);
+    free(inner->tensor);
+    muster__onnx_graph__free_unpacked(inner->graph, NULL);
+}
+
+/* ---- inputs ---- */
 
 size_t mst_onnx_num_inputs(const mst_onnx_file *file) {
     size_t count = 0;
@@ -309,7 +377,9 @@ static mst_status parse(const mst_folder *folder, const void *data, size_t size,
     make_plain(file->graph);
     MST_TRY(check_opset(file));
     file->bytes = (int64_t)size;
-    MST_TRY(mst_onnx_read_external(file->graph, folder, &file->bytes));
+    MST_TRY(unpack_graphs(file, file->graph, 0));
+    MST_TRY(mst_onnx_read_external(file, folder, &file->bytes));
+    for (int64_t i = 0; i < file->num_inner; i++) MST_TRY(read_inner_initializers(&file->inner[i]));
     return read_initializers(file);
 }
 
@@ -336,6 +406,8 @@ mst_status mst_onnx_file_read(const char *path, mst_onnx_file *out) {
 void mst_onnx_file_free(mst_onnx_file *file) {
     for (size_t i = 0; file->tensor && i < file->graph->n_initializer; i++) mst_tensor_release(file->tensor[i]);
     free(file->tensor);
+    for (int64_t i = 0; i < file->num_inner; i++) free_inner(&file->inner[i]);
+    free(file->inner);
     mst_names_free(&file->names);
     if (file->model) muster__onnx_model__free_unpacked(file->model, NULL);
     *file = (mst_onnx_file){0};

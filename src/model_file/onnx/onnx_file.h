@@ -23,18 +23,30 @@ enum {
     MST_ONNX_INT = 2,
     MST_ONNX_STRING = 3,
     MST_ONNX_TENSOR = 4,
+    MST_ONNX_GRAPH = 5,
     MST_ONNX_FLOATS = 6,
     MST_ONNX_INTS = 7,
     MST_ONNX_STRINGS = 8
 };
 
+/** Graphs may be inside nodes of graphs that are inside nodes, and so on: this many times. */
+enum { MST_ONNX_MOST_DEPTH = 8 };
+
+/** A graph inside a node, such as the body of a Loop. */
+typedef struct mst_onnx_inner {
+    Muster__OnnxGraph *graph;
+    mst_tensor **tensor; /**< [n_initializer] */
+} mst_onnx_inner;
+
 typedef struct mst_onnx_file {
     Muster__OnnxModel *model;
     const Muster__OnnxGraph *graph;
     int64_t opset;
-    int64_t bytes;       /**< size of the file and of its tensors in other files */
-    mst_names names;     /**< of the initializers, with their indices in TENSOR */
-    mst_tensor **tensor; /**< [n_initializer] */
+    int64_t bytes;         /**< size of the file and of its tensors in other files */
+    mst_names names;       /**< of the initializers, with their indices in TENSOR */
+    mst_tensor **tensor;   /**< [n_initializer] */
+    mst_onnx_inner *inner; /**< all graphs inside nodes; the field i of their attributes is the index here, or -1 */
+    int64_t num_inner, inner_capacity;
 } mst_onnx_file;
 
 /** ONNX's number of a dtype, and the reverse: MST_NO_DTYPE if Muster has no such dtype. */

@@ -300,14 +300,18 @@ static mst_status fold_where(mst_onnx_call *c, const list *x, list *out, bool *d
     return MST_OK;
 }
 
+enum { EXACT = 1 << 24 }; /* f32 has all integers up to here */
+
 static mst_status fold_cast(mst_onnx_call *c, const list *x, list *out, bool *done) {
     const int64_t to = mst_onnx_int(c, "to", 0);
     const mst_dtype dtype = to > 0 && to < 100 ? mst_onnx_dtype((int32_t)to) : MST_NO_DTYPE;
     *out = x[0];
     out->dtype = dtype;
-    *done = dtype == MST_I64 || dtype == MST_I32 || dtype == MST_BOOL;
+    const bool to_float = dtype == MST_F32 || dtype == MST_F64;
+    *done = dtype == MST_I64 || dtype == MST_I32 || dtype == MST_BOOL || to_float;
     for (int i = 0; i < out->count; i++) {
         const bool open = mst_onnx_is_open(out->item[i]);
+        if (to_float) *done &= !open && out->item[i] >= -EXACT && out->item[i] <= EXACT;
         if (dtype == MST_BOOL) {
             *done &= !open;
             out->item[i] = out->item[i] != 0;
@@ -322,6 +326,39 @@ static mst_status fold_identity(mst_onnx_call *c, const list *x, list *out, bool
     *out = x[0];
     *done = true;
     return MST_OK;
+}
+
+static mst_status fold_not(mst_onnx_call *c, const list *x, list *out, bool *done) {
+    *out = x[0];
+    *done = c->node->n_input == 1 && x[0].dtype == MST_BOOL;
+    for (int i = 0; *done && i < out->count; i++) out->item[i] = !out->item[i];
+    return MST_OK;
+}
+
+/* The single float that input I is; false if it is anything else. */
+static bool is_float(const mst_onnx_call *c, size_t i, double *out) {
+    const mst_tensor *tensor = mst_onnx_has(c, i) ? mst_onnx_value_of(c, i)->tensor : NULL;
+    if (!tensor || mst_tensor_count(tensor) != 1) return false;
+    *out = mst_tensor_get(tensor, 0);
+    return mst_tensor_dtype(tensor) == MST_F32 || mst_tensor_dtype(tensor) == MST_F64;
+}
+
+/* Compares two single floats, as the conditions of loops do with the number of the step. */
+static bool compare_floats(const mst_onnx_call *c, list *out) {
+    const char *name = c->op->name;
+    double a, b;
+    if (!compares(name) || c->node->n_input != 2 || !is_float(c, 0, &a) || !is_float(c, 1, &b)) return false;
+    mst_shape shape = mst_onnx_shape(c, 0);
+    const mst_shape other = mst_onnx_shape(c, 1);
+    if (mst_onnx_dtype_of(c, 0) != mst_onnx_dtype_of(c, 1) || !join_shapes(&other, &shape)) return false;
+    out->dtype = MST_BOOL;
+    out->item[0] = strcmp(name, "Equal") == 0            ? a == b
+                   : strcmp(name, "Less") == 0           ? a < b
+                   : strcmp(name, "LessOrEqual") == 0    ? a <= b
+                   : strcmp(name, "Greater") == 0        ? a > b
+                   : strcmp(name, "GreaterOrEqual") == 0 ? a >= b
+                                                         : -1; /* And and Or are not for floats */
+    return set_shape(out, shape) && out->item[0] >= 0;
 }
 
 /* ---- order and shape ---- */
@@ -536,6 +573,7 @@ static fold_function find_fold(const char *name) {
         {"Min", fold_binary},
         {"Mod", fold_binary},
         {"Mul", fold_binary},
+        {"Not", fold_not},
         {"Or", fold_binary},
         {"Range", fold_range},
         {"ReduceProd", fold_reduction},
@@ -575,6 +613,10 @@ mst_status mst_onnx_fold(mst_onnx_call *c, bool *done) {
     const fold_function fold = find_fold(c->op->name);
     *done = false;
     if (!fold || count < 1 || count > MOST || c->node->n_output != 1) return MST_OK;
+    if (compare_floats(c, &out)) {
+        *done = true;
+        return put_folded(c, &out);
+    }
     for (size_t i = 0; i < count; i++)
         if (mst_onnx_has(c, i) ? !is_short(c, i) : i < 2) return MST_OK;
     for (size_t i = 0; i < count; i++)

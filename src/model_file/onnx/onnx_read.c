@@ -150,6 +150,14 @@ mst_onnx_value *mst_onnx_value_of(const mst_onnx_call *c, size_t i) {
     return &c->reader->value[mst_names_get(&c->reader->names, c->node->input[i])];
 }
 
+int64_t mst_onnx_number_of(const mst_onnx_call *c, size_t i) {
+    return mst_onnx_has(c, i) ? mst_names_get(&c->reader->names, c->node->input[i]) : -1;
+}
+
+mst_status mst_onnx_plain_at(mst_onnx_reader *r, int64_t at, mst_value *out) {
+    return plain_of(r, &r->value[at], out);
+}
+
 mst_status mst_onnx_plain(const mst_onnx_call *c, size_t i, mst_value *out) {
     if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "its input %zu is missing: export the model again", i);
     return plain_of(c->reader, mst_onnx_value_of(c, i), out);
@@ -160,11 +168,25 @@ mst_status mst_onnx_last(const mst_onnx_call *c, size_t i, mst_value *out) {
     return last_of(c->reader, mst_onnx_value_of(c, i), out);
 }
 
+/* The constant V transposed by PERM, which the steps of a loop share. */
+static mst_status turned_in_loop(mst_onnx_reader *r, mst_onnx_value *v, mst_axes perm, mst_value *out) {
+    const size_t size = (size_t)perm.count * sizeof *perm.axis;
+    const bool again = !mst_value_is_none(v->turned);
+    *out = v->turned;
+    if (again && memcmp(perm.axis, v->turned_perm.axis, size) == 0) return MST_OK;
+    if (again) MST_TRY(mst_onnx_limit_weights(r, (int64_t)mst_tensor_bytes(v->tensor)));
+    MST_TRY(make_leaf(r, v, mst_tensor_shape(v->tensor), perm, out));
+    v->turned = *out;
+    v->turned_perm = perm;
+    return MST_OK;
+}
+
 mst_status mst_onnx_turned(const mst_onnx_call *c, size_t i, mst_axes perm, mst_value *out) {
     if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "its input %zu is missing: export the model again", i);
     mst_onnx_value *v = mst_onnx_value_of(c, i);
     if (ndim_of(v) != perm.count)
         return MST_FAIL(MST_INVALID, "its input %zu has %d dimensions, and must have %d", i, ndim_of(v), perm.count);
+    if (v->tensor && c->reader->depth) return turned_in_loop(c->reader, v, perm, out);
     if (v->tensor) return make_leaf(c->reader, v, mst_tensor_shape(v->tensor), perm, out);
     MST_TRY(plain_of(c->reader, v, out));
     *out = mst_transpose(*out, perm);
@@ -188,6 +210,10 @@ static mst_shape shape_of(const mst_onnx_value *v) {
     const mst_axes perm = mst_onnx_first_perm(last.ndim);
     for (int k = 0; k < shape.ndim; k++) shape.dim[k] = last.dim[perm.axis[k]];
     return shape;
+}
+
+mst_shape mst_onnx_shape_at(const mst_onnx_reader *r, int64_t at) {
+    return shape_of(&r->value[at]);
 }
 
 mst_shape mst_onnx_shape(const mst_onnx_call *c, size_t i) {
@@ -368,13 +394,23 @@ static mst_status check_attributes(const mst_onnx_call *c) {
 
 /* ---- outputs ---- */
 
-static mst_status name_value(mst_onnx_reader *r, const char *name, mst_onnx_value value) {
+mst_status mst_onnx_add(mst_onnx_reader *r, mst_onnx_value value, int64_t *at) {
+    MST_TRY(mst_grow(&r->value, sizeof *r->value, r->num_values + 1, &r->capacity));
+    r->value[ *at = r->num_values++] = value;
+    return MST_OK;
+}
+
+mst_status mst_onnx_name_value(mst_onnx_reader *r, const char *name, int64_t at) {
     if (mst_names_get(&r->names, name) >= 0)
         return MST_FAIL(MST_CORRUPT,
                         "the value '%.100s' has that name already: names are given once: export the model again", name);
-    MST_TRY(mst_grow(&r->value, sizeof *r->value, r->num_values + 1, &r->capacity));
-    r->value[r->num_values] = value;
-    return mst_names_set(&r->names, name, r->num_values++);
+    return mst_names_set(&r->names, name, at);
+}
+
+static mst_status name_value(mst_onnx_reader *r, const char *name, mst_onnx_value value) {
+    int64_t at;
+    MST_TRY(mst_onnx_add(r, value, &at));
+    return mst_onnx_name_value(r, name, at);
 }
 
 bool mst_onnx_wants(const mst_onnx_call *c, size_t i) {
@@ -407,6 +443,11 @@ static mst_status keep_tensor(mst_onnx_reader *r, mst_tensor *tensor) {
     else
         r->made[r->num_made++] = tensor;
     return status;
+}
+
+mst_status mst_onnx_add_tensor(mst_onnx_reader *r, mst_tensor *tensor, int64_t *at) {
+    MST_TRY(keep_tensor(r, tensor));
+    return mst_onnx_add(r, (mst_onnx_value){.tensor = tensor}, at);
 }
 
 mst_status mst_onnx_put_tensor(mst_onnx_call *c, mst_tensor *tensor) {
@@ -468,10 +509,10 @@ static const mst_onnx_op *find_in(const mst_onnx_op *table, const char *name) {
 }
 
 const mst_onnx_op *mst_onnx_find(const char *domain, const char *name) {
-    const mst_onnx_op *const tables[] = {mst_onnx_elementwise_ops, mst_onnx_window_ops,   mst_onnx_shape_ops,
-                                         mst_onnx_matrix_ops,      mst_onnx_index_ops,    mst_onnx_cell_ops,
-                                         mst_onnx_norm_ops,        mst_onnx_scatter_ops,  mst_onnx_loss_ops,
-                                         mst_onnx_resize_ops,      mst_onnx_attention_ops};
+    const mst_onnx_op *const tables[] = {mst_onnx_elementwise_ops, mst_onnx_window_ops,    mst_onnx_shape_ops,
+                                         mst_onnx_matrix_ops,      mst_onnx_index_ops,     mst_onnx_cell_ops,
+                                         mst_onnx_norm_ops,        mst_onnx_scatter_ops,   mst_onnx_loss_ops,
+                                         mst_onnx_resize_ops,      mst_onnx_attention_ops, mst_onnx_loop_ops};
     const mst_onnx_op *found = NULL;
     if (strcmp(domain, "ai.onnx.ml") == 0) return find_in(mst_onnx_ml_ops, name);
     if (*domain && strcmp(domain, "ai.onnx") != 0) return NULL;
@@ -539,7 +580,14 @@ static mst_status build_node(mst_onnx_reader *r, const Muster__OnnxNode *node) {
     MST_TRY(mst_graph_check(r->graph));
     MST_TRY(mst_onnx_limit_check(&c));
     keep_zeros(&c);
-    return set_rates(&c);
+    return c.op->has_graphs ? MST_OK : set_rates(&c); /* values of the graphs have their rates */
+}
+
+mst_status mst_onnx_build_node(mst_onnx_reader *r, const Muster__OnnxNode *node) {
+    if (!build_node(r, node)) return MST_OK;
+    return mst_error_prefix("node '%.100s' (%.60s, opset %lld)",
+                            *node->name || !node->n_output ? node->name : node->output[0], node->op_type,
+                            (long long)r->file->opset);
 }
 
 static mst_status add_initializers(mst_onnx_reader *r) {
@@ -563,13 +611,7 @@ mst_status mst_onnx_build(mst_onnx_reader *r, const mst_value *input, const bool
         MST_TRY(mst_onnx_input_rate(r, i, &shape, &v.rate));
         MST_TRY(name_value(r, mst_onnx_input(r->file, i)->name, v));
     }
-    for (size_t i = 0; i < graph->n_node; i++) {
-        const Muster__OnnxNode *node = graph->node[i];
-        if (build_node(r, node))
-            return mst_error_prefix("node '%.100s' (%.60s, opset %lld)",
-                                    *node->name || !node->n_output ? node->name : node->output[0], node->op_type,
-                                    (long long)r->file->opset);
-    }
+    for (size_t i = 0; i < graph->n_node; i++) MST_TRY(mst_onnx_build_node(r, graph->node[i]));
     for (size_t i = 0; i < graph->n_output; i++) {
         const int64_t at = mst_names_get(&r->names, graph->output[i]->name);
         if (at < 0)

@@ -36,6 +36,8 @@ typedef struct mst_onnx_value {
     mst_value plain;    /**< in ONNX's order; MST_NONE: not made yet */
     mst_value last;     /**< with channels last; MST_NONE: not made yet */
     mst_value channels; /**< for a constant with one number per channel: [channels]; MST_NONE: not made yet */
+    mst_value turned;   /**< of a constant, in a loop: transposed by `turned_perm`; MST_NONE: not made yet */
+    mst_value parts;    /**< taken apart along `parts_axis`, for the steps of a loop; MST_NONE: not made yet */
     mst_tensor *tensor; /**< of a constant, in ONNX's order; else NULL */
     mst_dtype open;     /**< if `tensor`, of i64, has open sizes: the dtype of the value in the file; else none */
     bool is_zero;       /**< all its elements are 0, even if their number is not known */
@@ -43,7 +45,8 @@ typedef struct mst_onnx_value {
     const char *weight; /**< name of the variable that keeps the constant; NULL: it is a constant in the graph */
     mst_value variable; /**< `tensor` reshaped to `shape` and transposed by `perm`; MST_NONE: not made yet */
     mst_shape shape;
-    mst_axes perm;
+    mst_axes perm, turned_perm;
+    int parts_axis;
 } mst_onnx_value;
 
 typedef struct mst_onnx_reader {
@@ -70,6 +73,9 @@ typedef struct mst_onnx_reader {
     int64_t most_value, most_constants; /**< limits in bytes: of one value, of all constants that nodes compute */
     int64_t constant_bytes;             /**< bytes of these constants so far */
     int64_t weight_bytes;               /**< bytes of constants that were computed while the file was read */
+    struct mst_onnx_unrolled *inner;    /**< what is known of each of the file's graphs inside nodes (onnx_inner.c) */
+    int depth;                          /**< of the graph whose nodes are read: 0 is that of the file */
+    int64_t num_unrolled;               /**< what loops have been unrolled to so far (mst_onnx_count_unrolled) */
 } mst_onnx_reader;
 
 /** Makes the nodes of the reader's file in its graph. INPUT has a value for each input of the file that is not an
@@ -96,11 +102,12 @@ typedef struct mst_onnx_op {
     mst_value (*unary)(mst_value);             /**< for operators that are one op of one value */
     mst_value (*binary)(mst_value, mst_value); /**< for operators that are one op of two values */
     mst_activation activation;                 /**< for operators that are an activation of layers */
+    bool has_graphs;                           /**< its attributes are graphs, whose values its outputs are */
 } mst_onnx_op;
 /** The tables of operators, each ended by a NULL name. */
 extern const mst_onnx_op mst_onnx_elementwise_ops[], mst_onnx_window_ops[], mst_onnx_shape_ops[], mst_onnx_matrix_ops[],
     mst_onnx_index_ops[], mst_onnx_cell_ops[], mst_onnx_norm_ops[], mst_onnx_scatter_ops[], mst_onnx_loss_ops[],
-    mst_onnx_resize_ops[], mst_onnx_attention_ops[];
+    mst_onnx_resize_ops[], mst_onnx_attention_ops[], mst_onnx_loop_ops[];
 /** The same of the domain ai.onnx.ml. */
 extern const mst_onnx_op mst_onnx_ml_ops[];
 /** The operator with this name in this domain; NULL if it is not known. */
@@ -198,6 +205,35 @@ MST_CHECKED mst_status mst_onnx_like(mst_onnx_reader *r, const int64_t *sizes, i
 MST_CHECKED mst_status mst_onnx_input_rate(mst_onnx_reader *r, size_t i, const mst_shape *shape, mst_onnx_rate *out);
 /** The rate of an output, with the sizes SHAPE, of the node that was read. */
 MST_CHECKED mst_status mst_onnx_output_rate(mst_onnx_call *c, const mst_shape *shape, mst_onnx_rate *out);
+
+/* ---- graphs inside nodes (onnx_inner.c) ---- */
+
+/** Adds VALUE, which has no name yet. *AT becomes its number, by which others know it. */
+MST_CHECKED mst_status mst_onnx_add(mst_onnx_reader *r, mst_onnx_value value, int64_t *at);
+/** Adds the constant TENSOR in the same way, and takes ownership of it, also after a failure. */
+MST_CHECKED mst_status mst_onnx_add_tensor(mst_onnx_reader *r, mst_tensor *tensor, int64_t *at);
+/** Gives the name NAME to value number AT. A value can have several. */
+MST_CHECKED mst_status mst_onnx_name_value(mst_onnx_reader *r, const char *name, int64_t at);
+/** The number of input I; -1: it is left out. */
+int64_t mst_onnx_number_of(const mst_onnx_call *c, size_t i);
+/** Value number AT in ONNX's order, and its shape. */
+MST_CHECKED mst_status mst_onnx_plain_at(mst_onnx_reader *r, int64_t at, mst_value *out);
+mst_shape mst_onnx_shape_at(const mst_onnx_reader *r, int64_t at);
+/** Adds the nodes of NODE to the graph. */
+MST_CHECKED mst_status mst_onnx_build_node(mst_onnx_reader *r, const Muster__OnnxNode *node);
+
+/** The number of the graph in the attribute NAME. */
+MST_CHECKED mst_status mst_onnx_inner_of(mst_onnx_call *c, const char *name, int64_t *out);
+/** Adds the nodes of the file's graph number INNER for the COUNT values INPUT. OUTPUT gets the values of its outputs. */
+MST_CHECKED mst_status mst_onnx_build_inner(mst_onnx_reader *r, int64_t inner, const int64_t *input, size_t count,
+                                            int64_t *output);
+/** Loops are unrolled: each step adds its nodes to the graph. This counts COUNT more nodes and values, and fails if
+ *  there are more than MST_ONNX_MOST_UNROLLED. */
+enum { MST_ONNX_MOST_UNROLLED = 1 << 16 };
+MST_CHECKED mst_status mst_onnx_count_unrolled(mst_onnx_reader *r, int64_t count);
+/** Element INDEX along AXIS of value number AT, whose size there must be known. The value is taken apart once for all
+ *  of them, so that their gradients are put together once. */
+MST_CHECKED mst_status mst_onnx_part(mst_onnx_reader *r, int64_t at, int axis, int64_t index, mst_value *out);
 
 /** 0, 1, 2, ... of i64, as many as X has elements along AXIS, one of its last two: [rows, 1] or [1, columns]. */
 mst_value mst_onnx_numbers_along(mst_value x, int axis);

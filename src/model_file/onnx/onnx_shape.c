@@ -371,13 +371,29 @@ static mst_status read_slice(mst_onnx_call *c) {
 /* ---- indices ---- */
 
 /* Reads a Gather. Indices below 0 count from the end. */
+/* Whether the node takes one element along AXIS that is known, as a step of a loop does. *PART is its index. */
+static bool gathers_part(const mst_onnx_call *c, int axis, int64_t *part) {
+    const mst_onnx_value *index = mst_onnx_value_of(c, 1);
+    const int64_t size = mst_onnx_shape(c, 0).dim[axis];
+    if (!index->tensor || index->open || mst_tensor_shape(index->tensor).ndim) return false;
+    if (mst_tensor_dtype(index->tensor) != MST_I64 && mst_tensor_dtype(index->tensor) != MST_I32) return false;
+    const double number = mst_tensor_get(index->tensor, 0);
+    *part = (int64_t)(number < 0 ? number + (double)size : number);
+    return size <= MST_ONNX_MOST_UNROLLED && *part >= 0 && *part < size;
+}
+
 static mst_status read_gather(mst_onnx_call *c) {
     mst_value x, index;
+    int64_t part;
     int axis;
     if (!mst_onnx_has(c, 0) || !mst_onnx_has(c, 1))
         return MST_FAIL(MST_CORRUPT, "its data (input 0) or its indices (input 1) are missing: export the model again");
     const int ndim = mst_onnx_ndim(c, 0);
     MST_TRY(mst_onnx_axis(mst_onnx_int(c, "axis", 0), ndim, &axis));
+    if (c->reader->depth && gathers_part(c, axis, &part)) {
+        MST_TRY(mst_onnx_part(c->reader, mst_onnx_number_of(c, 0), axis, part, &x));
+        return mst_onnx_put(c, 0, x);
+    }
     MST_TRY(mst_onnx_plain(c, 0, &x));
     MST_TRY(mst_onnx_plain(c, 1, &index));
     const mst_dtype dtype = mst_value_spec(index).dtype;
