@@ -117,6 +117,9 @@ def keras_models():
     table = [data((6,)), layers.Dense(8, activation="relu"), layers.Dense(3, activation="softmax")]
     yield "keras_mlp", keras.Sequential(table), random.randn(5, 6).astype("f4")
     words = [data((9,), dtype="int32"), layers.Embedding(20, 6), layers.GlobalAveragePooling1D(), layers.Dense(3)]
+    steps = [data((7, 4)), layers.Bidirectional(layers.LSTM(5, return_sequences=True)), layers.LSTM(3), layers.Dense(2)]
+    yield "keras_lstm", keras.Sequential(steps), random.randn(5, 7, 4).astype("f4")
+    yield "keras_bidirectional", keras.Sequential([data((7, 4)), layers.Bidirectional(layers.LSTM(5))]), random.randn(5, 7, 4).astype("f4")
     yield "keras_text", keras.Sequential(words), random.randint(0, 20, (5, 9)).astype("i4")
 
 
@@ -155,6 +158,27 @@ def export_pytorch(folder):
     mode = {"training": torch.onnx.TrainingMode.PRESERVE, "do_constant_folding": False}  # keeps the normalization
     torch.onnx.export(net, (x,), path, dynamo=False, opset_version=17, **open_rows, **mode)
     yield "pytorch", path, x.numpy()
+
+    class Recurrent(nn.Module):
+        """The end of a recurrent network of PyTorch: by the last step, by its state, or all steps."""
+
+        def __init__(self, cell, end, **options):
+            super().__init__()
+            self.cell, self.end = cell(4, 5, batch_first=True, **options), end
+            self.head = nn.Linear(10 if "bidirectional" in options else 5, 3)
+
+        def forward(self, rows):
+            steps, state = self.cell(rows)
+            state = state[0] if isinstance(state, tuple) else state
+            return self.head(steps if self.end == "all" else steps[:, -1] if self.end == "last" else state[-1])
+
+    for cell, end, options in [(nn.LSTM, "last", {}), (nn.LSTM, "last", {"num_layers": 2}), (nn.GRU, "state", {}),
+                               (nn.LSTM, "all", {"bidirectional": True}), (nn.GRU, "last", {"bidirectional": True}),
+                               (nn.RNN, "all", {"bias": False})]:
+        name = f"pytorch_{cell.__name__}_{end}_{'_'.join(options)}"
+        path, x = os.path.join(folder, f"{name}.onnx"), torch.randn(5, 7, 4)
+        torch.onnx.export(Recurrent(cell, end, **options).eval(), (x,), path, dynamo=False, opset_version=17, **open_rows)
+        yield name, path, x.numpy()
 
 
 def run(path, x):

@@ -67,8 +67,9 @@ mst_status mst_onnx_sequence_settle(mst_onnx_layers *l, mst_onnx_layer_value *v)
         has_steps != (s.steps == MST_ONNX_ALL_STEPS) ||
         (s.cell >= 0 && mst_onnx_cell_is_double(l, s.cell) && !s.joined && s.direction < 0))
         return MST_FAIL(MST_UNIMPLEMENTED,
-                        "its input has the axes of a recurrent operator, not the examples, steps and features of a "
-                        "layer: only operators that move and join these take it");
+                        "a value has the axes of a recurrent operator, and layers take [n, steps, features]: only "
+                        "operators that move "
+                        "and join these axes take it");
     *v = (mst_onnx_layer_value){.out = v->out, .ndim = s.ndim, .channels = v->channels};
     return s.cell < 0 ? MST_OK : make_layer(l, &s, v);
 }

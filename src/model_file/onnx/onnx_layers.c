@@ -325,7 +325,7 @@ static mst_status add_output(mst_onnx_layers *l, size_t i, bool last, mst_output
                         "its output '%.100s' is made by no node: the file is damaged: export the model again",
                         graph->output[i]->name);
     mst_onnx_layer_value v = l->value[at];
-    MST_TRY(mst_onnx_sequence_settle(l, &v));
+    if (mst_onnx_sequence_settle(l, &v)) return mst_error_prefix("its output '%.100s'", graph->output[i]->name);
     if (!v.ndim)
         return MST_FAIL(MST_UNIMPLEMENTED, "its output '%.100s' depends on no input: it is no layer",
                         graph->output[i]->name);

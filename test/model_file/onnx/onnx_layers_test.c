@@ -84,17 +84,23 @@ typedef struct layers_case {
     const char *layers; /* names in their order */
 } layers_case;
 
-static int64_t pair_of_axes[] = {2, 3}, one_axis[] = {1}, flat[] = {0, -1};
+static int64_t pair_of_axes[] = {2, 3}, one_axis[] = {1}, flat[] = {0, -1}, zero_axis[] = {0}, both_axes[] = {0, 1},
+               joined[] = {0, 0, -1}, last_step[] = {-1};
 
 static void begin_case(onnx_message *m, const layers_case *c) {
     onnx_begin(m, 17);
     mst_shape x = c->x;
     x.dim[0] = -1;
-    m->inputs[m->graph.n_input++] = onnx_add_value(m, "x", strstr(c->nodes, "Gather") ? MST_I64 : MST_F32, x);
+    m->inputs[m->graph.n_input++] = onnx_add_value(m, "x", strstr(c->nodes, "Gather e table") ? MST_I64 : MST_F32, x);
     for (int i = 0; i < 8 && c->tensor[i].name; i++) add_floats(m, c->tensor[i].name, c->tensor[i].shape);
     if (onnx_nodes_name(c->nodes, "pair")) onnx_add_list(m, "pair", pair_of_axes, 2);
     if (onnx_nodes_name(c->nodes, "one")) onnx_add_list(m, "one", one_axis, 1);
     if (onnx_nodes_name(c->nodes, "flat")) onnx_add_list(m, "flat", flat, 2);
+    if (onnx_nodes_name(c->nodes, "zero")) onnx_add_list(m, "zero", zero_axis, 1);
+    if (onnx_nodes_name(c->nodes, "both")) onnx_add_list(m, "both", both_axes, 2);
+    if (onnx_nodes_name(c->nodes, "joined")) onnx_add_list(m, "joined", joined, 3);
+    if (onnx_nodes_name(c->nodes, "two")) onnx_add_list(m, "two", &pair_of_axes[0], 1);
+    if (onnx_nodes_name(c->nodes, "last")) onnx_add_list(m, "last", last_step, 1);
     onnx_add_nodes(m, c->nodes);
     mst_shape y = {.ndim = c->y_ndim};
     for (int i = 0; i < y.ndim; i++) y.dim[i] = -1;
@@ -179,6 +185,39 @@ static const layers_case cases[] = {
       {"beta", {.ndim = 1, .dim = {6}}},
       {"w", {.ndim = 2, .dim = {6, 3}}}},
      "x embedding layer_normalization global_average_pooling1d dense"},
+    {"Transpose t x perm=1,0,2;LSTM l t w r b hidden_size=3;Squeeze s l one;Transpose y s perm=1,0,2",
+     {.ndim = 3, .dim = {ROWS, 7, 4}},
+     3,
+     {{"w", {.ndim = 3, .dim = {1, 12, 4}}}, {"r", {.ndim = 3, .dim = {1, 12, 3}}}, {"b", {.ndim = 2, .dim = {1, 24}}}},
+     "x lstm"},
+    {"Transpose t x perm=1,0,2;LSTM l t w r;Squeeze s l one;Transpose a s perm=1,0,2;Gather g a last axis=1;Squeeze h "
+     "g "
+     "one;Gemm y h fc.weight fc.bias transB=1",
+     {.ndim = 3, .dim = {ROWS, 7, 4}},
+     2,
+     {{"w", {.ndim = 3, .dim = {1, 12, 4}}},
+      {"r", {.ndim = 3, .dim = {1, 12, 3}}},
+      {"fc.weight", {.ndim = 2, .dim = {2, 3}}},
+      {"fc.bias", {.ndim = 1, .dim = {2}}}},
+     "x lstm fc"},
+    {"Transpose t x perm=1,0,2;GRU l t w r b direction:bidirectional linear_before_reset=1;Transpose p l perm=0,2,1,3;"
+     "Reshape q p joined;Transpose u q perm=1,0,2;Gather v u last axis=1;Squeeze y v one",
+     {.ndim = 3, .dim = {ROWS, 5, 4}},
+     2,
+     {{"w", {.ndim = 3, .dim = {2, 9, 4}}}, {"r", {.ndim = 3, .dim = {2, 9, 3}}}, {"b", {.ndim = 2, .dim = {2, 18}}}},
+     "x bidirectional take"},
+    {"Transpose t x perm=1,0,2;RNN l t w r direction:reverse;Slice f l zero one zero;Squeeze y f both",
+     {.ndim = 3, .dim = {ROWS, 5, 4}},
+     2,
+     {{"w", {.ndim = 3, .dim = {1, 3, 4}}}, {"r", {.ndim = 3, .dim = {1, 3, 3}}}},
+     "x simple_rnn"},
+    {"Transpose t x perm=1,0,2;LSTM l t w r direction:bidirectional;Slice a l zero one one;Squeeze b a one;Slice d l "
+     "one "
+     "two one;Squeeze e d one;Concat g b e axis=2;Transpose y g perm=1,0,2",
+     {.ndim = 3, .dim = {ROWS, 5, 4}},
+     3,
+     {{"w", {.ndim = 3, .dim = {2, 8, 4}}}, {"r", {.ndim = 3, .dim = {2, 8, 2}}}},
+     "x bidirectional"},
 };
 
 static void layers_predict_what_the_operators_compute(void **state) {
@@ -192,7 +231,7 @@ static void layers_predict_what_the_operators_compute(void **state) {
         EXPECT_OK(mst_layers_load(path, &layers, NULL));
         expect_layers(layers, cases[i].layers);
         const mst_shape shape = strstr(cases[i].nodes, "Transpose") ? cases[i].x : channels_last(cases[i].x);
-        mst_dataset *data = rows_of(shape, strstr(cases[i].nodes, "Gather") ? MST_I64 : MST_F32);
+        mst_dataset *data = rows_of(shape, strstr(cases[i].nodes, "Gather e table") ? MST_I64 : MST_F32);
         mst_tensor *want = predict(ops, data), *got = predict(layers, data);
         expect_same(got, want, cases[i].nodes);
         EXPECT_OK(mst_model_save(layers, folder_path("m.keras")));
@@ -296,6 +335,28 @@ static void what_is_no_layer(void **state) {
         {"Relu y z", {.ndim = 2, .dim = {-1, 6}}, MST_CORRUPT, "'z' is no input"},
         {"Softmax y x axis=7", {.ndim = 2, .dim = {-1, 6}}, MST_INVALID, "axis 7"},
         {"Identity y w", {.ndim = 2, .dim = {-1, 6}}, MST_UNIMPLEMENTED, "depends on no input"},
+        {"Transpose t x perm=1,0,2;LSTM l t m n direction:bidirectional;Gather y l first axis=1",
+         {.ndim = 3, .dim = {-1, 5, 4}},
+         MST_UNIMPLEMENTED,
+         "has the axes of a recurrent operator"},
+        {"Transpose t x perm=1,0,2;LSTM l t m n direction:bidirectional;Squeeze y l first",
+         {.ndim = 3, .dim = {-1, 5, 4}},
+         MST_UNIMPLEMENTED,
+         "it removes axis 1, which may have several"},
+        {"Transpose t x perm=1,0,2;RNN l t o n direction:reverse;Squeeze s l first;Transpose y s perm=1,0,2",
+         {.ndim = 3, .dim = {-1, 5, 4}},
+         MST_UNIMPLEMENTED,
+         "in the other order"},
+        {"LSTM y x m n", {.ndim = 3, .dim = {-1, 5, 4}}, MST_UNIMPLEMENTED, "must have the steps first"},
+        {"Transpose t x perm=1,0,2;LSTM y t m n hidden_size=7",
+         {.ndim = 3, .dim = {-1, 5, 4}},
+         MST_INVALID,
+         "its hidden_size is 7"},
+        {"Transpose t x perm=1,0,2;LSTM y t m n _ _ m",
+         {.ndim = 3, .dim = {-1, 5, 4}},
+         MST_UNIMPLEMENTED,
+         "a first state"},
+        {"Transpose y x perm=1,0,2", {.ndim = 3, .dim = {-1, 5, 4}}, MST_UNIMPLEMENTED, "axes of a recurrent"},
         {"Reshape y x vector", {.ndim = 2, .dim = {-1, 6}}, MST_INVALID, "a list of at most 8 integers"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -306,6 +367,11 @@ static void what_is_no_layer(void **state) {
         add_floats(&m, "w", MST_SHAPE(6, 5));
         add_floats(&m, "vector", MST_SHAPE(6));
         add_floats(&m, "k", MST_SHAPE(3, 2, 2, 2));
+        add_floats(&m, "m", MST_SHAPE(2, 8, 4));
+        add_floats(&m, "n",
+                   MST_SHAPE(strstr(refused[i].nodes, "RNN") ? 1 : 2, strstr(refused[i].nodes, "RNN") ? 2 : 8, 2));
+        add_floats(&m, "o", MST_SHAPE(1, 2, 4));
+        onnx_add_list(&m, "first", one_axis, 1);
         onnx_add_nodes(&m, refused[i].nodes);
         onnx_add_output(&m, "y", MST_SHAPE(-1, -1));
         const mst_status status = mst_layers_load(write_message(&m), &model, NULL);
