@@ -17,6 +17,7 @@
 #include "cli/accelerators.h"
 #include "cli/array_notes.h"
 #include "cli/command.h"
+#include "cli/data_options.h"
 #include "cli/json_events.h"
 #include "cli/model/label_columns.h"
 #include "cli/model/mlp_layers.h"
@@ -349,10 +350,12 @@ static mst_status input_shape(const saved_options *o, const mst_snapshot *snapsh
     return MST_OK;
 }
 
-static mst_status open_pictures(const saved_options *o, const mst_snapshot *snapshot, saved_model *out) {
+static mst_status open_pictures(const saved_options *o, const option_list *list, const mst_snapshot *snapshot,
+                                saved_model *out) {
     mst_shape shape;
     if (out->note.encodes_columns || (out->note.data && spec_is_table(out->note.data)))
         return MST_FAIL(MST_INVALID, "'%s': the model takes the columns of a table, not pictures", path_of(o));
+    MST_TRY(data_options_check_pictures(list, o->pictures[0]));
     MST_TRY(input_shape(o, snapshot, out, &shape));
     return picture_files_open(o->pictures, o->num_pictures, shape, o->image_size ? o->image_size : out->note.image_size,
                               &out->data, &out->files);
@@ -400,6 +403,11 @@ static mst_status open_spec(const saved_options *o, const option_list *list, con
                         path_of(o), spec);
     if (o->data_dir && asprintf(&folder, "idx:%s", o->data_dir) < 0) return MST_NO_MEMORY("for the name of the data");
     if (folder) spec = folder;
+    const mst_status checked = data_options_check(list, spec, o->text || model_note_option(note, "text"));
+    if (checked) {
+        free(folder);
+        return checked;
+    }
     mst_data_options options = {.image_size = o->image_size,
                                 .schema = note->schema,
                                 .text = o->text,
@@ -468,11 +476,14 @@ static mst_status open_data(const saved_options *o, const option_list *list, con
     network_ends ends;
     if (out->model) MST_TRY(network_ends_of_any(path_of(o), out->model, &ends));
     const int num_inputs = out->model ? ends.num_inputs : 1;
-    MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, list, &ends, snapshot, out));
+    mst_dtype stored[MST_MAX_TARGETS];
+    MST_TRY(o->num_pictures ? open_pictures(o, list, snapshot, out) : open_spec(o, list, &ends, snapshot, out));
     if (!o->num_pictures) array_notes_warn(choose_spec(o, &out->note));
     if (!o->num_pictures && mst_dataset_file_paths(out->data, &num_paths)) out->files = out->data;
     for (int i = 0; i < num_inputs && o->data && o->data != out->note.data; i++)
         if (out->note.divides_pixels[i]) MST_TRY(scale_inputs_warn(o->data, i, out->data));
+    for (int i = 0; i < num_inputs; i++) stored[i] = mst_dataset_spec(out->data, i).dtype;
+    if (!o->num_pictures) MST_TRY(data_options_check_pixels(list, choose_spec(o, &out->note), stored, num_inputs));
     if (out->model) find_pixels(o, list, &ends, out);
     return scale_all_inputs(pixels, &ends, out);
 }
