@@ -390,12 +390,37 @@ static int64_t text_length(const network_ends *ends) {
     return input.ndim == 1 && input.dim[0] > 0 ? input.dim[0] : 0;
 }
 
+/* Whether the model predicts the token after each position of its input: its outputs are as many as its tokens. */
+static mst_status find_language_model(const network_ends *ends, const saved_model *saved, bool *out) {
+    const mst_shape shape = ends->output[0].shape;
+    int64_t num_tokens = 0;
+    *out = false;
+    if (ends->num_inputs > 1 || ends->num_outputs > 1 || !ends->input[0].is_tokens || shape.ndim != 2) return MST_OK;
+    MST_TRY(network_tokens(saved->model, &num_tokens));
+    *out = num_tokens > 0 && shape.dim[1] == num_tokens;
+    return MST_OK;
+}
+
+/* Refuses texts for a language model to predict, which writes on by another command. */
+static mst_status check_texts(const saved_options *o, const option_list *list, const network_ends *ends,
+                              const char *spec, const saved_model *saved) {
+    const bool has_texts = option_given(list, "text") || (spec_is_of_kind(spec, "texts:") && !o->tokenizer);
+    bool is_language_model = false;
+    if (saved->model && o->predicts && has_texts) MST_TRY(find_language_model(ends, saved, &is_language_model));
+    if (!is_language_model) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "'%s': is a language model, which goes on with a text by muster generate --%s %s --text TEXT; "
+                    "predict gives the numbers of all tokens for --data lines:FILE or tokens:FILE",
+                    path_of(o), o->load ? "load" : "checkpoint-dir", path_of(o));
+}
+
 /* Opens the test part, or the data that the user names. SNAPSHOT is that of a file without a network, else NULL. */
 static mst_status open_spec(const saved_options *o, const option_list *list, const network_ends *ends,
                             const mst_snapshot *snapshot, saved_model *out) {
     const model_note *note = &out->note;
     char *folder = NULL;
     const char *spec = choose_spec(o, note);
+    MST_TRY(check_texts(o, list, ends, spec, out));
     if (out->model && !note->schema && !o->tokenizer && spec_is_of_kind(spec, "texts:"))
         return MST_FAIL(MST_INVALID,
                         "'%s': has no vocabulary that numbers the words of '%s', as a model of muster train has: take "
