@@ -23,7 +23,7 @@ enum { KIND = 32, LIST = 512 };
 static const struct {
     const char *option, *lack, *kinds;
 } rows[] = {
-    {"skip-corrupt", "has no records of which damaged ones could be skipped", "tfrecord tfds"},
+    {"skip-corrupt", "has no records or pictures of which damaged ones could be skipped", PICTURE_FILES},
     {"label", "has no column of labels to choose", ANY_TABLE},
     {"sample-weight", NO_CELLS, ANY_TABLE},
     {"delimiter", NO_CELLS, ANY_TABLE},

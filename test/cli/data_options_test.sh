@@ -14,7 +14,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 
 # option | its value | the kinds of data that it is for; csv-text is a table with --text
 table="
-skip-corrupt|3|tfrecord tfds
+skip-corrupt|3|images masks tfds tfrecord
 label|class|csv csv-text
 sample-weight|n|csv csv-text
 delimiter|;|csv csv-text

@@ -19,6 +19,7 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
 #include "cli/json_events.h"
+#include "cli/left_out.h"
 #include "cli/model/label_columns.h"
 #include "cli/model/mlp_layers.h"
 #include "cli/model/network_end.h"
@@ -98,6 +99,8 @@ const option saved_model_options[] = {
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
      .help = "images, tfds, tfrecord: pictures are resized to N x N pixels (default: as in training, else what the "
              "network takes)"},
+    {"skip-corrupt", OPTION_INTEGER, AT(skip_corrupt), "N", NULL, 0, 1e15,
+     .help = "pictures, images, masks, tfrecord: damaged ones that are left out, as of muster train"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
     {"pixels", OPTION_CHOICE, AT(pixels), .initial = "0..1", .choices = pixels_choices,
      .help = "the range of u8 inputs, as of muster train (default: as in training)"},
@@ -357,8 +360,11 @@ static mst_status open_pictures(const saved_options *o, const option_list *list,
         return MST_FAIL(MST_INVALID, "'%s': the model takes the columns of a table, not pictures", path_of(o));
     MST_TRY(data_options_check_pictures(list, o->pictures[0]));
     MST_TRY(input_shape(o, snapshot, out, &shape));
-    return picture_files_open(o->pictures, o->num_pictures, shape, o->image_size ? o->image_size : out->note.image_size,
-                              &out->data, &out->files);
+    const picture_files files = {.paths = o->pictures,
+                                 .count = o->num_pictures,
+                                 .size = o->image_size ? o->image_size : out->note.image_size,
+                                 .skip_corrupt = o->skip_corrupt};
+    return picture_files_open(&files, shape, &out->data, &out->files);
 }
 
 static const char *choose_spec(const saved_options *o, const model_note *note) {
@@ -434,6 +440,7 @@ static mst_status open_spec(const saved_options *o, const option_list *list, con
         return checked;
     }
     mst_data_options options = {.image_size = o->image_size,
+                                .skip_corrupt = o->skip_corrupt,
                                 .schema = note->schema,
                                 .text = o->text,
                                 .tokenizer = o->tokenizer,
@@ -703,6 +710,7 @@ mst_status saved_model_show(const saved_model *saved, bool json) {
     const char *device = mst_session_device(mst_model_session(saved->model), 0);
     MST_TRY(restored_show(&saved->restored, saved->known_pixels.name ? &saved->known_pixels : NULL, json, false));
     if (json) return MST_OK;
+    damaged_print(saved->data, "");
     precision_note(saved->precision, device);
     accelerators_print_untested(accelerators_untested(device));
     fflush(stdout);

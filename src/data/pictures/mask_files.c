@@ -33,7 +33,7 @@ static size_t common_folder(const char *const *paths, int64_t count) {
 }
 
 /* The part of PATH within one of the folders ROOTS; its last part if no root is a folder above it. */
-static const char *within(const char *path, const char *const *roots, int num_roots) {
+static const char *path_within(const char *path, const char *const *roots, int num_roots) {
     for (int i = 0; i < num_roots; i++) {
         size_t size = strlen(roots[i]);
         while (size > 1 && roots[i][size - 1] == '/') size--;
@@ -59,23 +59,23 @@ static char *with_suffix(const char *part) {
     return asprintf(&name, "%.*s.png", dot ? (int)(dot - part) : (int)strlen(part), part) < 0 ? NULL : name;
 }
 
-typedef struct place {
+typedef struct mask_place {
     const char *name, *path;
     dev_t device;
     ino_t number;
-} place;
+} mask_place;
 
 static int mask_compare_names(const void *a, const void *b) {
-    return strcmp(((const place *)a)->name, ((const place *)b)->name);
+    return strcmp(((const mask_place *)a)->name, ((const mask_place *)b)->name);
 }
 
 static int mask_compare_files(const void *a, const void *b) {
-    const place *x = a, *y = b;
+    const mask_place *x = a, *y = b;
     if (x->device != y->device) return x->device < y->device ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static mst_status check_twins(place *places, int64_t count) {
+static mst_status check_twins(mask_place *places, int64_t count) {
     qsort(places, (size_t)count, sizeof *places, mask_compare_names);
     for (int64_t i = 1; i < count; i++)
         if (strcmp(places[i - 1].name, places[i].name) == 0)
@@ -86,7 +86,7 @@ static mst_status check_twins(place *places, int64_t count) {
 }
 
 /* Fails if a mask in FOLDER would replace one of the pictures. */
-static mst_status check_pictures(place *places, int64_t count, const mst_mask_names *names, const char *folder) {
+static mst_status check_pictures(mask_place *places, int64_t count, const mst_mask_names *names, const char *folder) {
     struct stat info;
     const char *slash = *folder && folder[strlen(folder) - 1] == '/' ? "" : "/";
     for (int64_t i = 0; i < count; i++)
@@ -98,7 +98,7 @@ static mst_status check_pictures(place *places, int64_t count, const mst_mask_na
             return MST_NO_MEMORY("for the name of a mask");
         const bool is_there = stat(path, &info) == 0;
         free(path);
-        const place key = {.device = info.st_dev, .number = info.st_ino};
+        const mask_place key = {.device = info.st_dev, .number = info.st_ino};
         if (is_there && bsearch(&key, places, (size_t)count, sizeof *places, mask_compare_files))
             return MST_FAIL(MST_INVALID,
                             "'%s%s%s' is one of the pictures, and a mask would replace it: name another folder", folder,
@@ -110,18 +110,18 @@ static mst_status check_pictures(place *places, int64_t count, const mst_mask_na
 mst_status mst_mask_names_make(const char *const *paths, int64_t count, const char *const *roots, int num_roots,
                                const char *folder, mst_mask_names *out) {
     const size_t common = num_roots ? 0 : common_folder(paths, count);
-    place *places = calloc((size_t)count + 1, sizeof *places);
+    mask_place *places = calloc((size_t)count + 1, sizeof *places);
     *out = (mst_mask_names){.name = calloc((size_t)count + 1, sizeof *out->name)};
     mst_status status = places && out->name ? MST_OK : MST_NO_MEMORY("for the names of masks");
     for (int64_t i = 0; i < count && !status; i++) {
-        const char *part = num_roots ? within(paths[i], roots, num_roots) : paths[i] + common;
+        const char *part = num_roots ? path_within(paths[i], roots, num_roots) : paths[i] + common;
         if (!stays_within(part))
             status = MST_FAIL(MST_INVALID, "'%s': its mask would be outside of '%s': name pictures of one folder",
                               paths[i], folder);
         else if (!(out->name[i] = with_suffix(part)))
             status = MST_NO_MEMORY("for the name of a mask");
         else
-            places[out->count++] = (place){.name = out->name[i], .path = paths[i]};
+            places[out->count++] = (mask_place){.name = out->name[i], .path = paths[i]};
     }
     if (!status) status = check_twins(places, count);
     if (!status) status = check_pictures(places, count, out, folder);
