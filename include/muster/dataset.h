@@ -209,7 +209,8 @@ MST_API int64_t mst_dataset_num_rows(const mst_dataset *dataset);
 /** Elements of one epoch: rows, or after mst_dataset_batch batches; MST_INFINITE or MST_UNKNOWN_CARDINALITY. */
 MST_API int64_t mst_dataset_cardinality(const mst_dataset *dataset);
 /** The number of damaged records, or pictures of a folder, that were skipped (.skip_corrupt) when the source was
- *  indexed, or read by mst_dataset_cache. Records skipped in a pass over files that are read forward are not counted. */
+ *  indexed, or read by mst_dataset_cache. Records skipped in a pass over files that are read forward are not
+ *  counted. */
 MST_API int64_t mst_dataset_num_corrupt(const mst_dataset *dataset);
 /** The path of the first damaged picture that was skipped; NULL: none. Valid as long as DATASET. */
 MST_API const char *mst_dataset_first_corrupt(const mst_dataset *dataset);
