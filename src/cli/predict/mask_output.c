@@ -5,7 +5,7 @@
 
 #include "base/folder.h"
 #include "base/no_memory.h"
-#include "cli/predict/predict.h"
+#include "cli/predict/predict_rows.h"
 
 enum { MOST_CLASSES = 256 }; /* a pixel of the file is a byte */
 

@@ -11,17 +11,11 @@
 #include "cli/json_events.h"
 #include "cli/model/saved_model.h"
 #include "cli/predict/mask_output.h"
+#include "cli/predict/predict_rows.h"
 #include "cli/predict/predictions.h"
 #include "cli/standard_output.h"
 #include "format/npy.h"
 #include "format/npz.h"
-
-mst_status predict_rows(mst_model *model, const objective *list, int n, const mst_dataset *data, int64_t batch_size,
-                        mst_tensor **out) {
-    MST_TRY(mst_predict_all(model, data, batch_size, out, n));
-    for (int i = 0; i < n; i++) objective_finish(&list[i], out[i]);
-    return MST_OK;
-}
 
 static bool ends_in(const char *path, const char *ending) {
     const char *dot = strrchr(path, '.');
