@@ -67,6 +67,7 @@ run evaluate --load m.keras --data images:bad --skip-corrupt 1 --json
 check with_the_loss_of_the_others [ "$(value test_loss)" = "$good_loss" ]
 folder_of_two=$(dirname "$second")
 run predict --load m.keras --skip-corrupt 5 "$folder_of_two" --out -
+# shellcheck disable=SC2016
 check predictions_name_the_files_that_are_left awk -v gone="$second" 'index($0, gone) { exit 1 }' out
 check and_there_are_some [ "$(wc -l < out)" -gt 3 ]
 

@@ -5,9 +5,12 @@
 # lists of options are split on purpose
 # shellcheck disable=SC2086
 set -u
+# shellcheck disable=SC2034
 muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 here=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=SCRIPTDIR/../support/checks.sh
 . "$here/support/checks.sh"
+# shellcheck source=SCRIPTDIR/../support/small_data.sh
 . "$here/support/small_data.sh"
 
 # ---- the table ------------------------------------------------------------------------------------------
