@@ -126,7 +126,8 @@ enum { MST_IMAGE_SIZE_FIT = -1 };
 
 typedef struct mst_data_options {
     int zero_;
-    int64_t skip_corrupt;      /**< number of damaged records that are skipped (tfrecord, tfds); one more is an error */
+    int64_t skip_corrupt;      /**< number of damaged records that are skipped (tfrecord, tfds), or of damaged pictures
+                                *   (images, masks); one more is an error */
     const char *label;         /**< the column of labels (csv); NULL: the last */
     const char *const *labels; /**< several columns of labels, as in mst_csv_options (csv) */
     int num_labels;
@@ -207,9 +208,12 @@ MST_API MST_CHECKED mst_status mst_dataset_write(const char *spec, mst_dataset *
 MST_API int64_t mst_dataset_num_rows(const mst_dataset *dataset);
 /** Elements of one epoch: rows, or after mst_dataset_batch batches; MST_INFINITE or MST_UNKNOWN_CARDINALITY. */
 MST_API int64_t mst_dataset_cardinality(const mst_dataset *dataset);
-/** The number of damaged records that were skipped (.skip_corrupt) when the source was indexed, or read by
- *  mst_dataset_cache. Records skipped in a pass over files that are read forward are not counted. */
+/** The number of damaged records, or pictures of a folder, that were skipped (.skip_corrupt) when the source was
+ *  indexed, or read by mst_dataset_cache. Records skipped in a pass over files that are read forward are not
+ *  counted. */
 MST_API int64_t mst_dataset_num_corrupt(const mst_dataset *dataset);
+/** The path of the first damaged picture that was skipped; NULL: none. Valid as long as DATASET. */
+MST_API const char *mst_dataset_first_corrupt(const mst_dataset *dataset);
 
 /** Files in folders of pictures that are left out. A hidden folder counts as one. */
 typedef struct mst_files_left_out {

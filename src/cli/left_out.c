@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "cli/command.h"
 #include "cli/json_events.h"
 #include "cli/number_text.h"
 
@@ -35,4 +36,16 @@ void left_out_add(const mst_dataset *dataset, json_t **event) {
     json_object_set_new(counts, "empty", json_integer(left.empty));
     json_object_set_new(counts, "broken_links", json_integer(left.broken_links));
     json_add(event, "", "left_out", counts);
+}
+
+void damaged_print(const mst_dataset *dataset, const char *part) {
+    char text[NUMBER_TEXT];
+    const int64_t count = dataset ? mst_dataset_num_corrupt(dataset) : 0;
+    const char *first = count ? mst_dataset_first_corrupt(dataset) : NULL;
+    if (!count) return;
+    number_text(count, text);
+    if (first)
+        command_print("%s damaged picture%s%s left out, the first is '%s'", text, count == 1 ? "" : "s", part, first);
+    else
+        command_print("%s damaged records%s were left out", text, part);
 }

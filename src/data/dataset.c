@@ -59,6 +59,7 @@ mst_status mst_dataset_derive_rows(const mst_dataset_type *type, size_t size, ms
     dataset->batch_size = upstream->batch_size;
     dataset->even = upstream->even;
     dataset->num_corrupt = upstream->num_corrupt;
+    dataset->first_corrupt = upstream->first_corrupt;
     return MST_OK;
 }
 
@@ -131,6 +132,11 @@ int mst_dataset_num_components(const mst_dataset *dataset) {
 int64_t mst_dataset_num_corrupt(const mst_dataset *dataset) {
     if (MST_IS_NULL(dataset)) return 0;
     return dataset->num_corrupt;
+}
+
+const char *mst_dataset_first_corrupt(const mst_dataset *dataset) {
+    if (MST_IS_NULL(dataset)) return NULL;
+    return dataset->first_corrupt;
 }
 
 int64_t mst_dataset_files_left_out(const mst_dataset *dataset, mst_files_left_out *out) {

@@ -113,7 +113,8 @@ struct mst_dataset {
     int64_t batch_size;  /**< 0: elements are rows */
     bool even;           /**< every batch has exactly batch_size rows */
     const mst_row_stage *stage;
-    int64_t num_corrupt; /**< damaged records that the source found and skipped when it was opened */
+    int64_t num_corrupt;       /**< damaged records that the source found and skipped when it was opened */
+    const char *first_corrupt; /**< the path of the first of them if each is a file, owned by the source; else NULL */
 };
 
 /** One element as it flows along cursors of batches. */

@@ -162,7 +162,7 @@ int64_t mst_host_memory(void);
 int64_t mst_process_memory(void);
 /** Call it before MORE bytes are allocated for WHAT ("the predictions"). MST_OUT_OF_MEMORY if these and the memory that
  *  the process has are together more than mst_host_memory. ADVICE, what to do, ends the message. */
-MST_CHECKED mst_status mst_host_check(int64_t more, const char *what, const char *advice);
+MST_API MST_CHECKED mst_status mst_host_check(int64_t more, const char *what, const char *advice);
 /** The cores to which the calling thread is bound now, for mst_restore_binding; NULL: not known. */
 void *mst_save_binding(void);
 /** Frees BINDING (NULL is allowed) and, with RESTORE, binds the calling thread to it again. */

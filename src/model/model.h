@@ -88,6 +88,6 @@ MST_CHECKED mst_status mst_model_build(mst_model *model, const mst_value *inputs
 MST_CHECKED mst_status mst_model_build_steps(mst_model *model, mst_value tokens, const mst_layer_steps *steps,
                                              mst_value *output);
 /** Sets the dtype and shape of one example of input I, as the data shows them, unless mst_input declared them. */
-void mst_model_learn_input(mst_model *model, int i, mst_spec row);
+MST_API void mst_model_learn_input(mst_model *model, int i, mst_spec row);
 
 #endif

@@ -1,10 +1,11 @@
 /* Plugins say little about themselves: the version of the plugin for CPUs is "cpu". So the text of a plugin has a hash
  * of its attributes and of samples of its file. Samples suffice, because the files of two versions differ in nearly all
- * places. */
+ * places. Flags of the compiler in the environment are in it too: with others it makes other programs. */
 #include "pjrt/identity.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pjrt/processor.h"
@@ -47,6 +48,30 @@ static uint64_t hash_processor(uint64_t hash) {
         if (found) hash = hash_bytes(hash, line, strlen(line));
     }
     if (file) fclose(file);
+    return hash;
+}
+
+/* The flags in a file, if TEXT names one, as XLA_FLAGS may. */
+static uint64_t hash_flag_file(uint64_t hash, const char *text) {
+    char part[1024];
+    size_t size;
+    FILE *file = text[strspn(text, " \t\r\n")] == '-' ? NULL : fopen(text, "re");
+    if (!file) return hash;
+    while ((size = fread(part, 1, sizeof part, file))) hash = hash_bytes(hash, part, size);
+    fclose(file);
+    return hash;
+}
+
+/* Compilers read these variables when the client is made. One that is not set, or empty, is as if it did not exist. */
+static uint64_t hash_environment(uint64_t hash) {
+    static const char *const names[] = {"XLA_FLAGS", "LIBTPU_INIT_ARGS"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        if (!text || !*text) continue;
+        hash = hash_bytes(hash, names[i], strlen(names[i]) + 1);
+        hash = hash_bytes(hash, text, strlen(text) + 1);
+        hash = hash_flag_file(hash, text);
+    }
     return hash;
 }
 
@@ -114,6 +139,7 @@ mst_status mst_pjrt_identify(mst_pjrt_client *x, const char *path) {
     MST_TRY(hash_attributes(x->api, &hash));
     MST_TRY(hash_version(x, &hash));
     if (x->kind->is_processor) hash = hash_processor(hash);
+    hash = hash_environment(hash);
     snprintf(x->plugin, sizeof x->plugin, "%s %d.%d %016llx", x->kind->name, x->api->pjrt_api_version.major_version,
              x->api->pjrt_api_version.minor_version, (unsigned long long)hash);
     MST_TRY(find_kinds(x, path));

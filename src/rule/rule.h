@@ -73,7 +73,7 @@ typedef struct mst_rule {
 
 /** All rules, ended by NULL; made by CMake from the files of src/rule/. */
 extern const mst_rule *const mst_rule_table[];
-const mst_rule *mst_rule_find(const char *name);
+MST_API const mst_rule *mst_rule_find(const char *name);
 
 /** What happens to the rows of a sparse gradient before rows of the same number are added up, as in Keras
  *  (MST_SPARSE_KERAS). `squares`: their squares are added up too, for the rule or for clipping by norm. `clip`: their

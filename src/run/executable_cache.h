@@ -36,8 +36,9 @@ typedef struct mst_executable_source {
     const char *text;    /**< the program, in StableHLO */
     const void *options; /**< options of the compiler, as it gets them */
     size_t options_size;
-    /** The compiler: its platform, its version, and attributes or a hash that distinguish two builds. Its path is not a
-     *  part, since the same compiler at another place gives the same result. */
+    /** The compiler: its platform, its version, attributes or a hash that distinguish two builds, and its flags that
+     *  are not in the options, such as those in environment variables. The module of the device type knows these. The
+     *  path of the compiler is not a part, since the same compiler at another place gives the same result. */
     const char *plugin;
     const char *kind; /**< kind of the device, such as "NVIDIA H200" */
 } mst_executable_source;

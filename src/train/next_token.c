@@ -1,17 +1,23 @@
 #include "train/next_token.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/rng.h"
 
-enum { STREAM = 0x67656e }; /* tells these numbers from others of the seed */
+enum { STREAM = 0x67656e };          /* tells these numbers from others of the seed */
+enum { STEPS = 32, BINS = 32 * 32 }; /* of logits: the last bin has weights below e^-31 of the largest */
 
 /* The largest logit first, of equal ones the token that is first. */
 static int by_logit(const void *a, const void *b) {
     const mst_candidate *x = a, *y = b;
     if (x->logit != y->logit) return x->logit > y->logit ? -1 : 1;
     return (x->token > y->token) - (x->token < y->token);
+}
+
+static void take_candidates(const float *logits, int64_t count, mst_candidate *candidates) {
+    for (int64_t i = 0; i < count; i++) candidates[i] = (mst_candidate){(double)logits[i], (int32_t)i};
 }
 
 /* Moves the candidate at place I of a heap of N down. The least likely one of a heap is at place 0. */
@@ -65,22 +71,77 @@ static double weigh(mst_candidate *candidate, int64_t n, double most, double tem
     return sum;
 }
 
+/* How many of the first candidates it takes until the sum of their weights is at least REACH. *PART becomes the sum. */
+static int64_t count_to(const mst_candidate *candidate, int64_t n, double reach, double *part) {
+    int64_t kept = 0;
+    for (*part = 0; kept < n && *part < reach; kept++) *part += candidate[kept].logit;
+    return kept;
+}
+
+/* The bin of a logit: its distance from MOST, over the temperature, in steps of 1 / STEPS. */
+static int bin_of(double logit, double most, double temperature) {
+    const double distance = (most - logit) / temperature * STEPS;
+    return distance < BINS - 1 ? (int)distance : BINS - 1;
+}
+
+/* Moves the likeliest candidates to the front, as many whole bins as it takes until their weights are REACH times the
+ * sum of all. Returns the number of candidates moved; *SUM becomes the sum of all. */
+static int64_t gather_likeliest(mst_candidate *candidate, int64_t n, double most, double temperature, double reach,
+                                double *sum) {
+    double weight[BINS] = {0}, part = 0;
+    int64_t gathered = 0;
+    int bins = 0;
+    *sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double one = exp((candidate[i].logit - most) / temperature);
+        weight[bin_of(candidate[i].logit, most, temperature)] += one;
+        *sum += one;
+    }
+    while (bins < BINS && part < reach * *sum) part += weight[bins++];
+    for (int64_t i = 0; i < n; i++) {
+        if (bin_of(candidate[i].logit, most, temperature) >= bins) continue;
+        const mst_candidate moved = candidate[i];
+        candidate[i] = candidate[gathered];
+        candidate[gathered++] = moved;
+    }
+    return gathered;
+}
+
+/* Sorts the likeliest of N candidates, weighs them, and returns how many it takes for TOP_P of the sum of all; *SUM
+ * becomes the sum of these. The rule is that of a sort of all candidates, with the sum in sorted order. Here the sum is
+ * taken in another order. The rounding of each of the two sums is at most n / 2^53 of it. If this could change what is
+ * kept, all candidates are sorted. */
+static int64_t keep_top_p(const float *logits, mst_candidate *candidate, int64_t n, double most,
+                          const mst_generate_options *o, double *sum) {
+    const double rounding = 4 * (double)n * DBL_EPSILON;
+    double all, before;
+    int64_t sorted = gather_likeliest(candidate, n, most, o->temperature, o->top_p * (1 + 2 * rounding), &all);
+    qsort(candidate, (size_t)sorted, sizeof *candidate, by_logit);
+    (void)weigh(candidate, sorted, most, o->temperature);
+    const int64_t least = count_to(candidate, sorted, o->top_p * all * (1 - rounding), &before);
+    const int64_t kept = count_to(candidate, sorted, o->top_p * all * (1 + rounding), sum);
+    if (kept == least && *sum >= o->top_p * all * (1 + rounding)) return kept;
+    take_candidates(logits, n, candidate);
+    qsort(candidate, (size_t)n, sizeof *candidate, by_logit);
+    all = weigh(candidate, n, most, o->temperature);
+    return count_to(candidate, n, o->top_p * all, sum);
+}
+
 mst_status mst_next_token(const float *logits, int64_t count, const mst_generate_options *o, uint64_t number,
                           mst_candidate *candidates, int32_t *out) {
     uint32_t word[4];
     MST_TRY(find_likeliest(logits, count, out));
     if (o->temperature == 0 || o->top_k == 1) return MST_OK;
     const double most = (double)logits[*out];
-    for (int64_t i = 0; i < count; i++) candidates[i] = (mst_candidate){(double)logits[i], (int32_t)i};
     int64_t n = o->top_k && o->top_k < count ? o->top_k : count;
-    if (o->top_k || o->top_p < 1) sort_likeliest(candidates, count, n);
-    double sum = weigh(candidates, n, most, o->temperature);
-    if (o->top_p < 1) {
-        double part = 0;
-        int64_t kept = 0;
-        while (kept < n && part < o->top_p * sum) part += candidates[kept++].logit;
-        n = kept > 0 ? kept : 1;
-        sum = kept > 0 ? part : candidates[0].logit;
+    double sum;
+    take_candidates(logits, count, candidates);
+    if (o->top_p < 1 && n == count) {
+        n = keep_top_p(logits, candidates, count, most, o, &sum);
+    } else {
+        if (o->top_k) sort_likeliest(candidates, count, n);
+        sum = weigh(candidates, n, most, o->temperature);
+        if (o->top_p < 1) n = count_to(candidates, n, o->top_p * sum, &sum);
     }
     const mst_rng rng = mst_rng_make(o->seed, STREAM, number);
     mst_rng_blocks(&rng, 0, 1, 0, word);

@@ -72,7 +72,7 @@ fails missing_pictures_are_named 1 "'nowhere': no such folder: check the path" t
 fails unknown_device_type_says_what_there_is 2 "npu.*cpu" train --devices npu:2
 for option in flip "crop-padding 2" "rotation 0.1" "zoom 0.1" "translation 0.1" "brightness 0.1" "contrast 0.1" "mixup 0.2" "cutmix 1"; do
     printf 'x,y\n1,0\n2,1\n' > table.csv
-    fails "${option%% *}_of_what_is_no_picture_is_named" 1 "^error: --${option%% *}: .*pictures are" train --data csv:table.csv --$option
+    fails "${option%% *}_of_what_is_no_picture_is_named" 1 "^error: 'csv:table.csv' has no pictures.*: --${option%% *} is for images:DIR" train --data csv:table.csv --$option
 done
 fails visible_device_that_is_none_names_the_places_there_are 2 "visible devices '2'.*from 0 to 1" train --devices cpu:2 --visible-devices 2
 fails visible_devices_are_checked_for_showing_too 2 "visible devices 'x'" devices --visible-devices x

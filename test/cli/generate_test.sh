@@ -140,7 +140,15 @@ fails text_is_needed 1 'say --text TEXT' generate --load g.keras
 run train --data lines:book.txt --max-tokens 128 --model gpt:1x16 $small --steps 1 --save ascii.keras
 fails byte_is_no_token 1 'byte 0 of the text is 195, .* bytes are 0 to 127, .* with --max-tokens 256' generate --load ascii.keras --text 'é'
 writes any_byte_is_a_token '^é' --load g.keras --text 'é' --max-new-tokens 1
-fails nothing_is_padded 1 'leave pad out' train $gpt --pad front
+for from in '--load g.keras' '--checkpoint-dir run'; do
+    fails "predict_names_the_command_that_writes_$(echo "$from" | tr -c 'a-z\n' _)" 1 \
+        "is a language model, which goes on with a text by muster generate $from --text TEXT" predict $from --text 'the cat'
+    fails "of_a_file_of_texts_too_$(echo "$from" | tr -c 'a-z\n' _)" 1 "muster generate $from" predict $from --data texts:book.txt
+done
+echo 'the cat' | "$muster" predict --load g.keras --text - > out 2> err
+check texts_on_standard_input_too grep -q '^error: .* by muster generate --load g.keras' err
+works tokens_are_predicted '' predict --load g.keras --data lines:parts/val.txt --out p.npy
+fails nothing_is_padded 1 '--pad is for texts:PATH' train $gpt --pad front
 head -c 4000 book.txt > wide.u32
 fails ids_of_another_width_are_told 1 "'wide.u32': token 0 is 543516788: .* another number of bytes" train $gpt --data tokens:wide.u32
 fails temperature_is_a_number 2 'temperature' generate --load g.keras --text a --temperature warm

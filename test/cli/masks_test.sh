@@ -69,6 +69,90 @@ for kind in marked rgb; do
     check "masks_may_be_$kind" [ "$status" -eq 0 ]
 done
 
+# ---- masks as files -----------------------------------------------------------------------------------
+
+# The pictures are 48 pixels wide and 32 high in photos/a; their masks have that size. PNG is read by Python alone.
+mkdir -p classes/test/a classes/test/b classes/train
+cp d/test/images/0.png classes/test/a && cp d/test/images/1.png classes/test/b && cp -R classes/test/a classes/test/b classes/train
+python3 -c 'import zipfile, struct
+head = "{%sdescr%s: %s|u1%s, %sfortran_order%s: False, %sshape%s: (1, 32, 32, 3), }" % (("\x27",) * 8)
+head += " " * (63 - (len(head) + 10) % 64) + "\n"
+with zipfile.ZipFile("p.npz", "w") as z: z.writestr("x.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + bytes(3072))'
+run train --data images:classes --image-size 8 --hidden-units 4 --steps 1 --devices cpu:1 --save digits.keras
+cat > png.py << 'END'
+import os, struct, sys, zlib
+def read(path):
+    data, at, body, palette = open(path, "rb").read(), 8, b"", None
+    while at < len(data):
+        size, name = struct.unpack(">I4s", data[at:at + 8])
+        if name == b"IHDR": head = struct.unpack(">IIBBBBB", data[at + 8:at + 21])
+        if name == b"IDAT": body += data[at + 8:at + 8 + size]
+        at += 12 + size
+    width, height, depth, color = head[:4]
+    channels = {0: 1, 2: 3, 3: 1}[color]
+    raw, stride, before, rows = zlib.decompress(body), (width * depth * channels + 7) // 8, None, []
+    for y in range(height):
+        kind, row = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+        for x in range(stride):
+            a = row[x - channels] if x >= channels else 0
+            b = before[x] if before else 0
+            c = before[x - channels] if before and x >= channels else 0
+            p = a + b - c
+            nearest = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
+            row[x] = row[x] + (0, a, b, (a + b) // 2, nearest)[kind] & 255
+        before = row
+        rows.append([(row[x * depth // 8] >> (8 - depth - x * depth % 8)) & ((1 << depth) - 1) for x in range(width)]
+                    if channels == 1 else bytes(row))
+    return width, height, depth, color, rows
+if sys.argv[1] == "size":
+    print(*read(sys.argv[2])[:4])
+elif sys.argv[1] == "iou": # mean IoU of the masks of two folders, over classes that are there
+    both, either = [0] * 256, [0] * 256
+    for name in os.listdir(sys.argv[2]):
+        for a, b in zip(read(f"{sys.argv[2]}/{name}")[4], read(f"{sys.argv[3]}/{name}")[4]):
+            for x, y in zip(a, b):
+                if x == y: both[x] += 1; either[x] += 1
+                else: either[x] += 1; either[y] += 1
+    print(sum(b / e for b, e in zip(both, either) if e) / sum(e > 0 for e in either))
+else: # wide OUT: a picture of 48 x 20 with all colors
+    rows = b"".join(b"\0" + bytes(200 if c == x // 16 else 20 for x in range(48) for c in range(3)) for y in range(20))
+    chunk = lambda name, data: struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+    with open(sys.argv[2], "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 48, 20, 8, 2, 0, 0, 0)) +
+                chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+END
+works masks_are_written '^masks: 6 in found/$' predict --load m.keras d/test/images --out found/
+check each_picture_has_one [ "$(ls -A found)" = "$(ls d/test/images)" ]
+check it_is_gray_and_has_the_size_of_the_picture [ "$(python3 png.py size found/0.png)" = "32 32 8 0" ]
+found=$(python3 png.py iou found d/test/masks)
+check the_classes_are_those_of_the_metric awk -v a="$found" -v b="$iou" 'BEGIN { exit !(a - b < 1e-4 && b - a < 1e-4) }'
+run evaluate --load m.keras --data masks:d/test/images,found --metrics mean_iou --json
+check the_masks_are_read_back_as_the_same_classes awk -v a="$(value test_mean_io_u)" 'BEGIN { exit !(a > 0.9999) }'
+works masks_of_a_data_spec '^masks: 6 in of_spec/$' predict --load m.keras --data masks:d/test/images,d/test/masks --out of_spec/ --batch-size 4
+check they_are_the_same diff -r found of_spec
+mkdir -p photos/a/b there
+cp d/test/images/0.png photos/a/b/0.png && cp d/test/images/1.png photos/1.png
+python3 png.py wide photos/a/wide.png
+run predict --load m.keras photos --out there --json
+check a_folder_that_is_there_needs_no_slash grep -q '"predicted".*"path":"there"' out
+check folders_keep_their_names [ "$(cd there && find . -type f | sort | tr '\n' ' ')" = "./1.png ./a/b/0.png ./a/wide.png " ]
+check other_sizes_are_those_of_the_pictures [ "$(python3 png.py size there/a/wide.png)" = "48 20 8 0" ]
+check it_is_the_same_mask cmp there/a/b/0.png found/0.png
+cp -R photos kept
+fails a_mask_replaces_no_picture 1 "'photos/1.png' is one of the pictures, and a mask would replace it" \
+    predict --load m.keras photos --out photos/
+fails not_through_a_link 1 "is one of the pictures" predict --load m.keras photos/1.png --out "$(ln -s photos link && echo link/)"
+check pictures_are_as_before diff -r photos kept
+fails two_pictures_have_two_masks 1 "would have one mask, '0.png'" predict --load m.keras photos/a/b/0.png d/test/images/0.png --out twice/
+check then_none_is_written [ ! -e twice ]
+mkdir outside && mkdir linked && ln -s ../outside linked/a
+run predict --load m.keras photos --out linked/
+check no_link_leads_out_of_the_folder grep -q "^error: 'linked/a' is a symbolic link, where a folder is needed" err
+check nothing_is_outside [ -z "$(ls -A outside)" ]
+fails numbers_have_no_names 1 "masks have the names of pictures, and the data has none" \
+    predict --load m.keras --data npz:p.npz --out numbers/
+fails other_models_have_no_masks 1 "the model gives no class for each pixel" predict --load digits.keras --data images:classes --out x/
+
 # ---- labels that do not count -------------------------------------------------------------------------
 
 shapes ignored 4 ignored

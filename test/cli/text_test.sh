@@ -108,7 +108,7 @@ printf 'a b\0c\n' > zero
 fails a_text_with_a_byte_of_zero_is_told 1 "'zero': byte 3 is 0, which no text has" predict --load t.keras --data texts:zero
 fails max_tokens_is_for_texts 1 'max-tokens is for texts:PATH' $train --data csv:t --max-tokens 50
 fails mlp_does_not_take_texts 2 'model mlp takes numbers, and the data has texts' $train --data csv:t --text quote --model mlp
-fails text_cnn_takes_texts 2 'model text_cnn takes texts, and the data has none' $train --data csv:t --model text_cnn
+fails text_cnn_takes_texts 2 'model text_cnn takes texts, and the data has none' train --data csv:t --model text_cnn
 fails short_texts_are_told 1 '--sequence-length 5: --model text_cnn takes texts of at least 12 tokens' train --data csv:t --text quote --sequence-length 5
 printf 'quote\ncaf\351\n' > latin1.csv
 fails pictures_are_no_texts 1 "'t.keras': the model takes numbers of words, not pictures" predict --load t.keras photo.png

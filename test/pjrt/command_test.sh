@@ -34,6 +34,30 @@ train xla:2 --shards 6
 check "$([ "$weights" = "$three" ] && echo yes)" "three devices that share two give the weights of two" \
     "$weights, and $three on xla:3"
 
+# Programs that were compiled with other flags are others.
+programs() { find "$folder/flags" -name '*.executable' | wc -l; }
+own_flags=${XLA_FLAGS:-}
+# flagged FLAGS: the number of compiled programs after a training with these flags in XLA_FLAGS
+flagged() {
+    XLA_FLAGS=$1
+    export XLA_FLAGS
+    train xla:1 --shards 2 --compile-cache "$folder/flags"
+    programs
+}
+first=$(flagged --xla_cpu_use_xnnpack=false)
+again=$(flagged --xla_cpu_use_xnnpack=false)
+other=$(flagged --xla_cpu_use_xnnpack=true)
+echo --xla_cpu_use_xnnpack=false > "$folder/flag_file"
+in_file=$(flagged "$folder/flag_file")
+echo --xla_cpu_use_xnnpack=true > "$folder/flag_file"
+changed=$(flagged "$folder/flag_file")
+XLA_FLAGS=$own_flags
+[ -n "$own_flags" ] || unset XLA_FLAGS
+check "$([ "$first" -gt 0 ] && [ "$again" -eq "$first" ] && echo yes)" "the same flags find the programs on disk" "$first, then $again"
+check "$([ "$other" -eq $((2 * first)) ] && echo yes)" "other flags find none of them" "$first, then $other"
+check "$([ "$in_file" -eq $((3 * first)) ] && [ "$changed" -eq $((4 * first)) ] && echo yes)" "nor do other flags in a file" \
+    "$first a run, then $in_file and $changed"
+
 # Where the limit has no room for variables before and after a step, the plugin takes the memory of the old ones.
 for limit in 1700K 4M; do
     train xla:2 --shards 2 --hidden-units 64 --optimizer adam --memory-limit $limit

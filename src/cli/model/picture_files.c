@@ -45,20 +45,22 @@ static mst_status copy_picture(const mst_array *in, mst_array *out, void *contex
     return MST_OK;
 }
 
-mst_status picture_files_open(const char *const *paths, int n, mst_shape input, int64_t size, mst_dataset **rows,
+mst_status picture_files_open(const picture_files *pictures, mst_shape input, mst_dataset **rows,
                               const mst_dataset **files) {
-    mst_images_options options = {.dtype = MST_U8};
-    mst_dataset *pictures;
+    mst_images_options options = {.dtype = MST_U8, .skip_corrupt = pictures->skip_corrupt};
+    const int64_t size = pictures->size;
+    mst_dataset *opened;
     char text[MST_SHAPE_TEXT];
     if (!fill(input, size, &options))
-        return MST_FAIL(MST_INVALID, "'%s': the model takes inputs of shape %s, which are no pictures%s", paths[0],
-                        mst_shape_print(input, text, sizeof text), size ? " of that size: leave --image-size out" : "");
-    MST_TRY(mst_dataset_from_image_files(paths, n, &options, &pictures));
-    *files = *rows = pictures;
+        return MST_FAIL(MST_INVALID, "'%s': the model takes inputs of shape %s, which are no pictures%s",
+                        pictures->paths[0], mst_shape_print(input, text, sizeof text),
+                        size ? " of that size: leave --image-size out" : "");
+    MST_TRY(mst_dataset_from_image_files(pictures->paths, pictures->count, &options, &opened));
+    *files = *rows = opened;
     if (input.ndim == 3) return MST_OK;
     const mst_spec row = {MST_U8, input.ndim == 2 ? MST_SHAPE(options.height, options.width) : input};
-    const mst_status status = mst_dataset_map(pictures, copy_picture, NULL, &row, 1, rows);
-    mst_dataset_release(pictures);
+    const mst_status status = mst_dataset_map(opened, copy_picture, NULL, &row, 1, rows);
+    mst_dataset_release(opened);
     if (status) *rows = NULL;
     return status;
 }

@@ -17,7 +17,9 @@
 #include "cli/accelerators.h"
 #include "cli/array_notes.h"
 #include "cli/command.h"
+#include "cli/data_options.h"
 #include "cli/json_events.h"
+#include "cli/left_out.h"
 #include "cli/model/label_columns.h"
 #include "cli/model/mlp_layers.h"
 #include "cli/model/network_end.h"
@@ -97,6 +99,8 @@ const option saved_model_options[] = {
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
      .help = "images, tfds, tfrecord: pictures are resized to N x N pixels (default: as in training, else what the "
              "network takes)"},
+    {"skip-corrupt", OPTION_INTEGER, AT(skip_corrupt), "N", NULL, 0, 1e15,
+     .help = "pictures, images, masks, tfrecord: damaged ones that are left out, as of muster train"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
     {"pixels", OPTION_CHOICE, AT(pixels), .initial = "0..1", .choices = pixels_choices,
      .help = "the range of u8 inputs, as of muster train (default: as in training)"},
@@ -349,13 +353,18 @@ static mst_status input_shape(const saved_options *o, const mst_snapshot *snapsh
     return MST_OK;
 }
 
-static mst_status open_pictures(const saved_options *o, const mst_snapshot *snapshot, saved_model *out) {
+static mst_status open_pictures(const saved_options *o, const option_list *list, const mst_snapshot *snapshot,
+                                saved_model *out) {
     mst_shape shape;
     if (out->note.encodes_columns || (out->note.data && spec_is_table(out->note.data)))
         return MST_FAIL(MST_INVALID, "'%s': the model takes the columns of a table, not pictures", path_of(o));
+    MST_TRY(data_options_check_pictures(list, o->pictures[0]));
     MST_TRY(input_shape(o, snapshot, out, &shape));
-    return picture_files_open(o->pictures, o->num_pictures, shape, o->image_size ? o->image_size : out->note.image_size,
-                              &out->data, &out->files);
+    const picture_files files = {.paths = o->pictures,
+                                 .count = o->num_pictures,
+                                 .size = o->image_size ? o->image_size : out->note.image_size,
+                                 .skip_corrupt = o->skip_corrupt};
+    return picture_files_open(&files, shape, &out->data, &out->files);
 }
 
 static const char *choose_spec(const saved_options *o, const model_note *note) {
@@ -387,12 +396,37 @@ static int64_t text_length(const network_ends *ends) {
     return input.ndim == 1 && input.dim[0] > 0 ? input.dim[0] : 0;
 }
 
+/* Whether the model predicts the token after each position of its input: its outputs are as many as its tokens. */
+static mst_status find_language_model(const network_ends *ends, const saved_model *saved, bool *out) {
+    const mst_shape shape = ends->output[0].shape;
+    int64_t num_tokens = 0;
+    *out = false;
+    if (ends->num_inputs > 1 || ends->num_outputs > 1 || !ends->input[0].is_tokens || shape.ndim != 2) return MST_OK;
+    MST_TRY(network_tokens(saved->model, &num_tokens));
+    *out = num_tokens > 0 && shape.dim[1] == num_tokens;
+    return MST_OK;
+}
+
+/* Refuses texts for a language model to predict, which writes on by another command. */
+static mst_status check_texts(const saved_options *o, const option_list *list, const network_ends *ends,
+                              const char *spec, const saved_model *saved) {
+    const bool has_texts = option_given(list, "text") || (spec_is_of_kind(spec, "texts:") && !o->tokenizer);
+    bool is_language_model = false;
+    if (saved->model && o->predicts && has_texts) MST_TRY(find_language_model(ends, saved, &is_language_model));
+    if (!is_language_model) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "'%s': is a language model, which goes on with a text by muster generate --%s %s --text TEXT; "
+                    "predict gives the numbers of all tokens for --data lines:FILE or tokens:FILE",
+                    path_of(o), o->load ? "load" : "checkpoint-dir", path_of(o));
+}
+
 /* Opens the test part, or the data that the user names. SNAPSHOT is that of a file without a network, else NULL. */
 static mst_status open_spec(const saved_options *o, const option_list *list, const network_ends *ends,
                             const mst_snapshot *snapshot, saved_model *out) {
     const model_note *note = &out->note;
     char *folder = NULL;
     const char *spec = choose_spec(o, note);
+    MST_TRY(check_texts(o, list, ends, spec, out));
     if (out->model && !note->schema && !o->tokenizer && spec_is_of_kind(spec, "texts:"))
         return MST_FAIL(MST_INVALID,
                         "'%s': has no vocabulary that numbers the words of '%s', as a model of muster train has: take "
@@ -400,7 +434,13 @@ static mst_status open_spec(const saved_options *o, const option_list *list, con
                         path_of(o), spec);
     if (o->data_dir && asprintf(&folder, "idx:%s", o->data_dir) < 0) return MST_NO_MEMORY("for the name of the data");
     if (folder) spec = folder;
+    const mst_status checked = data_options_check(list, spec, o->text || model_note_option(note, "text"));
+    if (checked) {
+        free(folder);
+        return checked;
+    }
     mst_data_options options = {.image_size = o->image_size,
+                                .skip_corrupt = o->skip_corrupt,
                                 .schema = note->schema,
                                 .text = o->text,
                                 .tokenizer = o->tokenizer,
@@ -468,11 +508,14 @@ static mst_status open_data(const saved_options *o, const option_list *list, con
     network_ends ends;
     if (out->model) MST_TRY(network_ends_of_any(path_of(o), out->model, &ends));
     const int num_inputs = out->model ? ends.num_inputs : 1;
-    MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, list, &ends, snapshot, out));
+    mst_dtype stored[MST_MAX_TARGETS];
+    MST_TRY(o->num_pictures ? open_pictures(o, list, snapshot, out) : open_spec(o, list, &ends, snapshot, out));
     if (!o->num_pictures) array_notes_warn(choose_spec(o, &out->note));
     if (!o->num_pictures && mst_dataset_file_paths(out->data, &num_paths)) out->files = out->data;
     for (int i = 0; i < num_inputs && o->data && o->data != out->note.data; i++)
         if (out->note.divides_pixels[i]) MST_TRY(scale_inputs_warn(o->data, i, out->data));
+    for (int i = 0; i < num_inputs; i++) stored[i] = mst_dataset_spec(out->data, i).dtype;
+    if (!o->num_pictures) MST_TRY(data_options_check_pixels(list, choose_spec(o, &out->note), stored, num_inputs));
     if (out->model) find_pixels(o, list, &ends, out);
     return scale_all_inputs(pixels, &ends, out);
 }
@@ -667,6 +710,7 @@ mst_status saved_model_show(const saved_model *saved, bool json) {
     const char *device = mst_session_device(mst_model_session(saved->model), 0);
     MST_TRY(restored_show(&saved->restored, saved->known_pixels.name ? &saved->known_pixels : NULL, json, false));
     if (json) return MST_OK;
+    damaged_print(saved->data, "");
     precision_note(saved->precision, device);
     accelerators_print_untested(accelerators_untested(device));
     fflush(stdout);

@@ -26,7 +26,7 @@ typedef struct saved_options {
     const char *text;      /**< the column of texts of a table, if it has another name than in training */
     const char *tokenizer; /**< of texts, for a network without a vocabulary of its own */
     table_options table;   /**< without `drop`: the schema tells the columns */
-    int64_t image_size;
+    int64_t image_size, skip_corrupt;
     bool raw_pixels;
     int pixels; /**< PIXELS_UNIT, ... */
     int64_t batch_size;

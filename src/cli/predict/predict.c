@@ -1,6 +1,7 @@
 /** muster predict: predicts the test part with a saved model, and writes the file of `muster train --predict FILE`. */
 #include "cli/predict/predict.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,17 +10,12 @@
 #include "cli/command.h"
 #include "cli/json_events.h"
 #include "cli/model/saved_model.h"
+#include "cli/predict/mask_output.h"
+#include "cli/predict/predict_rows.h"
 #include "cli/predict/predictions.h"
 #include "cli/standard_output.h"
 #include "format/npy.h"
 #include "format/npz.h"
-
-mst_status predict_rows(mst_model *model, const objective *list, int n, const mst_dataset *data, int64_t batch_size,
-                        mst_tensor **out) {
-    MST_TRY(mst_predict_all(model, data, batch_size, out, n));
-    for (int i = 0; i < n; i++) objective_finish(&list[i], out[i]);
-    return MST_OK;
-}
 
 static bool ends_in(const char *path, const char *ending) {
     const char *dot = strrchr(path, '.');
@@ -69,14 +65,18 @@ enum { PICTURES_BATCH = 32 }; /* they can be large */
 typedef struct predict_options {
     saved_options saved; /* first: the offsets in saved_model_options are those in this struct */
     const char *out;
-    FILE *stream; /* --out -: standard output */
+    FILE *stream;         /* --out -: standard output */
+    mst_mask_names masks; /* --out DIR/: the files in it */
 } predict_options;
 
 static const option own_options[] = {
     {"out", OPTION_FILE, offsetof(predict_options, out), "FILE", .alias = "output",
-     .help = "where the class probabilities go, or what else --loss compares: FILE.csv, with the class of each row, or "
-             "[n, outputs] in NumPy's .npy, or FILE.npz, an array for each output by its name; -: CSV on standard "
-             "output, and all else on standard error (default: the class of each row is printed)"},
+     .help =
+         "where the class probabilities go, or what else --loss compares: FILE.csv, with the class of each row, or "
+         "[n, outputs] in NumPy's .npy, or FILE.npz, an array for each output by its name; -: CSV on standard "
+         "output, and all else on standard error; of a model with a class for each pixel also DIR/, a mask for each "
+         "picture: a gray PNG of class numbers under its name and in its size (default: the class of each row is "
+         "printed)"},
     {0}};
 
 static const option_section sections[] = {
@@ -90,11 +90,30 @@ static mst_status show(const predict_options *o, const predictions *p) {
     return MST_OK;
 }
 
+static mst_status write_event(const predict_options *o, const saved_model *saved) {
+    json_t *event = json_event("predicted");
+    json_add(&event, "", "step", json_step(saved->restored.step));
+    json_add(&event, "", "precision", json_string(mst_precision_names[saved_model_precision(saved)]));
+    saved_model_add_devices(&event, saved);
+    if (o->out) json_add(&event, "", "path", json_text(o->out));
+    return json_write(event);
+}
+
+/* Writes a mask for each picture. */
+static mst_status predict_masks(const predict_options *o, const saved_model *saved) {
+    const int64_t batch_size = o->saved.batch_size < PICTURES_BATCH ? o->saved.batch_size : PICTURES_BATCH;
+    MST_TRY(mask_output_write(saved, &o->masks, o->out, batch_size));
+    if (o->saved.json) return write_event(o, saved);
+    command_print("masks: %" PRId64 " in %s", o->masks.count, o->out);
+    return MST_OK;
+}
+
 static mst_status predict(const predict_options *o, const saved_model *saved) {
     const int n = saved->num_objectives;
     mst_tensor *outputs[MST_MAX_TARGETS];
     objective list[MST_MAX_TARGETS];
     int64_t num_files;
+    if (mask_output_is(o->out)) return predict_masks(o, saved);
     MST_TRY(predict_rows(saved->model, saved->objective, n, saved->data, o->saved.batch_size, outputs));
     for (int i = 0; i < n; i++) { /* sizes that the network left open come from the data */
         list[i] = saved->objective[i];
@@ -106,14 +125,7 @@ static mst_status predict(const predict_options *o, const saved_model *saved) {
                                                      .files = mst_dataset_file_paths(saved->files, &num_files)});
     release_all(outputs, n);
     MST_TRY(status);
-    if (o->saved.json) {
-        json_t *event = json_event("predicted");
-        json_add(&event, "", "step", json_step(saved->restored.step));
-        json_add(&event, "", "precision", json_string(mst_precision_names[saved_model_precision(saved)]));
-        saved_model_add_devices(&event, saved);
-        if (o->out) json_add(&event, "", "path", json_text(o->out));
-        return json_write(event);
-    }
+    if (o->saved.json) return write_event(o, saved);
     if (o->out && !o->stream) command_print("predictions: %s", o->out);
     return MST_OK;
 }
@@ -132,7 +144,7 @@ static int predict_run(const command_call *call) {
         return command_fail(EXIT_USAGE, "'%s': pictures are predicted in place of --data: leave one of them out",
                             o->saved.pictures[0]);
     if (o->saved.num_pictures && !option_given(call->list, "batch-size")) o->saved.batch_size = PICTURES_BATCH;
-    const bool is_stream = standard_output_is(o->out), is_file = o->out && !is_stream;
+    const bool is_stream = standard_output_is(o->out), is_file = o->out && !is_stream && !mask_output_is(o->out);
     if (is_stream && o->saved.json)
         return command_fail(EXIT_USAGE, "--out -: standard output has the lines of --json: leave one of them out");
     if (is_stream && standard_output_take(&o->stream)) return command_fail_library(EXIT_FAILED, "out");
@@ -141,8 +153,12 @@ static int predict_run(const command_call *call) {
     int status = saved_model_open(&o->saved, call->list, "predict", &saved);
     if (!status && is_file && predict_check_file("out", o->out, saved.num_objectives))
         status = command_fail_library(EXIT_USAGE, NULL);
+    if (!status && mask_output_is(o->out) &&
+        mask_output_names(&saved, o->saved.pictures, o->saved.num_pictures, o->out, &o->masks))
+        status = command_fail_library(EXIT_FAILED, NULL);
     if (!status && (saved_model_show(&saved, o->saved.json) || predict(o, &saved)))
         status = command_fail_library(EXIT_FAILED, NULL);
+    mst_mask_names_free(&o->masks);
     saved_model_close(&saved);
     if (o->stream) (void)fclose(o->stream); /* it was flushed */
     return status;
@@ -160,6 +176,7 @@ const command command_predict = {
         "muster predict --load model.safetensors --data csv:new.csv\n"
         "muster predict --load model.keras photo.jpg holidays/*.png\n"
         "muster predict --checkpoint-dir run --out probabilities.npy\n"
+        "muster predict --load pets.keras holidays --out masks/\n"
         "muster predict --load model.npz --data csv:- --out - < new.csv > predictions.csv\n"
         "echo 'so good' | muster predict --load topics.keras --text -",
     .sections = sections,

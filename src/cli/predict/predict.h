@@ -4,10 +4,6 @@
 
 #include "cli/model/objective.h"
 
-/** Predicts all rows of DATA with MODEL, which was trained for the N objectives of LIST. OUT[i] becomes output i, f32
- *  [n, ...], owned by the caller: class probabilities, or other values that the loss compares with labels. */
-MST_CHECKED mst_status predict_rows(mst_model *model, const objective *list, int n, const mst_dataset *data,
-                                    int64_t batch_size, mst_tensor **out);
 /** Writes the predictions to PATH. The end of PATH decides the format: .csv: CSV; .npz: arrays with the names of the
  *  outputs; else NumPy's .npy. They are first written to a temporary file beside PATH, which is renamed when complete.
  *  So PATH is never incomplete. */

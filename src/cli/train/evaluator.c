@@ -199,6 +199,7 @@ static saved_options options_of(const training *t) {
                            .class_names = o->class_names,
                            .name_map = o->name_map,
                            .image_size = o->image_size,
+                           .skip_corrupt = o->skip_corrupt,
                            .raw_pixels = o->raw_pixels,
                            .pixels = o->pixels,
                            .batch_size = EVALUATION_ROWS,

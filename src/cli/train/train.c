@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "cli/command.h"
+#include "cli/data_options.h"
 #include "cli/evaluate/evaluate.h"
 #include "cli/json_events.h"
 #include "cli/long_work_line.h"
@@ -465,6 +466,8 @@ static int load_network(training *t, train_options *o, option_list *list) {
 static int run_training(training *t, train_options *o, option_list *list) {
     if (signals_end_at_once()) return command_fail_library(EXIT_FAILED, NULL);
     if (loaded_note_take(t, o, list)) return command_fail_library(EXIT_FAILED, "load");
+    const bool names_data = !o->load || option_given(list, "data") || option_given(list, "data-dir");
+    if (names_data && data_options_check(list, t->data, o->text)) return command_fail_library(EXIT_FAILED, NULL);
     int status = train_network_find(t, o);
     if (!status) status = check_options(t);
     if (!status) status = train_cluster_find(t);

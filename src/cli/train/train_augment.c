@@ -59,6 +59,17 @@ static int refuse_labels(const training *t, mst_shape shape) {
         mst_shape_print(mst_dataset_spec(t->train, 1).shape, label, sizeof label));
 }
 
+/* How pixels beside a picture and between others are made is asked by these changes alone. */
+static int check_how_they_move(const training *t) {
+    const train_options *o = t->o;
+    const char *option = option_given(t->list, "fill-mode")       ? "fill-mode"
+                         : option_given(t->list, "interpolation") ? "interpolation"
+                                                                  : NULL;
+    if (!option || o->rotation > 0 || o->zoom > 0 || o->translation > 0) return EXIT_DONE;
+    return command_fail(EXIT_USAGE,
+                        "train: --%s is for --rotation, --zoom and --translation: give one, or leave it out", option);
+}
+
 /* Labels that are whole numbers, such as classes of pixels, are not mixed. */
 static int add_affine(training *t, int component) {
     const train_options *o = t->o;
@@ -80,6 +91,7 @@ int train_augment(training *t) {
     const train_options *o = t->o;
     const mst_shape shape = mst_dataset_spec(t->train, 0).shape;
     const int labels = kind_of_labels(t->train, shape);
+    if (check_how_they_move(t)) return EXIT_USAGE;
     if (moving_option(o) && labels == UNKNOWN) return refuse_labels(t, shape);
     for (int i = 0; i <= (labels == PICTURES); i++) {
         ADD("flip", o->flip, mst_dataset_random_flip(t->train, i, MST_FLIP_LEFT_RIGHT, o->seed, &made));

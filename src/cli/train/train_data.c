@@ -8,6 +8,7 @@
 #include "cli/array_notes.h"
 #include "cli/column_notes.h"
 #include "cli/command.h"
+#include "cli/data_options.h"
 #include "cli/model/application_layers.h"
 #include "cli/model/network_objectives.h"
 #include "cli/model/positions.h"
@@ -62,6 +63,8 @@ static int fail_to_open(const char *spec) {
 /* Checks and scales the inputs of PART, which was opened from SPEC. */
 static int prepare_part(training *t, const char *spec, const char *part, mst_dataset **dataset) {
     if (check_stored_inputs(t, spec, part, *dataset)) return EXIT_FAILED;
+    if (data_options_check_pixels(t->list, spec, t->stored_inputs, training_num_inputs(t)))
+        return command_fail_library(EXIT_FAILED, NULL);
     return scale_all_inputs(t, dataset) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 
@@ -263,6 +266,7 @@ int train_data_open(training *t, train_options *o) {
         train_folds_reuse(t, o);
         return EXIT_DONE;
     }
+    if (data_options_check(t->list, t->data, t->o->text != NULL)) return command_fail_library(EXIT_FAILED, NULL);
     int status = train_data_open_part(t, "train", &t->train);
     if (!status && is_pictures(t) && are_square(mst_dataset_spec(t->train, 0).shape))
         o->image_size = mst_dataset_spec(t->train, 0).shape.dim[0];

@@ -20,6 +20,7 @@
 #include "cli/train/train_data.h"
 #include "cli/train/train_mix.h"
 #include "cli/train/train_network.h"
+#include "cli/train/train_size.h"
 #include "muster/compile_cache.h"
 
 /* Chooses the number of outputs: that of --classes; else the number of names of classes in the data; else NAMED, the
@@ -127,6 +128,7 @@ int train_model_make(training *t) {
     if (option_given(t->list, "batch-norm-momentum") &&
         mst_model_set_batch_norm_momentum(t->model, o->batch_norm_momentum))
         return command_fail_library(EXIT_USAGE, "batch-norm-momentum");
+    if (!t->has_weights && train_size_check(t)) return command_fail_library(EXIT_FAILED, NULL);
     if (mst_compile_cache_set(o->compile_cache, 0, stderr)) return command_fail_library(EXIT_FAILED, "compile-cache");
     mst_session_options session = {.devices = t->devices,
                                    .visible_devices = o->visible_devices,

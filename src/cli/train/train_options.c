@@ -81,7 +81,7 @@ static const option data_options[] = {
      .choice_help = mst_dataset_form_help,
      .help = "what to train on; several files, csv:a.csv,b.csv, or a pattern in quotes, 'csv:data/*.csv'"},
     {"skip-corrupt", OPTION_INTEGER, AT(skip_corrupt), "N", NULL, 0, 1e15,
-     .help = "tfrecord: damaged records that are left out; one more is an error"},
+     .help = "images, masks, tfrecord: damaged pictures or records that are left out; one more is an error"},
     {"label", OPTION_TEXT, AT(table.label), "COLUMN,COLUMN,...", .noted = true,
      .help = "csv: the column of labels (default: the last); several, all of numbers, are predicted together"},
     {"sample-weight", OPTION_TEXT, AT(table.weight), "COLUMN", .may_be_empty = true, .noted = true,

@@ -207,8 +207,9 @@ static void print_start(const training *t) {
     putchar('\n');
     for (int i = 0; i < t->num_devices; i++) print_logical(t, i);
     print_kept(t);
-    if (mst_dataset_num_corrupt(t->train))
-        printf("%s damaged records were left out\n", number_text(mst_dataset_num_corrupt(t->train), examples));
+    damaged_print(t->train, "");
+    damaged_print(t->validation && t->o->validation_data ? t->validation : NULL, " of the validation part");
+    damaged_print(t->test, " of the test part");
     if (t->idle_cores > 0) {
         const int cores = t->strategy.num_devices + t->idle_cores;
         printf("%d of %d cores stay idle: --shards %d --batch-size %" PRId64 " uses them, with other weights\n",
@@ -249,6 +250,8 @@ static mst_status write_start(const training *t) {
     if (t->validation_spec) json_add(&event, "", "validation_data", json_text(t->validation_spec));
     if (mst_dataset_num_corrupt(t->train))
         json_add(&event, "", "skipped_corrupt", json_integer(mst_dataset_num_corrupt(t->train)));
+    if (mst_dataset_first_corrupt(t->train))
+        json_add(&event, "", "first_corrupt", json_text(mst_dataset_first_corrupt(t->train)));
     left_out_add(t->train, &event);
     add_columns(t, &event);
     column_notes_add(mst_dataset_schema(t->train), &event);

@@ -22,6 +22,8 @@ mst_status mst_picture_fill_options(const char *who, mst_images_options *o) {
         return MST_FAIL(MST_INVALID, "%s: resize is %d: use MST_RESIZE_BILINEAR, ...", who, (int)o->resize);
     if (o->dtype != MST_U8 && o->dtype != MST_F32)
         return MST_FAIL(MST_INVALID, "%s: dtype is %s, u8 and f32 are possible", who, mst_dtype_name(o->dtype));
+    if (o->skip_corrupt < 0)
+        return MST_FAIL(MST_INVALID, "%s: skip_corrupt is %lld, must be at least 0", who, (long long)o->skip_corrupt);
     return MST_OK;
 }
 

@@ -27,6 +27,9 @@ typedef struct mst_images_options {
     bool whole;         /**< a JPEG becomes RGB at its own size before it is resized, as with decode_jpeg */
     const char *like;   /**< a folder whose classes number the labels: for a test part, the folder of the train part */
     const char *schema; /**< used instead of like: the text that mst_dataset_schema returned for the train part */
+    /** If this is not 0, all pictures are decoded now, and up to so many that are damaged are left out; one more is
+     *  MST_CORRUPT. mst_dataset_num_corrupt and mst_dataset_first_corrupt tell them. */
+    int64_t skip_corrupt;
 } mst_images_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_images(const char *folder, const mst_images_options *options,
                                                        mst_dataset **out);
@@ -47,10 +50,12 @@ MST_API const char *const *mst_dataset_file_paths(const mst_dataset *dataset, in
 
 #include "base/argument.h"
 #include "base/file.h"
+#include "base/long_work.h"
 #include "base/no_memory.h"
 #include "data/cursors/counting_cursor.h"
 #include "data/dataset.h"
 #include "data/nested.h"
+#include "data/pictures/damaged.h"
 #include "data/pictures/decode.h"
 #include "data/row_hash.h"
 #include "data/schema.h"
@@ -63,6 +68,7 @@ typedef struct images {
     mst_image_folder files;
     mst_image_folder like; /* the classes of options.like or options.schema; empty if neither is set */
     char *schema;
+    char *damaged; /* path of the first picture that is left out as it is damaged; NULL: there is none */
 } images;
 
 static mst_status read_image(const images *d, const char *path, void *dst) {
@@ -71,7 +77,7 @@ static mst_status read_image(const images *d, const char *path, void *dst) {
     MST_TRY(mst_file_read(path, (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
     const mst_status status = mst_picture_decode(path, data, size, &d->options, dst);
     free(data);
-    return status;
+    return mst_damaged_name_option(status, &d->options);
 }
 
 /* Writes the picture and the label of ROW to DST[0] and DST[1], unless these are NULL. */
@@ -96,6 +102,7 @@ static void images_source_destroy(mst_dataset *dataset) {
     mst_image_folder_free(&((images *)dataset)->files);
     mst_image_folder_free(&((images *)dataset)->like);
     free(((images *)dataset)->schema);
+    free(((images *)dataset)->damaged);
 }
 
 static const char *schema(const mst_dataset *dataset) {
@@ -165,14 +172,48 @@ static mst_status write_schema(images *d) {
     return mst_schema_write(&column, 1, 1, &d->schema);
 }
 
-/* Chooses the height and width by the first picture. */
-static mst_status choose_size(images *d) {
+/* Chooses the height and width by the picture at PATH. */
+static mst_status fit_to(images *d, const char *path) {
     void *data;
     size_t size;
-    MST_TRY(mst_file_read(d->files.path[0], (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
-    const mst_status status = mst_picture_fit(d->files.path[0], data, size, &d->options);
+    MST_TRY(mst_file_read(path, (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
+    const mst_status status = mst_picture_fit(path, data, size, &d->options);
     free(data);
+    return mst_damaged_name_option(status, &d->options);
+}
+
+/* Chooses the height and width by the first picture, of those that are not left out. */
+static mst_status choose_size(images *d) {
+    mst_status status = fit_to(d, d->files.path[0]);
+    for (int64_t i = 1; status == MST_CORRUPT && i <= d->options.skip_corrupt && i < d->files.num_files; i++)
+        status = fit_to(d, d->files.path[i]);
     return status;
+}
+
+/* Decodes all pictures, and leaves out those that are damaged. */
+static mst_status leave_out_damaged(images *d) {
+    mst_image_folder *files = &d->files;
+    void *pixels = malloc(mst_dataset_row_bytes(&d->base, 0));
+    mst_status status = pixels ? MST_OK : MST_NO_MEMORY("for a picture");
+    int64_t kept = 0;
+    mst_long_work_begin(MST_LONG_WORK_READING, files->path[0], "pictures", (uint64_t)files->num_files);
+    for (int64_t i = 0; i < files->num_files && !status; i++) {
+        char *path = files->path[i];
+        mst_long_work_step((uint64_t)i);
+        status = read_image(d, path, pixels);
+        if (status == MST_CORRUPT) {
+            status = mst_damaged_count(&d->base, &d->options, &files->path[i], &d->damaged);
+        } else if (!status) {
+            files->path[i] = NULL;
+            if (files->label) files->label[kept] = files->label[i];
+            files->path[kept++] = path;
+        }
+    }
+    mst_long_work_end();
+    free(pixels);
+    MST_TRY(status);
+    files->num_files = kept;
+    return kept ? MST_OK : MST_FAIL(MST_CORRUPT, "'%s': is damaged, as all pictures are", d->damaged);
 }
 
 /* Takes the classes from the options, or else from FOLDER itself. */
@@ -207,6 +248,7 @@ static mst_status images_source_set_up(images *d, const char *folder, const char
     if (fits) MST_TRY(choose_size(d));
     if (folder) MST_TRY(take_classes(d, folder));
     d->base.row[0] = (mst_spec){o->dtype, MST_SHAPE(o->height, o->width, o->channels)};
+    if (o->skip_corrupt) MST_TRY(leave_out_damaged(d));
     d->base.cardinality = d->files.num_files;
     return try_first(d);
 }

@@ -21,10 +21,12 @@ MST_API MST_CHECKED mst_status mst_dataset_from_masks(const char *images, const 
 
 #include "base/argument.h"
 #include "base/file.h"
+#include "base/long_work.h"
 #include "base/no_memory.h"
 #include "data/cursors/counting_cursor.h"
 #include "data/dataset.h"
 #include "data/nested.h"
+#include "data/pictures/damaged.h"
 #include "data/pictures/decode.h"
 #include "data/pictures/resize.h"
 #include "data/row_hash.h"
@@ -37,6 +39,7 @@ typedef struct masked_images {
     mst_dataset base;
     mst_images_options options;
     mst_image_folder images, masks; /* row i is the picture images.path[i] and the mask masks.path[i] */
+    char *damaged; /* path of the first picture, or mask, that is left out as it is damaged; NULL: there is none */
 } masked_images;
 
 /* ---- reading ---- */
@@ -48,7 +51,7 @@ static mst_status read_picture(const masked_images *d, int64_t row, void *dst) {
     MST_TRY(mst_file_read(path, (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
     const mst_status status = mst_picture_decode(path, data, size, &d->options, dst);
     free(data);
-    return status;
+    return mst_damaged_name_option(status, &d->options);
 }
 
 static mst_status decode_mask(const masked_images *d, const char *path, const void *data, size_t size, uint8_t *dst) {
@@ -72,7 +75,7 @@ static mst_status read_mask(const masked_images *d, int64_t row, uint8_t *dst) {
     MST_TRY(mst_file_read(path, (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
     const mst_status status = decode_mask(d, path, data, size, dst);
     free(data);
-    return status;
+    return mst_damaged_name_option(status, &d->options);
 }
 
 /* Writes the picture and the mask of ROW to DST[0] and DST[1], unless these are NULL. */
@@ -90,6 +93,7 @@ static mst_status values(const mst_dataset *source, mst_cursor *base, int64_t ro
 static void masks_source_destroy(mst_dataset *dataset) {
     mst_image_folder_free(&((masked_images *)dataset)->images);
     mst_image_folder_free(&((masked_images *)dataset)->masks);
+    free(((masked_images *)dataset)->damaged);
 }
 
 static const char *const *masks_source_paths(const mst_dataset *dataset, int64_t *n) {
@@ -214,23 +218,61 @@ static mst_status find_pairs(const char *images, const char *masks, masked_image
 
 /* ---- opening ---- */
 
-/* Chooses the side by the first picture. */
-static mst_status choose_size(masked_images *d) {
+/* Chooses the side by the picture at PATH. */
+static mst_status fit_to(masked_images *d, const char *path) {
     const mst_image_want want = {.channels = 3};
-    const char *path = d->images.path[0];
     mst_image image;
     void *data;
     size_t size;
     MST_TRY(mst_file_read(path, (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
     const mst_status status = mst_image_decode(path, data, size, &want, &image);
     free(data);
-    MST_TRY(status);
+    MST_TRY(mst_damaged_name_option(status, &d->options));
     free(image.pixels);
     int64_t side = image.height < image.width ? image.height : image.width;
     if (side > MOST_FIT_SIZE) side = MOST_FIT_SIZE;
     if (side > STEP) side -= side % STEP;
     d->options.height = d->options.width = side;
     return MST_OK;
+}
+
+/* Chooses the side by the first picture, of those that are not left out. */
+static mst_status choose_size(masked_images *d) {
+    mst_status status = fit_to(d, d->images.path[0]);
+    for (int64_t i = 1; status == MST_CORRUPT && i <= d->options.skip_corrupt && i < d->images.num_files; i++)
+        status = fit_to(d, d->images.path[i]);
+    return status;
+}
+
+/* Decodes all pairs, and leaves out those of which the picture or the mask is damaged. */
+static mst_status leave_out_damaged(masked_images *d) {
+    void *picture = malloc(mst_dataset_row_bytes(&d->base, 0)), *mask = malloc(mst_dataset_row_bytes(&d->base, 1));
+    mst_status status = picture && mask ? MST_OK : MST_NO_MEMORY("for a picture");
+    int64_t kept = 0;
+    mst_long_work_begin(MST_LONG_WORK_READING, d->images.path[0], "pictures", (uint64_t)d->images.num_files);
+    for (int64_t i = 0; i < d->images.num_files && !status; i++) {
+        char **paths[] = {&d->images.path[i], &d->masks.path[i]};
+        mst_long_work_step((uint64_t)i);
+        status = read_picture(d, i, picture);
+        const bool is_picture = status == MST_CORRUPT;
+        if (!status) status = read_mask(d, i, mask);
+        if (status == MST_CORRUPT) {
+            status = mst_damaged_count(&d->base, &d->options, paths[!is_picture], &d->damaged);
+            free(*paths[is_picture]);
+            *paths[is_picture] = NULL;
+        } else if (!status) {
+            char *const own[] = {*paths[0], *paths[1]};
+            *paths[0] = *paths[1] = NULL;
+            d->images.path[kept] = own[0];
+            d->masks.path[kept++] = own[1];
+        }
+    }
+    mst_long_work_end();
+    free(picture);
+    free(mask);
+    MST_TRY(status);
+    d->images.num_files = d->masks.num_files = kept;
+    return kept ? MST_OK : MST_FAIL(MST_CORRUPT, "'%s': is damaged, as all pictures are, or their masks", d->damaged);
 }
 
 /* Decodes the first pair, so that a missing module is reported at once. */
@@ -254,6 +296,7 @@ static mst_status masks_source_set_up(masked_images *d, const char *images, cons
     if (fits) MST_TRY(choose_size(d));
     d->base.row[0] = (mst_spec){o->dtype, MST_SHAPE(o->height, o->width, o->channels)};
     d->base.row[1] = (mst_spec){MST_U8, MST_SHAPE(o->height, o->width)};
+    if (o->skip_corrupt) MST_TRY(leave_out_damaged(d));
     d->base.cardinality = d->images.num_files;
     return try_first(d);
 }

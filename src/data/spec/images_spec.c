@@ -18,7 +18,8 @@ static mst_status images_spec_open_part(const char *folder, bool test, const mst
                             .width = size,
                             .fit = fit,
                             .channels = options ? (int)options->channels : 0,
-                            .schema = options ? options->schema : NULL};
+                            .schema = options ? options->schema : NULL,
+                            .skip_corrupt = options ? options->skip_corrupt : 0};
     const int length = snprintf(train_path, PATH_SIZE, "%s/train", folder);
     if (length < 0 || length >= PATH_SIZE)
         return MST_FAIL(MST_INVALID, "data: the path of folder '%.80s...' is too long", folder);
@@ -56,7 +57,7 @@ const mst_data_spec mst_data_spec_images = {
         "PNG, JPEG, WebP, GIF and BMP files in a folder for each class; or DIR/train/CLASS, DIR/val/CLASS, "
         "DIR/test/CLASS",
     .holds = images_spec_holds,
-    .takes = MST_SPEC_IMAGE_SIZE,
+    .takes = MST_SPEC_SKIP_CORRUPT | MST_SPEC_IMAGE_SIZE,
     .validation = mst_validation_folder,
     .open_with = images_spec_open_part,
 };

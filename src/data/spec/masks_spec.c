@@ -38,7 +38,8 @@ static mst_status masks_spec_open_part(const char *argument, bool test, const ms
     const mst_images_options o = {.height = fit ? 0 : options->image_size,
                                   .width = fit ? 0 : options->image_size,
                                   .fit = fit,
-                                  .channels = options ? (int)options->channels : 0};
+                                  .channels = options ? (int)options->channels : 0,
+                                  .skip_corrupt = options ? options->skip_corrupt : 0};
     MST_TRY(folders_of(argument, "train", &train));
     MST_TRY(folders_of(argument, "test", &tests));
     MST_TRY(folders_of(argument, NULL, &all));
@@ -70,6 +71,6 @@ const mst_data_spec mst_data_spec_masks = {
         "two folders of pictures and of their masks, PNG files of class numbers; or masks:DIR with DIR/images and "
         "DIR/masks",
     .has = masks_spec_has,
-    .takes = MST_SPEC_IMAGE_SIZE,
+    .takes = MST_SPEC_SKIP_CORRUPT | MST_SPEC_IMAGE_SIZE,
     .open_with = masks_spec_open_part,
 };
