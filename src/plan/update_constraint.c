@@ -3,7 +3,8 @@
  *    update (step)    all units: new weights, slots and averages
  *    constrain        the weights that have a constraint, in all copies, and their masters
  *
- * A norm may need elements of all units, which several devices have made. So the node waits for all of them. All
+ * A norm may need elements of all units, which several devices have made. So the node waits for all of them: it is
+ * another writer of the same phase, made after the update (plan/commit.c), and no reader sees weights in between. All
  * devices of the domain run it, each for its part of the items (rule/constraint.h). Both write behind the gate, and
  * neither can fail. The bits do not depend on which device does an item.
  *
@@ -129,6 +130,5 @@ mst_status mst_lowering_constrain(mst_lowering *l, const mst_update_local *x, in
     MST_TRY(mst_lowering_node(l, &node, &none));
     const int32_t added = (int32_t)l->plan->num_nodes - 1; /* it has no output */
     l->plan->node[added].group = x->group;
-    MST_TRY(mst_plan_add_control(l->plan, added, step));
     return mst_lowering_part(l, added);
 }
