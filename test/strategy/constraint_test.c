@@ -80,7 +80,7 @@ static void no_reader_sees_weights_in_between(void **state) {
             }
             EXPECT_OK(mst_graph_check(f.graph));
             EXPECT_OK(mst_session_init_variables(f.session));
-            mst_tensor *out[2];
+            mst_tensor *out[2] = {NULL, NULL};
             EXPECT_OK(mst_session_run(f.session, NULL, 0, (const mst_value[]){seen, f.train}, 2, out));
             assert_float_equal(mst_tensor_get(out[0], 1), 0, 0);
             mst_tensor_release(out[0]);
