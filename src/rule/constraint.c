@@ -52,7 +52,7 @@ static bool mark_axes(const mst_constraint *constraint, mst_shape shape, bool *s
     return true;
 }
 
-static bool is_number(double number) {
+static bool is_in_range(double number) {
     return number >= 0 && number <= 1e30;
 }
 
@@ -66,7 +66,7 @@ mst_status mst_constraint_check(const mst_constraint *constraint, mst_dtype dtyp
     if (constraint->kind == MST_CONSTRAINT_NONE) return MST_OK;
     if (!mst_dtype_is_float(dtype) && dtype != MST_BF16)
         return MST_FAIL(MST_INVALID, "constraint %s: is for floats, not %s", name, mst_dtype_name(dtype));
-    if (!is_number(constraint->min_value) || !is_number(constraint->max_value) || !is_number(constraint->rate))
+    if (!is_in_range(constraint->min_value) || !is_in_range(constraint->max_value) || !is_in_range(constraint->rate))
         return MST_FAIL(MST_INVALID,
                         "constraint %s: min_value %g, max_value %g and rate %g must be numbers from 0 to 1e30", name,
                         constraint->min_value, constraint->max_value, constraint->rate);
@@ -133,7 +133,7 @@ void mst_constraint_form_make(const mst_constraint *constraint, mst_shape shape,
 }
 
 /* Where place number N along the dimensions DIM is. */
-static int64_t place_of(const mst_constraint_dim *dim, int32_t count, int64_t n) {
+static int64_t dims_place(const mst_constraint_dim *dim, int32_t count, int64_t n) {
     int64_t place = 0;
     for (int32_t i = count - 1; i > 0; i--) {
         place += n % dim[i].size * dim[i].stride;
@@ -146,7 +146,7 @@ static int64_t place_of(const mst_constraint_dim *dim, int32_t count, int64_t n)
 static int64_t item_place(const mst_constraint_form *form, int64_t n, int64_t *count) {
     const int64_t at = n % form->blocks * LANES, rest = form->run - at;
     *count = form->sums_run || rest < LANES ? rest : LANES;
-    return at + place_of(form->kept, form->num_kept, n / form->blocks);
+    return at + dims_place(form->kept, form->num_kept, n / form->blocks);
 }
 
 #define MST_TEMPLATE "rule/constraint.inc"
@@ -160,7 +160,7 @@ void mst_constraint_copy(const mst_constraint_form *form, int64_t begin, int64_t
         int64_t count;
         const int64_t at = item_place(form, i, &count);
         for (int64_t r = 0; r < form->rows; r++) {
-            const size_t byte = (size_t)(at + place_of(form->summed, form->num_summed, r)) * element;
+            const size_t byte = (size_t)(at + dims_place(form->summed, form->num_summed, r)) * element;
             memcpy((char *)to + byte, (const char *)from + byte, (size_t)count * element);
         }
     }
@@ -172,7 +172,7 @@ void mst_constraint_round(const mst_constraint_form *form, int64_t begin, int64_
         int64_t count;
         const int64_t at = item_place(form, i, &count);
         for (int64_t r = 0; r < form->rows; r++) {
-            const int64_t first = at + place_of(form->summed, form->num_summed, r);
+            const int64_t first = at + dims_place(form->summed, form->num_summed, r);
             for (int64_t k = first; k < first + count; k++) to[k] = mst_bf16_of(from[k]);
         }
     }

@@ -1,5 +1,5 @@
-/** Constraints of weights (muster/constraint.h): their arithmetic, on the CPU and in StableHLO. docs/the-update.md shows
- *  their place in a step.
+/** Constraints of weights (muster/constraint.h): their arithmetic, on the CPU and in StableHLO. docs/the-update.md
+ *  shows their place in a step.
  *
  *  On the CPU a variable is cut into items, each of which can be constrained by itself: it has all elements of some
  *  norms. The cut and the order of the sums depend on the shape alone. */

@@ -1,5 +1,5 @@
-/* The arithmetic of constraints: numbers that Keras 3 gives (its constraints called on these arrays in f32), and a plain
- * sum for each element of larger ones, in whatever parts the items are done. */
+/* The arithmetic of constraints: numbers that Keras 3 gives (its constraints called on these arrays in f32), and a
+ * plain sum for each element of larger ones, in whatever parts the items are done. */
 #include <math.h>
 #include <string.h>
 

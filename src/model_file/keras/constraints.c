@@ -21,7 +21,7 @@ static const struct {
 enum { NUM_CONSTRAINTS = sizeof constraints / sizeof *constraints };
 
 /* The number of the constraint; -1: it is not known. */
-static int find(const json_t *value) {
+static int find_constraint(const json_t *value) {
     const char *name = json_string_value(value);
     if (!name && !mst_keras_is_custom_class(value)) name = json_string_value(json_object_get(value, "class_name"));
     for (int i = 0; name && i < NUM_CONSTRAINTS; i++)
@@ -30,10 +30,10 @@ static int find(const json_t *value) {
 }
 
 bool mst_keras_constraint_is_known(const json_t *value) {
-    return !value || json_is_null(value) || find(value) >= 0;
+    return !value || json_is_null(value) || find_constraint(value) >= 0;
 }
 
-static mst_status read_number(const char *key, const json_t *config, const char *name, double *out) {
+static mst_status read_constraint_number(const char *key, const json_t *config, const char *name, double *out) {
     const json_t *value = json_object_get(config, name);
     if (!value) return MST_OK; /* Keras' default */
     *out = json_number_value(value);
@@ -61,13 +61,13 @@ static mst_status read_axes(const char *key, const json_t *value, mst_constraint
 }
 
 mst_status mst_keras_constraint_read(const char *key, const json_t *value, mst_constraint *out) {
-    const int i = find(value);
+    const int i = find_constraint(value);
     const json_t *config = json_object_get(value, "config");
     if (i < 0) return MST_OK;
     *out = (mst_constraint){.kind = constraints[i].kind};
-    if (constraints[i].keeps & MIN_VALUE) MST_TRY(read_number(key, config, "min_value", &out->min_value));
-    if (constraints[i].keeps & MAX_VALUE) MST_TRY(read_number(key, config, "max_value", &out->max_value));
-    if (constraints[i].keeps & RATE) MST_TRY(read_number(key, config, "rate", &out->rate));
+    if (constraints[i].keeps & MIN_VALUE) MST_TRY(read_constraint_number(key, config, "min_value", &out->min_value));
+    if (constraints[i].keeps & MAX_VALUE) MST_TRY(read_constraint_number(key, config, "max_value", &out->max_value));
+    if (constraints[i].keeps & RATE) MST_TRY(read_constraint_number(key, config, "rate", &out->rate));
     return constraints[i].keeps & AXIS ? read_axes(key, json_object_get(config, "axis"), out) : MST_OK;
 }
 

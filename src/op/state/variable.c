@@ -42,8 +42,8 @@ MST_API bool mst_is_variable(mst_value value);
 MST_API void mst_variable_penalty(mst_value variable, float *l1, float *l2);
 /** The constraint of a variable; of kind MST_CONSTRAINT_NONE if it has none. */
 MST_API mst_constraint mst_variable_constraint(mst_value variable);
-/** Gives VARIABLE a constraint in place of the one it has. To be called before the first run that trains it. MST_INVALID
- *  on the graph if the variable cannot have it. */
+/** Gives VARIABLE a constraint in place of the one it has. To be called before the first run that trains it.
+ *  MST_INVALID on the graph if the variable cannot have it. */
 MST_API void mst_variable_constrain(mst_value variable, mst_constraint constraint);
 /** Keeps a copy of VARIABLE on each of the devices that DEVICES names ("/cpu:0,/cpu:1"; NULL: one value on one device).
  *  To be called before the first run with the variable. */
