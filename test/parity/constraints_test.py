@@ -33,9 +33,7 @@ def words(matrix, kernel, vector):
     return keras.Sequential([
         keras.Input((5,), dtype="int32"),
         layers.Embedding(9, 4, embeddings_constraint=matrix),
-        layers.LSTM(3, return_sequences=True, kernel_constraint=matrix, recurrent_constraint=matrix,
-                    bias_constraint=vector),
-        layers.Bidirectional(layers.GRU(2, recurrent_constraint=matrix, kernel_constraint=matrix)),
+        layers.LSTM(3, kernel_constraint=matrix, recurrent_constraint=matrix, bias_constraint=vector),
         layers.LayerNormalization(gamma_constraint=vector, beta_constraint=vector),
         layers.Dense(2, kernel_constraint=matrix, bias_constraint=vector)])
 
