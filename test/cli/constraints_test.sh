@@ -66,6 +66,24 @@ servers one_server_gives_them 1
 servers two_servers_give_them 2
 servers servers_do_not_cut_what_shares_a_norm 2 --ps-part-bytes 40
 
+# All rows of an embedding are constrained, of which a gradient has some. Norms of rows let the servers cut it.
+for axis in 0 1; do
+    cat > "rows$axis.json" << END
+{"class_name": "Sequential", "config": {"name": "rows", "layers": [
+    {"class_name": "InputLayer", "config": {"name": "in", "batch_shape": [null, 8, 8]}},
+    {"class_name": "Flatten", "config": {"name": "flat"}},
+    {"class_name": "Embedding", "config": {"name": "table", "input_dim": 300, "output_dim": 4,
+        "embeddings_constraint": $(constraint MaxNorm "\"max_value\": 0.05, \"axis\": $axis")}},
+    {"class_name": "GlobalAveragePooling1D", "config": {"name": "mean"}},
+    {"class_name": "Dense", "config": {"name": "end", "units": 8}}]}}
+END
+    training=$(echo "$plain" | sed "s/--hidden-units [0-9]*/--model rows$axis.json --pixels raw/; s/--dropout [0-9.]*//")
+    alone --epochs 2
+    workers "embedding_with_axis_${axis}_over_workers"
+    servers "embedding_with_axis_${axis}_over_servers" 2 --ps-part-bytes 400
+done
+training=$(echo "$plain" | sed 's/--hidden-units [0-9]*/--model net.json/; s/--dropout [0-9.]*//')
+
 # Another constraint on one worker is another program.
 sed 's/0\.4/0.3/' net.json > other.json
 find_ports 2
