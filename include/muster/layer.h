@@ -15,6 +15,7 @@
 #pragma GCC system_header /* see muster/named.h */
 
 #include "muster/activations.h"
+#include "muster/constraint.h"
 #include "muster/initializer.h"
 
 #ifdef __cplusplus
@@ -32,6 +33,7 @@ typedef struct mst_get_variable_options {
     /** Penalty added to the loss: l1 * sum |w| + l2 / 2 * sum w^2, as in tf.contrib. Keras has no factor 1 / 2: its
      *  L2(x) is .l2 = 2 * x here. */
     float l1, l2;
+    mst_constraint constraint; /**< of its values after each step */
 } mst_get_variable_options;
 /** Makes a variable; or, with reuse, returns the existing one of this name, which must have this shape and dtype. */
 MST_API mst_value mst_get_variable_with(mst_get_variable_options options);

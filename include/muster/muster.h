@@ -22,6 +22,7 @@
 #include "muster/loss.h"
 #include "muster/metric.h"
 #include "muster/op.h"
+#include "muster/constraint.h"
 #include "muster/store.h"
 #include "muster/hlo.h"
 #include "muster/layer.h"

@@ -34,6 +34,7 @@ typedef struct mst_layer_batch_normalization_options {
     mst_initializer gamma_initializer; /**< default ones; glorot_uniform counts as not given */
     const char *name;
     int end_;
+    mst_constraint gamma_constraint, beta_constraint; /**< of the weights after each step; default none */
 } mst_layer_batch_normalization_options;
 #define mst_batch_normalization(...) MST_BATCH_NORMALIZATION_(__VA_ARGS__, .end_ = 0)
 #define MST_BATCH_NORMALIZATION_(source, ...) \
@@ -57,6 +58,7 @@ static const mst_field fields[] = {
     FIELD(NESTED, beta_initializer, mst_initializer_fields, "of beta"),
     FIELD(NESTED, gamma_initializer, mst_initializer_fields, "of gamma"),
     FIELD(STRING, name, "of the layer"),
+    MST_GAMMA_BETA_CONSTRAINT_FIELDS(FIELD),
     MST_FIELD_END,
 };
 

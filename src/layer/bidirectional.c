@@ -42,6 +42,7 @@ typedef struct mst_layer_bidirectional_options {
     const char *name;
     float dropout;           /**< of the features of the source in training, for each layer on its own */
     float recurrent_dropout; /**< of the state in training */
+    mst_constraint kernel_constraint, recurrent_constraint, bias_constraint; /**< of the weights after each step */
 } mst_layer_bidirectional_options;
 #define mst_bidirectional(source, ...) \
     MST_LAYER(bidirectional, source, MST_NAMED_1(mst_layer_bidirectional_options, units, __VA_ARGS__))
@@ -52,6 +53,7 @@ typedef struct mst_layer_bidirectional_options {
 #include "muster/layers.h"
 #include "muster/ops.h"
 #include "op/recurrent/recurrent.h"
+#include "rule/constraint.h"
 
 static const char *const cells[] = {"lstm", "gru", "simple_rnn", NULL};
 static const char *const merge_modes[] = {"concat", "sum", "mul", "ave", NULL};
@@ -74,6 +76,9 @@ static const mst_field fields[] = {
     FIELD(STRING, name, "of the layer"),
     FIELD(F32, dropout, 0, 0, 0x1.fffffep-1, "part of the features that is dropped, below 1"),
     FIELD(F32, recurrent_dropout, 0, 0, 0x1.fffffep-1, "part of the state that is dropped, below 1"),
+    FIELD(NESTED, kernel_constraint, mst_constraint_fields, "of the kernels"),
+    FIELD(NESTED, recurrent_constraint, mst_constraint_fields, "of the recurrent kernels"),
+    FIELD(NESTED, bias_constraint, mst_constraint_fields, "of the biases"),
     MST_FIELD_END,
 };
 
@@ -90,7 +95,8 @@ typedef union cell_options {
     .return_sequences = o->return_sequences, .go_backwards = backwards, .no_bias = o->no_bias,      \
     .kernel_initializer = o->kernel_initializer, .recurrent_initializer = o->recurrent_initializer, \
     .bias_initializer = o->bias_initializer, .l1 = o->l1, .l2 = o->l2, .dropout = o->dropout,       \
-    .recurrent_dropout = o->recurrent_dropout
+    .recurrent_dropout = o->recurrent_dropout, .kernel_constraint = o->kernel_constraint,           \
+    .recurrent_constraint = o->recurrent_constraint, .bias_constraint = o->bias_constraint
 
 static const mst_layer_type *inside(const mst_layer_bidirectional_options *o, bool backwards, cell_options *out) {
     if (o->cell == MST_RECURRENT_GRU) {

@@ -30,7 +30,8 @@ typedef struct mst_layer_conv1d_options {
                                              told from the default */
     float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
-    mst_precision precision; /**< of its matrix products; default: that of the session */
+    mst_precision precision;                           /**< of its matrix products; default: that of the session */
+    mst_constraint kernel_constraint, bias_constraint; /**< of the weights after each step; default none */
 } mst_layer_conv1d_options;
 #define mst_conv1d(source, ...) \
     MST_LAYER(conv1d, source, MST_NAMED_2(mst_layer_conv1d_options, filters, kernel_size, __VA_ARGS__))
@@ -52,7 +53,7 @@ static const mst_field fields[] = {
     FIELD(BOOL, causal, "pads before the source only"),
     FIELD(I32, dilation_rate, 1, 1, 1e6, "between the elements of a window"),
     FIELD(I32, groups, 1, 1, 1e6, "groups of channels that do not mix"),
-    MST_CONV_FIELDS(FIELD, kernel_initializer),
+    MST_CONV_FIELDS(FIELD, kernel),
     FIELD(ENUM, precision, MST_PRECISION_DEFAULT, mst_precision_names, "of its products; default the session's"),
     MST_FIELD_END,
 };
@@ -69,7 +70,9 @@ static mst_status conv1d_weights(mst_layer_call *call) {
                                        .kernel_initializer = o->kernel_initializer,
                                        .bias_initializer = o->bias_initializer,
                                        .l1 = o->l1,
-                                       .l2 = o->l2});
+                                       .l2 = o->l2,
+                                       .kernel_constraint = o->kernel_constraint,
+                                       .bias_constraint = o->bias_constraint});
     return MST_OK;
 }
 

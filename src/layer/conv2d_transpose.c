@@ -29,6 +29,7 @@ typedef struct mst_layer_conv2d_transpose_options {
     mst_initializer bias_initializer;   /**< default zeros; glorot_uniform counts as not given */
     float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
+    mst_constraint kernel_constraint, bias_constraint; /**< of the weights after each step; default none */
 } mst_layer_conv2d_transpose_options;
 #define mst_conv2d_transpose(source, ...) \
     MST_LAYER(conv2d_transpose, source,   \
@@ -46,7 +47,7 @@ typedef struct mst_layer_conv2d_transpose_options {
 static const mst_field fields[] = {
     FIELD(I64, filters, 0, 1, 1e9, "channels of the output"),
     MST_CONV2D_WINDOW_FIELDS(FIELD, "of the convolution that it is the transpose of"),
-    MST_CONV_FIELDS(FIELD, kernel_initializer),
+    MST_CONV_FIELDS(FIELD, kernel),
     MST_FIELD_END,
 };
 
@@ -63,7 +64,9 @@ static mst_status conv2d_transpose_weights(mst_layer_call *call) {
                                  .kernel_initializer = o->kernel_initializer,
                                  .bias_initializer = o->bias_initializer,
                                  .l1 = o->l1,
-                                 .l2 = o->l2});
+                                 .l2 = o->l2,
+                                 .kernel_constraint = o->kernel_constraint,
+                                 .bias_constraint = o->bias_constraint});
     return MST_OK;
 }
 

@@ -28,6 +28,7 @@ typedef struct mst_layer_conv3d_options {
     mst_initializer bias_initializer;   /**< default zeros; glorot_uniform counts as not given */
     float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
+    mst_constraint kernel_constraint, bias_constraint; /**< of the weights after each step; default none */
 } mst_layer_conv3d_options;
 #define mst_conv3d(source, ...) \
     MST_LAYER(conv3d, source, MST_NAMED_2(mst_layer_conv3d_options, filters, kernel_size, __VA_ARGS__))
@@ -49,7 +50,7 @@ static const mst_field fields[] = {
     FIELD(ENUM, padding, MST_PADDING_VALID, mst_window_paddings, "around the source"),
     FIELD(AXES, dilation_rate, "between the elements of a window; none: 1"),
     FIELD(I32, groups, 1, 1, 1e6, "groups of channels that do not mix"),
-    MST_CONV_FIELDS(FIELD, kernel_initializer),
+    MST_CONV_FIELDS(FIELD, kernel),
     MST_FIELD_END,
 };
 
@@ -75,7 +76,9 @@ static mst_status conv3d_weights(mst_layer_call *call) {
                   .kernel_initializer = o->kernel_initializer,
                   .bias_initializer = o->bias_initializer,
                   .l1 = o->l1,
-                  .l2 = o->l2});
+                  .l2 = o->l2,
+                  .kernel_constraint = o->kernel_constraint,
+                  .bias_constraint = o->bias_constraint});
     return MST_OK;
 }
 

@@ -27,6 +27,7 @@ typedef struct mst_layer_conv3d_transpose_options {
     mst_initializer bias_initializer;   /**< default zeros; glorot_uniform counts as not given */
     float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
+    mst_constraint kernel_constraint, bias_constraint; /**< of the weights after each step; default none */
 } mst_layer_conv3d_transpose_options;
 #define mst_conv3d_transpose(source, ...) \
     MST_LAYER(conv3d_transpose, source,   \
@@ -48,7 +49,7 @@ static const mst_field fields[] = {
     FIELD(AXES, strides, "from one window to the next; none: 1"),
     FIELD(ENUM, padding, MST_PADDING_VALID, mst_window_paddings, "of the convolution that it is the transpose of"),
     FIELD(AXES, dilation_rate, "between the elements of a window; none: 1"),
-    MST_CONV_FIELDS(FIELD, kernel_initializer),
+    MST_CONV_FIELDS(FIELD, kernel),
     MST_FIELD_END,
 };
 
@@ -72,7 +73,9 @@ static mst_status conv3d_transpose_weights(mst_layer_call *call) {
                                                            .kernel_initializer = o->kernel_initializer,
                                                            .bias_initializer = o->bias_initializer,
                                                            .l1 = o->l1,
-                                                           .l2 = o->l2});
+                                                           .l2 = o->l2,
+                                                           .kernel_constraint = o->kernel_constraint,
+                                                           .bias_constraint = o->bias_constraint});
     return MST_OK;
 }
 

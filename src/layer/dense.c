@@ -19,6 +19,7 @@ typedef struct mst_layer_dense_options {
     float l1, l2;                        /**< penalty: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras omits 1/2 */
     const char *kernel_name, *bias_name; /**< default kernel, bias */
     mst_precision precision;             /**< of its matrix products; default: that of the session */
+    mst_constraint kernel_constraint, bias_constraint; /**< of the weights after each step; default none */
 } mst_layer_dense_options;
 #define mst_dense(source, ...) MST_LAYER(dense, source, MST_NAMED_1(mst_layer_dense_options, units, __VA_ARGS__))
 #endif
@@ -28,6 +29,7 @@ typedef struct mst_layer_dense_options {
 #include "layer/type.h"
 #include "muster/layers.h"
 #include "muster/ops.h"
+#include "rule/constraint.h"
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_dense_options, __VA_ARGS__)
 static const mst_field fields[] = {
@@ -42,6 +44,8 @@ static const mst_field fields[] = {
     FIELD(STRING, kernel_name, "of the kernel"),
     FIELD(STRING, bias_name, "of the bias"),
     FIELD(ENUM, precision, MST_PRECISION_DEFAULT, mst_precision_names, "of its products; default the session's"),
+    FIELD(NESTED, kernel_constraint, mst_constraint_fields, "of the kernel"),
+    FIELD(NESTED, bias_constraint, mst_constraint_fields, "of the bias"),
     MST_FIELD_END,
 };
 
@@ -64,10 +68,11 @@ static mst_status weights(mst_layer_call *call) {
     const mst_initializer bias = mst_initializer_or(o->bias_initializer, mst_zeros_initializer());
     MST_TRY(count_features(call, &features));
     mst_layer_weight(call, .name = o->kernel_name ? o->kernel_name : "kernel", .shape = MST_SHAPE(features, o->units),
-                     .dtype = src.dtype, .initializer = o->kernel_initializer, .l1 = o->l1, .l2 = o->l2);
+                     .dtype = src.dtype, .initializer = o->kernel_initializer, .l1 = o->l1, .l2 = o->l2,
+                     .constraint = o->kernel_constraint);
     if (!o->no_bias)
         mst_layer_weight(call, .name = o->bias_name ? o->bias_name : "bias", .shape = MST_SHAPE(o->units),
-                         .dtype = src.dtype, .initializer = bias);
+                         .dtype = src.dtype, .initializer = bias, .constraint = o->bias_constraint);
     return MST_OK;
 }
 

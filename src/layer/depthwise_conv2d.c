@@ -29,6 +29,7 @@ typedef struct mst_layer_depthwise_conv2d_options {
     mst_initializer bias_initializer;      /**< default zeros; glorot_uniform counts as not given */
     float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
+    mst_constraint depthwise_constraint, bias_constraint; /**< of the weights after each step; default none */
 } mst_layer_depthwise_conv2d_options;
 #define mst_depthwise_conv2d(source, ...) \
     MST_LAYER(depthwise_conv2d, source, MST_NAMED_1(mst_layer_depthwise_conv2d_options, kernel_size, __VA_ARGS__))
@@ -45,7 +46,7 @@ typedef struct mst_layer_depthwise_conv2d_options {
 static const mst_field fields[] = {
     MST_CONV2D_WINDOW_FIELDS(FIELD, "around the source"),
     FIELD(I32, depth_multiplier, 1, 1, 1e6, "filters of each channel"),
-    MST_CONV_FIELDS(FIELD, depthwise_initializer),
+    MST_CONV_FIELDS(FIELD, depthwise),
     MST_FIELD_END,
 };
 
@@ -62,7 +63,9 @@ static mst_status depthwise_conv2d_weights(mst_layer_call *call) {
                                  .kernel_initializer = o->depthwise_initializer,
                                  .bias_initializer = o->bias_initializer,
                                  .l1 = o->l1,
-                                 .l2 = o->l2});
+                                 .l2 = o->l2,
+                                 .kernel_constraint = o->depthwise_constraint,
+                                 .bias_constraint = o->bias_constraint});
     return MST_OK;
 }
 

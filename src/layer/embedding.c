@@ -8,6 +8,7 @@
  *               global_average_pooling1d does not average them, as in Keras
  *  initializer  default random_uniform (-0.05 to 0.05). glorot_uniform cannot be chosen: it counts as not given
  *  name         default embedding, embedding_1, ...
+ *  constraint   of all rows after each step, whether they have a gradient or not; default none
  *  dst          [n, ..., output_dim]
  *
  *  Weights: embeddings [input_dim, output_dim]. The optimizer decides which rows a step changes: see `sparse` in
@@ -20,6 +21,7 @@ typedef struct mst_layer_embedding_options {
     mst_initializer initializer;
     const char *name;
     bool mask_zero;
+    mst_constraint constraint;
 } mst_layer_embedding_options;
 #define mst_embedding(source, ...) \
     MST_LAYER(embedding, source, MST_NAMED_2(mst_layer_embedding_options, input_dim, output_dim, __VA_ARGS__))
@@ -28,6 +30,7 @@ typedef struct mst_layer_embedding_options {
 #include "layer/type.h"
 #include "muster/layers.h"
 #include "muster/ops.h"
+#include "rule/constraint.h"
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_embedding_options, __VA_ARGS__)
 static const mst_field fields[] = {
@@ -36,13 +39,15 @@ static const mst_field fields[] = {
     FIELD(NESTED, initializer, mst_initializer_fields, "of the rows"),
     FIELD(STRING, name, "of the layer"),
     FIELD(BOOL, mask_zero, "steps whose number is 0 do not count"),
+    FIELD(NESTED, constraint, mst_constraint_fields, "of the rows"),
     MST_FIELD_END,
 };
 
 static mst_status weights(mst_layer_call *call) {
     const mst_layer_embedding_options *o = call->options;
     const mst_initializer rows = mst_initializer_or(o->initializer, mst_random_uniform_initializer());
-    mst_layer_weight(call, .name = "embeddings", .shape = MST_SHAPE(o->input_dim, o->output_dim), .initializer = rows);
+    mst_layer_weight(call, .name = "embeddings", .shape = MST_SHAPE(o->input_dim, o->output_dim), .initializer = rows,
+                     .constraint = o->constraint);
     return MST_OK;
 }
 

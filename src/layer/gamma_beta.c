@@ -8,10 +8,12 @@ void mst_gamma_beta_weights(mst_layer_call *call, const mst_gamma_beta *o, mst_s
     const mst_dtype dtype = mst_value_spec(call->src[0]).dtype;
     if (!o->no_scale)
         mst_layer_weight(call, .name = "gamma", .shape = shape, .dtype = dtype,
-                         .initializer = mst_initializer_or(o->gamma_initializer, mst_ones_initializer()));
+                         .initializer = mst_initializer_or(o->gamma_initializer, mst_ones_initializer()),
+                         .constraint = o->gamma_constraint);
     if (!o->no_center)
         mst_layer_weight(call, .name = "beta", .shape = shape, .dtype = dtype,
-                         .initializer = mst_initializer_or(o->beta_initializer, mst_zeros_initializer()));
+                         .initializer = mst_initializer_or(o->beta_initializer, mst_zeros_initializer()),
+                         .constraint = o->beta_constraint);
 }
 
 void mst_gamma_beta_values(const mst_layer_call *call, const mst_gamma_beta *o, mst_shape shape, mst_value *gamma,

@@ -30,7 +30,8 @@ static mst_value get_variable_create(mst_graph *graph, const char *name, const m
     initial = mst_initializer_value(graph, o->initializer, o->dtype, o->shape);
     mst_name_scope_pop(graph);
     free(scope);
-    return mst_variable(graph, name, initial, .not_trainable = o->not_trainable, .l1 = o->l1, .l2 = o->l2);
+    return mst_variable(graph, name, initial, .not_trainable = o->not_trainable, .l1 = o->l1, .l2 = o->l2,
+                        .constraint = o->constraint);
 }
 
 /* The existing variable with the name FULL, or a new one. The `reuse` of the innermost scope decides which. */

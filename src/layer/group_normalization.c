@@ -20,6 +20,7 @@ typedef struct mst_layer_group_normalization_options {
     mst_initializer gamma_initializer; /**< default ones; glorot_uniform counts as not given */
     const char *name;
     int end_;
+    mst_constraint gamma_constraint, beta_constraint; /**< of the weights after each step; default none */
 } mst_layer_group_normalization_options;
 #define mst_group_normalization(...) MST_GROUP_NORMALIZATION_(__VA_ARGS__, .end_ = 0)
 #define MST_GROUP_NORMALIZATION_(source, ...) \
@@ -40,6 +41,7 @@ static const mst_field fields[] = {
     FIELD(NESTED, beta_initializer, mst_initializer_fields, "of beta"),
     FIELD(NESTED, gamma_initializer, mst_initializer_fields, "of gamma"),
     FIELD(STRING, name, "of the layer"),
+    MST_GAMMA_BETA_CONSTRAINT_FIELDS(FIELD),
     MST_FIELD_END,
 };
 

@@ -33,6 +33,7 @@ typedef struct mst_layer_gru_options {
     const char *name;
     float dropout;           /**< of the features of the source in training, the same in all steps */
     float recurrent_dropout; /**< of the state in training, the same in all steps */
+    mst_constraint kernel_constraint, recurrent_constraint, bias_constraint; /**< of the weights after each step */
 } mst_layer_gru_options;
 #undef mst_gru /* the op's macro of this name takes only values; the one below takes models too */
 #define mst_gru(source, ...) MST_LAYER(gru, source, MST_NAMED_1(mst_layer_gru_options, units, __VA_ARGS__))
@@ -58,12 +59,12 @@ static const mst_field fields[] = {
 static mst_status gru_weights(mst_layer_call *call) {
     static const char *const names[] = {"gru_cell/kernel", "gru_cell/recurrent_kernel"};
     const mst_layer_gru_options *o = call->options;
-    MST_TRY(mst_recurrent_weights(call, names, o->units, PARTS * o->units, o->kernel_initializer,
-                                  o->recurrent_initializer, o->l1, o->l2));
+    MST_TRY(mst_recurrent_weights(call, names, o->units, PARTS * o->units, MST_RECURRENT_KERNELS(o)));
     if (!o->no_bias)
         mst_layer_weight(call, .name = "gru_cell/bias", .shape = MST_SHAPE(2, PARTS * o->units),
                          .dtype = mst_value_spec(call->src[0]).dtype,
-                         .initializer = mst_initializer_or(o->bias_initializer, mst_zeros_initializer()));
+                         .initializer = mst_initializer_or(o->bias_initializer, mst_zeros_initializer()),
+                         .constraint = o->bias_constraint);
     return MST_OK;
 }
 

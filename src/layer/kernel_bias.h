@@ -12,6 +12,7 @@ typedef struct mst_kernel_bias {
     mst_initializer kernel_initializer;
     mst_initializer bias_initializer; /**< not given: zeros */
     float l1, l2;                     /**< penalty of the kernel */
+    mst_constraint kernel_constraint, bias_constraint;
 } mst_kernel_bias;
 
 /** An error unless CHANNELS of the source and FILTERS are multiples of GROUPS. */

@@ -33,6 +33,7 @@ typedef struct mst_layer_lstm_options {
     const char *name;
     float dropout;           /**< of the features of the source in training, the same in all steps */
     float recurrent_dropout; /**< of the state in training, the same in all steps */
+    mst_constraint kernel_constraint, recurrent_constraint, bias_constraint; /**< of the weights after each step */
 } mst_layer_lstm_options;
 #undef mst_lstm /* the op's macro of this name takes only values; the one below takes models too */
 #define mst_lstm(source, ...) MST_LAYER(lstm, source, MST_NAMED_1(mst_layer_lstm_options, units, __VA_ARGS__))
@@ -84,7 +85,8 @@ static void add_bias(mst_layer_call *call, mst_tensor *first, mst_initializer ot
     const mst_layer_lstm_options *o = call->options;
     mst_layer_weight(call, .name = "lstm_cell/bias", .shape = MST_SHAPE(GATES * o->units),
                      .dtype = mst_value_spec(call->src[0]).dtype,
-                     .initializer = first ? mst_tensor_initializer(first) : otherwise);
+                     .initializer = first ? mst_tensor_initializer(first) : otherwise,
+                     .constraint = o->bias_constraint);
 }
 
 static mst_status lstm_weights(mst_layer_call *call) {
@@ -93,8 +95,7 @@ static mst_status lstm_weights(mst_layer_call *call) {
     const mst_initializer bias = mst_initializer_or(o->bias_initializer, mst_zeros_initializer());
     const double otherwise = bias.kind == MST_INITIALIZER_ONES ? 1 : bias.value; /* 0 for zeros */
     mst_tensor *first = NULL;
-    MST_TRY(mst_recurrent_weights(call, names, o->units, GATES * o->units, o->kernel_initializer,
-                                  o->recurrent_initializer, o->l1, o->l2));
+    MST_TRY(mst_recurrent_weights(call, names, o->units, GATES * o->units, MST_RECURRENT_KERNELS(o)));
     if (o->no_bias) return MST_OK;
     if (!o->no_unit_forget_bias) {
         MST_TRY(mst_tensor_create(mst_value_spec(call->src[0]).dtype, MST_SHAPE(GATES * o->units), &first));

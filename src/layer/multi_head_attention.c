@@ -34,6 +34,8 @@ typedef struct mst_layer_multi_head_attention_options {
     const char *name;
     int64_t num_key_value_heads;
     double rotary_base;
+    mst_constraint kernel_constraint,
+        bias_constraint; /**< of all kernels, of all biases after each step; default none */
 } mst_layer_multi_head_attention_options;
 #define mst_multi_head_attention(sources, ...) \
     MST_LAYER(multi_head_attention, sources,   \
@@ -45,6 +47,7 @@ typedef struct mst_layer_multi_head_attention_options {
 #include "layer/type.h"
 #include "muster/layers.h"
 #include "muster/ops.h"
+#include "rule/constraint.h"
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_multi_head_attention_options, __VA_ARGS__)
 static const mst_field fields[] = {
@@ -61,6 +64,8 @@ static const mst_field fields[] = {
     FIELD(STRING, name, "of the layer"),
     FIELD(I64, num_key_value_heads, 0, 0, 1e6, "heads of keys and values; 0: num_heads"),
     FIELD(F64, rotary_base, 0, 0, 1e30, "of the angles by which positions turn queries and keys; 0: they do not"),
+    FIELD(NESTED, kernel_constraint, mst_constraint_fields, "of the kernels"),
+    FIELD(NESTED, bias_constraint, mst_constraint_fields, "of the biases"),
     MST_FIELD_END,
 };
 
@@ -101,10 +106,11 @@ static void add_part(mst_layer_call *call, int part, mst_shape kernel, mst_shape
     const mst_layer_multi_head_attention_options *o = call->options;
     const mst_dtype dtype = mst_value_spec(call->src[0]).dtype;
     mst_layer_weight(call, .name = names[part][0], .shape = kernel, .dtype = dtype,
-                     .initializer = o->kernel_initializer);
+                     .initializer = o->kernel_initializer, .constraint = o->kernel_constraint);
     if (!o->no_bias)
         mst_layer_weight(call, .name = names[part][1], .shape = bias, .dtype = dtype,
-                         .initializer = mst_initializer_or(o->bias_initializer, mst_zeros_initializer()));
+                         .initializer = mst_initializer_or(o->bias_initializer, mst_zeros_initializer()),
+                         .constraint = o->bias_constraint);
 }
 
 static mst_status multi_head_attention_weights(mst_layer_call *call) {

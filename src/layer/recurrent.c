@@ -4,14 +4,16 @@
 #include "muster/ops.h"
 
 mst_status mst_recurrent_weights(mst_layer_call *call, const char *const names[2], int64_t units, int64_t wide,
-                                 mst_initializer kernel, mst_initializer recurrent, float l1, float l2) {
+                                 const mst_recurrent_kernels *kernels) {
     const mst_dtype dtype = mst_value_spec(call->src[0]).dtype;
     int64_t features;
     MST_TRY(mst_layer_channels(call, "[n, steps, features]", 3, 3, &features));
-    mst_layer_weight(call, .name = names[0], .shape = MST_SHAPE(features, wide), .dtype = dtype, .initializer = kernel,
-                     .l1 = l1, .l2 = l2);
+    mst_layer_weight(call, .name = names[0], .shape = MST_SHAPE(features, wide), .dtype = dtype,
+                     .initializer = kernels->kernel_initializer, .l1 = kernels->l1, .l2 = kernels->l2,
+                     .constraint = kernels->kernel_constraint);
     mst_layer_weight(call, .name = names[1], .shape = MST_SHAPE(units, wide), .dtype = dtype,
-                     .initializer = mst_initializer_or(recurrent, mst_orthogonal_initializer()));
+                     .initializer = mst_initializer_or(kernels->recurrent_initializer, mst_orthogonal_initializer()),
+                     .constraint = kernels->recurrent_constraint);
     return MST_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "layer/type.h"
 #include "muster/layers.h"
+#include "rule/constraint.h"
 
 /** The fields after those of the cell. The layer's file defines the macro FIELD(kind, member, ...). */
 #define MST_RECURRENT_FIELDS(FIELD)                                                                                 \
@@ -15,13 +16,29 @@
         FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),                                           \
         FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"), FIELD(STRING, name, "of the layer"),         \
         FIELD(F32, dropout, 0, 0, 0x1.fffffep-1, "part of the features that is dropped, below 1"),                  \
-        FIELD(F32, recurrent_dropout, 0, 0, 0x1.fffffep-1, "part of the state that is dropped, below 1")
+        FIELD(F32, recurrent_dropout, 0, 0, 0x1.fffffep-1, "part of the state that is dropped, below 1"),           \
+        FIELD(NESTED, kernel_constraint, mst_constraint_fields, "of the kernel"),                                   \
+        FIELD(NESTED, recurrent_constraint, mst_constraint_fields, "of the recurrent kernel"),                      \
+        FIELD(NESTED, bias_constraint, mst_constraint_fields, "of the biases")
 
+/** What such a layer's options say of its first two weights. */
+typedef struct mst_recurrent_kernels {
+    mst_initializer kernel_initializer, recurrent_initializer;
+    float l1, l2; /**< penalty of the kernel */
+    mst_constraint kernel_constraint, recurrent_constraint;
+} mst_recurrent_kernels;
+/** The mst_recurrent_kernels made from OPTIONS, a pointer to the options of such a layer. */
+#define MST_RECURRENT_KERNELS(options)                                                         \
+    (&(const mst_recurrent_kernels){.kernel_initializer = (options)->kernel_initializer,       \
+                                    .recurrent_initializer = (options)->recurrent_initializer, \
+                                    .l1 = (options)->l1,                                       \
+                                    .l2 = (options)->l2,                                       \
+                                    .kernel_constraint = (options)->kernel_constraint,         \
+                                    .recurrent_constraint = (options)->recurrent_constraint})
 /** Declares the first two weights, whose NAMES are such as "lstm_cell/kernel" and "lstm_cell/recurrent_kernel":
- *  [features, WIDE], with the penalty L1 and L2, and [units, WIDE]. */
+ *  [features, WIDE] and [units, WIDE]. */
 MST_CHECKED mst_status mst_recurrent_weights(mst_layer_call *call, const char *const names[2], int64_t units,
-                                             int64_t wide, mst_initializer kernel, mst_initializer recurrent, float l1,
-                                             float l2);
+                                             int64_t wide, const mst_recurrent_kernels *kernels);
 /** The source in a training step whose dropout has this RATE: each feature of an example is dropped in all steps, or in
  *  none. In other steps, the source. */
 mst_value mst_recurrent_source(const mst_layer_call *call, float rate);

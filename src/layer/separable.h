@@ -13,6 +13,7 @@ typedef struct mst_separable {
     mst_initializer depthwise_initializer, pointwise_initializer;
     mst_initializer bias_initializer; /**< not given: zeros */
     float depthwise_l1, depthwise_l2, pointwise_l1, pointwise_l2;
+    mst_constraint depthwise_constraint, pointwise_constraint, bias_constraint;
 } mst_separable;
 
 /** Declares these weights in the dtype of source 0. mst_kernel_bias_end adds the bias to the output. */

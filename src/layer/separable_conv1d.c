@@ -32,6 +32,8 @@ typedef struct mst_layer_separable_conv1d_options {
     /** Penalties of the kernels: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2. */
     float depthwise_l1, depthwise_l2, pointwise_l1, pointwise_l2;
     const char *name;
+    /** Of the weights after each step; default none. */
+    mst_constraint depthwise_constraint, pointwise_constraint, bias_constraint;
 } mst_layer_separable_conv1d_options;
 #define mst_separable_conv1d(source, ...) \
     MST_LAYER(separable_conv1d, source,   \
@@ -72,7 +74,10 @@ static mst_status separable_conv1d_weights(mst_layer_call *call) {
                                                  .depthwise_l1 = o->depthwise_l1,
                                                  .depthwise_l2 = o->depthwise_l2,
                                                  .pointwise_l1 = o->pointwise_l1,
-                                                 .pointwise_l2 = o->pointwise_l2});
+                                                 .pointwise_l2 = o->pointwise_l2,
+                                                 .depthwise_constraint = o->depthwise_constraint,
+                                                 .pointwise_constraint = o->pointwise_constraint,
+                                                 .bias_constraint = o->bias_constraint});
     return MST_OK;
 }
 

@@ -31,6 +31,7 @@ typedef struct mst_layer_simple_rnn_options {
     const char *name;
     float dropout;           /**< of the features of the source in training, the same in all steps */
     float recurrent_dropout; /**< of the state in training, the same in all steps */
+    mst_constraint kernel_constraint, recurrent_constraint, bias_constraint; /**< of the weights after each step */
 } mst_layer_simple_rnn_options;
 #undef mst_simple_rnn /* the op's macro of this name takes only values; the one below takes models too */
 #define mst_simple_rnn(source, ...) \
@@ -54,12 +55,12 @@ static const mst_field fields[] = {
 static mst_status simple_rnn_weights(mst_layer_call *call) {
     static const char *const names[] = {"simple_rnn_cell/kernel", "simple_rnn_cell/recurrent_kernel"};
     const mst_layer_simple_rnn_options *o = call->options;
-    MST_TRY(mst_recurrent_weights(call, names, o->units, o->units, o->kernel_initializer, o->recurrent_initializer,
-                                  o->l1, o->l2));
+    MST_TRY(mst_recurrent_weights(call, names, o->units, o->units, MST_RECURRENT_KERNELS(o)));
     if (!o->no_bias)
         mst_layer_weight(call, .name = "simple_rnn_cell/bias", .shape = MST_SHAPE(o->units),
                          .dtype = mst_value_spec(call->src[0]).dtype,
-                         .initializer = mst_initializer_or(o->bias_initializer, mst_zeros_initializer()));
+                         .initializer = mst_initializer_or(o->bias_initializer, mst_zeros_initializer()),
+                         .constraint = o->bias_constraint);
     return MST_OK;
 }
 

@@ -8,6 +8,7 @@
  *    update_exchange.c    sums over domains, and over tasks
  *    update_pairs.c       sums on devices that compile
  *    update_clip.c        clipping by norm
+ *    update_constraint.c  constraints of the new weights
  *    update_shard.c       slots that are divided among the tasks
  *    update_ops.c         the ops of the nodes; in StableHLO: update_ops_hlo.c
  *
@@ -224,6 +225,7 @@ static mst_status push_variable(mst_lowering *l, mst_update_local *x, const mst_
     *out = (mst_update_variable){
         .number = (int32_t)(v - l->variables), .average = -1, .master = -1, .l1 = variable->l1, .l2 = variable->l2};
     out->undecayed = is_undecayed(l, v);
+    MST_TRY(mst_lowering_find_constraint(l, v, &out->constraint));
     if (l->parts) out->own_count = mst_apply_own(o, l->parts, out->number, &out->own_first);
     out->weight = (int32_t)x->num_src;
     MST_TRY(push_weights(l, x, v));
@@ -326,6 +328,7 @@ static mst_status add_step(mst_lowering *l, const mst_update_local *x) {
     }
     MST_TRY(mst_lowering_update(l, x, MST_UPDATE_STEP, "step", &step));
     MST_TRY(mst_lowering_part(l, mst_lowering_maker(l, step)));
+    MST_TRY(mst_lowering_constrain(l, x, mst_lowering_maker(l, step)));
     if (!wants_penalty) return MST_OK;
     /* The update itself computes the penalties if three conditions hold: it is in the domain of the whole sum, makes
      * all units, and reads the weights as they were before all writes. Else a node before the update computes them, so

@@ -122,6 +122,13 @@ MST_CHECKED mst_status mst_lowering_scalars(mst_lowering *l);
  *  The devices of a set's first domain compute the norms of that set. */
 MST_CHECKED mst_status mst_lowering_clipping(mst_lowering *l, mst_update_local *locals, int32_t num_locals);
 
+/** update_constraint.c: sets *OUT to how the variable of V is constrained; NULL: it is not. */
+MST_CHECKED mst_status mst_lowering_find_constraint(mst_lowering *l, const mst_variable_update *v,
+                                                    const mst_constraint_form **out);
+/** Adds the node that constrains the variables of X after node STEP, their update, if one of them has a constraint. On
+ *  devices that compile, the program of STEP does it. */
+MST_CHECKED mst_status mst_lowering_constrain(mst_lowering *l, const mst_update_local *x, int32_t step);
+
 /** update_gradients.c: finds the kind of V's gradient, and adds up the shards of each device on that device. */
 MST_CHECKED mst_status mst_lowering_gradient(mst_lowering *l, mst_variable_update *v);
 /** Adds NODE, which like sum_rows gives rows of the gradient of V, at most BOUND of them. Fills in its name and

@@ -4,6 +4,7 @@
 
 #include "base/no_memory.h"
 #include "cluster/ps_load.h"
+#include "rule/constraint.h"
 #include "store/store.h"
 #include "strategy/update_graph.h"
 #include "task/task.h"
@@ -60,7 +61,9 @@ mst_status mst_server_updates_divide(const mst_trainer *trainer, int num_ps, mst
                                         .kind = (mst_state_kind)options->kind,
                                         .sparse = values->sparse[v]};
         if (is_reported(&variable[v])) continue;
-        const bool is_cut = mst_ps_is_cut(&spec, num_ps, trainer->strategy.part_bytes);
+        /* a server needs all rows of a norm */
+        const bool is_cut = !mst_constraint_sums_rows(&options->constraint, spec.shape) &&
+                            mst_ps_is_cut(&spec, num_ps, trainer->strategy.part_bytes);
         variable[v].ps = is_cut ? MST_PS_EACH : mst_ps_load_give(load, &spec);
     }
     free(load);

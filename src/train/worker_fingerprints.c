@@ -16,6 +16,7 @@
 #include "muster/device.h"
 #include "muster/version.h"
 #include "op/list.h"
+#include "rule/constraint.h"
 #include "rule/rule.h"
 #include "run/session.h"
 #include "strategy/strategy.h"
@@ -67,14 +68,29 @@ static uint64_t add_nodes(uint64_t hash, const mst_graph *graph, const char *sco
     return hash;
 }
 
+static uint64_t add_real(uint64_t hash, double number) {
+    int64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return add_number(hash, bits);
+}
+
+static uint64_t add_constraint(uint64_t hash, const mst_constraint *constraint, mst_shape shape) {
+    mst_constraint_form form;
+    mst_constraint_form_make(constraint, shape, &form);
+    hash = add_real(add_real(add_real(add_number(hash, form.kind), form.min_value), form.max_value), form.rate);
+    for (int i = 0; i < form.axes.count; i++) hash = add_number(hash, form.axes.axis[i]);
+    return hash;
+}
+
 /* Adds the weights. Slots belong to the optimizer, which is an option. */
 static uint64_t add_weights(uint64_t hash, const mst_graph *graph) {
     for (int64_t n = 0; n < graph->num_nodes; n++) {
         const mst_node *node = graph->node[n];
         if (!(node->op->flags & MST_OP_VARIABLE)) continue;
         const mst_variable_options *o = node->options;
-        if (o->kind == MST_STATE_WEIGHT)
-            hash = add_number(add_spec(add_text(hash, node->name), &node->dst[0]), o->join);
+        if (o->kind != MST_STATE_WEIGHT) continue;
+        hash = add_number(add_spec(add_text(hash, node->name), &node->dst[0]), o->join);
+        if (o->constraint.kind) hash = add_constraint(hash, &o->constraint, node->dst[0].shape);
     }
     return hash;
 }
@@ -87,12 +103,6 @@ static uint64_t hash_program(const mst_trainer *trainer) {
     uint64_t hash = add_nodes(add_weights(0, trainer->graph), trainer->graph, scope);
     for (int m = 0; m < trainer->num_metrics; m++) hash = add_text(hash, trainer->metric_name[m]);
     return hash;
-}
-
-static uint64_t add_real(uint64_t hash, double number) {
-    int64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return add_number(hash, bits);
 }
 
 /* A hash of the rates at some steps, and of the boundaries and values, which are not in mst_schedule_fields. */

@@ -69,7 +69,8 @@ static mst_graph *graph_of_state(mst_value *out) {
     mst_graph_set_seed(g, 0xfedcba9876543210u);
     mst_value w = MST_NONE, b = MST_NONE, sum = MST_NONE, count;
     mst_with_device (g, "/cpu:1") {
-        w = mst_variable(g, "w", mst_random_normal(g, MST_SHAPE(2, 3), .seed = UINT64_MAX), .l1 = 0.1f, .l2 = -0.0f);
+        w = mst_variable(g, "w", mst_random_normal(g, MST_SHAPE(2, 3), .seed = UINT64_MAX), .l1 = 0.1f, .l2 = -0.0f,
+                         .constraint = mst_min_max_norm_constraint(.max_value = MST_ZERO, .axes = MST_AXES(-1, 0)));
         b = mst_variable(g, "scope/b", mst_fill(g, MST_F64, MST_SHAPE(3), 0.1), .not_trainable = true);
     }
     mst_value x = mst_placeholder(g, MST_F32, MST_SHAPE(-1, 2), "x");
@@ -102,6 +103,9 @@ static void state_order_and_what_belongs_to_the_graph_come_back(void **state) {
     float l1, l2;
     mst_variable_penalty(w, &l1, &l2);
     assert_true(l1 == 0.1f && l2 == 0 && signbit(l2));
+    const mst_constraint constraint = mst_variable_constraint(w);
+    assert_true(constraint.kind == MST_CONSTRAINT_MIN_MAX_NORM && constraint.max_value == 0);
+    assert_true(signbit(constraint.max_value) && constraint.axes.count == 2 && constraint.axes.axis[0] == -1);
     assert_string_equal(mst_value_name(mst_variable_initial(w)), "random_normal");
     assert_string_equal(mst_node_device(w.node), "/device:CPU:1");
     mst_value losses[4], layer[4];

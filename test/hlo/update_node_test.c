@@ -1,5 +1,5 @@
 /* The op update, the step of all variables on a device, in StableHLO against its kernel: nodes of random optimizers,
- * dtypes, shapes, penalties, and kinds of gradients. */
+ * dtypes, shapes, penalties, constraints, and kinds of gradients. */
 #include <stdio.h>
 
 #include "op/state/update_hlo.h"
@@ -17,6 +17,7 @@ typedef struct update_node {
     mst_update_options options;
     mst_update_variable variable[VARIABLES];
     mst_gradient_piece piece[VARIABLES];
+    mst_constraint_form form[VARIABLES];
     mst_dtype dtype, stored; /* in which the step computes, and of the weights */
     bool only_adds;
     unsigned seed;
@@ -116,6 +117,16 @@ static void add_weight(update_node *u, mst_update_variable *v, mst_shape shape) 
     }
 }
 
+static void add_constraint(update_node *u, int32_t k, mst_shape shape) {
+    const mst_constraint kinds[] = {mst_non_neg_constraint(), mst_max_norm_constraint(.max_value = 0.5),
+                                    mst_unit_norm_constraint(.axes = MST_AXES(-1)),
+                                    mst_min_max_norm_constraint(.min_value = 0.25, .rate = 0.5, .whole = true)};
+    const mst_constraint *kind = &kinds[pick(u, 4)];
+    if (pick(u, 3) || mst_shape_count(shape) == 0 || shape.ndim == 0) return;
+    mst_constraint_form_make(kind, shape, &u->form[k]);
+    u->variable[k].constraint = &u->form[k];
+}
+
 static void add_variable(update_node *u, int32_t k, mst_shape shape) {
     mst_update_variable *v = &u->variable[k];
     *v = (mst_update_variable){
@@ -128,6 +139,7 @@ static void add_variable(update_node *u, int32_t k, mst_shape shape) {
         add_rows(u, v, shape);
     else
         add(u, u->dtype, shape, -1, 1);
+    add_constraint(u, k, shape);
     /* a weight that was assigned since the last step; in rows without a gradient the kernel may leave its master */
     if (v->master >= 0 && v->kind == MST_GRADIENT_DENSE && mst_shape_count(shape) > 1)
         mst_tensor_set(u->op.src[v->weight], 1, 0.5);
@@ -152,6 +164,19 @@ static void build(update_node *u, unsigned number, const mst_shape *shape) {
 }
 
 /* ---- kernel and program ---- */
+
+/* On CPUs another node does it, after the kernel. */
+static void constrain(const update_node *u, plan_op *after) {
+    for (int32_t k = 0; k < VARIABLES; k++) {
+        const mst_update_variable *v = &u->variable[k];
+        if (!v->constraint) continue;
+        void *w = mst_tensor_data(after->src[v->master >= 0 ? v->master : v->weight]);
+        if (u->dtype == MST_F64)
+            mst_constrain_f64(v->constraint, 0, v->constraint->items, w);
+        else
+            mst_constrain_f32(v->constraint, 0, v->constraint->items, w);
+    }
+}
 
 /* The sums of the variables in their first units. */
 static void gather_units(const update_node *u, mst_tensor *units) {
@@ -187,6 +212,7 @@ static void check(update_node *u, mst_update_purpose purpose, const char *name) 
         EXPECT_OK(mst_tensor_copy(value.spec.dtype, value.spec.shape, value.data, &after.src[i]));
     }
     EXPECT_OK(plan_op_run(&after, dst));
+    if (purpose == MST_UPDATE_STEP) constrain(u, &after);
     gather_units(u, dst[0]);
     hlo_case h = {.label = label, .tolerance = u->dtype == MST_F64 ? 1e-10 : 1e-5};
     plan_op_begin(&u->op, &h, &l);

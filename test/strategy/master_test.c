@@ -11,6 +11,7 @@ enum { ROWS = 48, COLUMNS = 20, BATCH = 8, STEPS = 5 };
 
 typedef struct problem {
     mst_dtype dtype;
+    mst_constraint constraint;
     mst_value w;
 } problem;
 
@@ -19,7 +20,8 @@ static void build_replica(void *context, mst_graph *graph, int shard, mst_replic
     problem *p = context;
     (void)shard;
     p->w = mst_get_variable(graph, "w", MST_SHAPE(ROWS, COLUMNS), p->dtype,
-                            mst_random_uniform_initializer(.low = -1, .high = 1), .l2 = 0.01f);
+                            mst_random_uniform_initializer(.low = -1, .high = 1), .l2 = 0.01f,
+                            .constraint = p->constraint);
     mst_value x = mst_random_uniform(graph, MST_SHAPE(BATCH, ROWS), .low = -1, .high = 1);
     mst_value y = mst_matmul(x, mst_cast(p->w, MST_F32));
     out->loss = mst_reduce_mean(mst_square(mst_add(y, mst_scalar(graph, MST_F32, 1))), .axes = MST_AXES(1));
@@ -29,10 +31,10 @@ typedef struct trained {
     mst_tensor *w, *master;
 } trained;
 
-static trained train(mst_dtype dtype, mst_optimizer optimizer, mst_strategy strategy, const char *devices,
-                     double assigned) {
+static trained train_with(mst_constraint constraint, mst_dtype dtype, mst_optimizer optimizer, mst_strategy strategy,
+                          const char *devices, double assigned) {
     trained result = {NULL, NULL};
-    problem p = {.dtype = dtype};
+    problem p = {.dtype = dtype, .constraint = constraint};
     mst_graph *g = engine_graph();
     mst_step_values values;
     mst_session *session = engine_session(g, devices);
@@ -55,6 +57,11 @@ static trained train(mst_dtype dtype, mst_optimizer optimizer, mst_strategy stra
     mst_snapshot_release(snapshot);
     engine_end(g, session);
     return result;
+}
+
+static trained train(mst_dtype dtype, mst_optimizer optimizer, mst_strategy strategy, const char *devices,
+                     double assigned) {
+    return train_with((mst_constraint){.kind = MST_CONSTRAINT_NONE}, dtype, optimizer, strategy, devices, assigned);
 }
 
 static void end(trained *t) {
@@ -101,6 +108,34 @@ static void bits_do_not_depend_on_the_strategy(void **state) {
             }
             end(&first);
         }
+}
+
+/* The master has the constrained values, and the weight is it, rounded. */
+static void masters_are_constrained(void **state) {
+    (void)state;
+    const mst_constraint norm = mst_max_norm_constraint(.max_value = 0.5);
+    trained first = {NULL, NULL};
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+        if (engine_has_other_bits(places[p].devices)) continue;
+        trained t = train_with(norm, MST_BF16, cases[1].optimizer,
+                               (mst_strategy){.kind = places[p].kind, .num_shards = 4}, places[p].devices, 0);
+        if (p && (!engine_same_bits(t.master, first.master) || !engine_same_bits(t.w, first.w)))
+            fail_msg("on %s: other bits", places[p].devices);
+        if (p)
+            end(&t);
+        else
+            first = t;
+    }
+    for (int c = 0; c < COLUMNS; c++) {
+        double sum = 0;
+        for (int r = 0; r < ROWS; r++) {
+            const double master = mst_tensor_get(first.master, r * COLUMNS + c);
+            assert_true(fabs(mst_tensor_get(first.w, r * COLUMNS + c) - master) <= ldexp(fabs(master), -8));
+            sum += master * master;
+        }
+        assert_true(sqrt(sum) < 0.5 + 1e-6);
+    }
+    end(&first);
 }
 
 /* The weight is its master, rounded to the nearest, and half as large. */
@@ -151,9 +186,8 @@ static void assigned_weight_is_the_new_master(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bits_do_not_depend_on_the_strategy),
-        cmocka_unit_test(weight_is_the_rounded_master),
-        cmocka_unit_test(small_steps_add_up),
+        cmocka_unit_test(bits_do_not_depend_on_the_strategy), cmocka_unit_test(masters_are_constrained),
+        cmocka_unit_test(weight_is_the_rounded_master),       cmocka_unit_test(small_steps_add_up),
         cmocka_unit_test(assigned_weight_is_the_new_master),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

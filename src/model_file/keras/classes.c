@@ -7,6 +7,7 @@
 #include "base/json_text.h"
 #include "base/no_memory.h"
 #include "graph/field.h"
+#include "model_file/keras/constraints.h"
 #include "model_file/keras/custom_class.h"
 #include "model_file/keras/initializers.h"
 #include "model_file/keras/not_taken.h"
@@ -28,6 +29,7 @@ typedef enum form {
     NO,      /* a bool that is negated */
     INITIALIZER,
     REGULARIZER, /* becomes the members l1 and l2, prefixed with the name */
+    CONSTRAINT,  /* of a weight; one of another class acts only in training, which is not taken */
     SIDES_OF_1,  /* [before, after], or a number for both; becomes two numbers */
     SIDES_OF_2,  /* [[top, bottom], [left, right]]; becomes four numbers */
     SIDES_OF_3,  /* the same for three axes; becomes six numbers */
@@ -297,6 +299,12 @@ static mst_status check_only(const member *m, const json_t *value) {
     return same ? MST_OK : mst_keras_not_taken(m->key, value);
 }
 
+/* Whether VALUE is one of these options that is not taken. */
+static bool is_left_out(const member *m, const json_t *value) {
+    if (m->form == CONSTRAINT) return !mst_keras_constraint_is_known(value);
+    return m->form == ONLY && only_trains(m->key) && check_only(m, value);
+}
+
 static mst_status read_bool(const member *m, const json_t *value, const mst_field *field, void *options) {
     if (!value) return MST_OK;
     if (!json_is_boolean(value)) return mst_keras_not_taken(m->key, value);
@@ -326,6 +334,9 @@ static mst_status read_member(const mst_layer_type *type, const member *m, const
             l1 = penalty_of(type, m, "l1"), l2 = penalty_of(type, m, "l2");
             return mst_keras_regularizer_read(value, (float *)((char *)options + l1->offset),
                                               (float *)((char *)options + l2->offset));
+        case CONSTRAINT:
+            if (!mst_keras_constraint_is_known(value)) return MST_OK; /* mst_keras_only_trains finds it */
+            return mst_keras_constraint_read(m->key, value, at);
         case SIDES_OF_1:
         case SIDES_OF_2:
         case SIDES_OF_3: return read_sides(m, value, at);
@@ -565,6 +576,7 @@ static void write_member(const mst_layer_type *type, const member *m, const void
             write_given(config, m->key,
                         mst_keras_regularizer_write((float)number_of(l1, options), (float)number_of(l2, options)));
             break;
+        case CONSTRAINT: write_given(config, m->key, mst_keras_constraint_write(at)); break;
         case SIDES_OF_1:
         case SIDES_OF_2:
         case SIDES_OF_3: write_given(config, m->key, sides_json(type, m, at, options)); break;
@@ -635,7 +647,7 @@ const char *mst_keras_only_trains(const json_t *layer) {
     if (class_only_trains(class)) return class->name;
     for (int i = 0; i < MOST_MEMBERS && class->member[i].form && !what; i++) {
         const member *m = &class->member[i];
-        if (m->form == ONLY && only_trains(m->key) && check_only(m, json_object_get(config, m->key))) what = m->key;
+        if (is_left_out(m, json_object_get(config, m->key))) what = m->key;
     }
     for (size_t i = 0; i < sizeof insides / sizeof *insides && !what; i++) {
         const json_t *inside = json_object_get(config, insides[i]);

@@ -21,6 +21,7 @@
 
 #include "base/shard_tree.h"
 #include "muster/optimizer.h"
+#include "rule/constraint.h"
 
 /** sum_rows: the gradient of gather over axis 0, as the rows that occur in it. Sources come in pairs, (values [..,
  *  columns...], indices [..], i32 or i64): one pair for each gather. Rows with the same number are added in the order
@@ -81,6 +82,9 @@ typedef struct mst_update_variable {
     const mst_gradient_piece *piece; /**< at least one */
     float l1, l2;                    /**< penalty */
     bool undecayed;                  /**< weight_decay leaves it out */
+    /** What its values must be after the step; NULL: anything. Programs of devices that compile see to it; else a node
+     *  after this one does (plan/update_constraint.c). */
+    const mst_constraint_form *constraint;
 } mst_update_variable;
 
 /** What an update node does. Only MST_UPDATE_STEP changes variables. */

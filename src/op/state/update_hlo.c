@@ -196,6 +196,7 @@ void mst_update_lower(mst_lower *l, mst_update_hlo *u) {
     else
         update_all(l, u, &w);
     if (u->average.id) u->average = mst_moving_average_lower(l, u->average, w, u->scalar[MST_SCALAR_AVERAGE]);
+    if (u->constraint) w = mst_constraint_lower(l, u->constraint, w);
     if (u->master.id) u->master = w;
     u->weight = mst_hlo_convert(l, w, mst_hlo_spec(l, u->weight).dtype);
 }

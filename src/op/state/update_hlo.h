@@ -7,6 +7,7 @@
  *    decay      w -= learning_rate * weight_decay * w
  *    rule       changes weight and slots (rule/rule.h)
  *    average    follows the new weight (rule/moving_average.h)
+ *    constraint changes the new weight (rule/constraint.h); in the kernel's place a node of its own does
  *
  *  The gradient has been summed over the shards before. Products (MST_GRADIENT_PRODUCT) and tasks that share slots out
  *  (`sharded` of mst_update_options) are not known here.
@@ -33,6 +34,7 @@ typedef struct mst_update_hlo {
     mst_hlo rows;     /**< T [n, columns], or [n, 2 columns] with SQUARES: see sum_rows in op/state/update.h */
     mst_hlo numbers;  /**< i64 [1 + n]: the number of rows that are used, then their numbers, ascending */
     bool squares, clipped, undecayed;
+    const mst_constraint_form *constraint; /**< NULL: none */
     mst_hlo factor;        /**< optional: a scalar of T by which the gradient is multiplied (clipping by norm) */
     const mst_hlo *scalar; /**< [MST_NUM_SCALARS]: scalars of T, as update_scalars computes them */
     mst_hlo penalty;       /**< result: a scalar of T, l1 * sum |w| + l2 / 2 * sum w^2 of the weight before */

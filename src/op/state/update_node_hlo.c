@@ -34,6 +34,7 @@ static mst_update_hlo take_variable(const mst_lower *l, const mst_update_variabl
                         .squares = v->squares,
                         .clipped = v->clipped,
                         .undecayed = v->undecayed,
+                        .constraint = v->constraint,
                         .scalar = scalar};
     for (int32_t k = 0; k < o->num_slots; k++) u.slot[k] = l->src[v->slot + k];
     if (v->average >= 0) u.average = l->src[v->average];

@@ -24,6 +24,7 @@ typedef struct mst_variable_options {
     float l1, l2;          /**< penalty of the variable: l1 * sum |w| + l2 / 2 * sum w^2; Keras' L2(x) is .l2 = 2 * x */
     mst_dtype dtype;       /**< set by the op */
     mst_shape shape;       /**< set by the op */
+    mst_constraint constraint; /**< of its values after each step that trains it: muster/constraint.h */
 } mst_variable_options;
 /** How the values that the replicas of a step assign to a variable become one: see mst_replica. */
 typedef enum mst_join_kind {
@@ -39,6 +40,11 @@ MST_API mst_value mst_variable_with(mst_variable_options options);
 MST_API bool mst_is_variable(mst_value value);
 /** Penalty factors of a variable, 0 if it has none. */
 MST_API void mst_variable_penalty(mst_value variable, float *l1, float *l2);
+/** The constraint of a variable; of kind MST_CONSTRAINT_NONE if it has none. */
+MST_API mst_constraint mst_variable_constraint(mst_value variable);
+/** Gives VARIABLE a constraint in place of the one it has. To be called before the first run that trains it.
+ *  MST_INVALID on the graph if the variable cannot have it. */
+MST_API void mst_variable_constrain(mst_value variable, mst_constraint constraint);
 /** Keeps a copy of VARIABLE on each of the devices that DEVICES names ("/cpu:0,/cpu:1"; NULL: one value on one device).
  *  To be called before the first run with the variable. */
 MST_API void mst_variable_mirror(mst_value variable, const char *devices);
@@ -54,6 +60,7 @@ MST_API mst_value mst_variable_initial(mst_value variable);
 #include "muster/store.h"
 #include "op/op.h"
 #include "op/state/variable.h"
+#include "rule/constraint.h"
 
 static const char *const joins[] = {"default", "mean", "sum", "first", "add", NULL};
 
@@ -70,12 +77,14 @@ static const mst_field variable_fields[] = {
     MST_FIELD_VALUE(mst_variable_options, initial, "its first value"),
     MST_FIELD_F32(mst_variable_options, l1, 0, 0, 0, "penalty: l1 * sum |w|"),
     MST_FIELD_F32(mst_variable_options, l2, 0, 0, 0, "penalty: l2 / 2 * sum w^2"),
+    MST_CONSTRAINT_OP_FIELDS(mst_variable_options, constraint),
     MST_FIELD_END,
 };
 
 static mst_status variable_infer(mst_infer *c) {
     const mst_variable_options *o = c->options;
     if (mst_shape_count(o->shape) < 0) return mst_infer_fail(c, "the shape of a variable must be known");
+    if (mst_constraint_check(&o->constraint, o->dtype, o->shape)) return mst_error_prefix("variable '%s'", c->name);
     c->dst[0] = (mst_spec){.dtype = o->dtype, .shape = o->shape};
     return MST_OK;
 }
@@ -162,4 +171,19 @@ void mst_variable_penalty(mst_value variable, float *l1, float *l2) {
     const mst_variable_options *o = mst_node_options(variable.node);
     *l1 = o->l1;
     *l2 = o->l2;
+}
+
+mst_constraint mst_variable_constraint(mst_value variable) {
+    if (!mst_is_variable(variable)) return (mst_constraint){.kind = MST_CONSTRAINT_NONE};
+    return ((const mst_variable_options *)mst_node_options(variable.node))->constraint;
+}
+
+void mst_variable_constrain(mst_value variable, mst_constraint constraint) {
+    if (!mst_is_variable(variable)) return;
+    mst_variable_options *o = variable.node->options;
+    if (mst_constraint_check(&constraint, o->dtype, o->shape)) {
+        mst_graph_keep_error(mst_value_graph(variable));
+        return;
+    }
+    o->constraint = constraint;
 }

@@ -84,13 +84,13 @@ static void settings_that_only_train(void **state) {
     static const struct {
         const char *layer, *what;
     } rows[] = {
-        {LAYER("Dense", ", \"units\": 2, \"kernel_constraint\": {\"class_name\": \"MaxNorm\"}"), "kernel_constraint"},
+        {LAYER("Dense", ", \"units\": 2, \"kernel_constraint\": {\"class_name\": \"Sparse\"}"), "kernel_constraint"},
         {LAYER("Dense", ", \"units\": 2, \"bias_regularizer\": \"l2\""), "bias_regularizer"},
         {LAYER("Dense", ", \"units\": 2, \"activity_regularizer\": \"l1\""), "activity_regularizer"},
         {LAYER("LSTM", ", \"units\": 2, \"bias_regularizer\": \"l2\""), "(LSTM), bias_regularizer"},
         {LAYER("SimpleRNN", ", \"units\": 2, \"recurrent_regularizer\": \"l2\""), "recurrent_regularizer"},
         {LAYER("TimeDistributed", ", \"layer\": " DENSE), "(TimeDistributed), bias_constraint"},
-        {LAYER("Bidirectional", ", \"layer\": " LAYER("LSTM", ", \"units\": 2, \"bias_constraint\": \"max_norm\"")),
+        {LAYER("Bidirectional", ", \"layer\": " LAYER("LSTM", ", \"units\": 2, \"bias_constraint\": \"radial\"")),
          "bias_constraint"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_only_predicts(rows[i].layer, rows[i].what);
@@ -128,6 +128,23 @@ static void layers_that_muster_has_are_written_as_they_were_read(void **state) {
         {LAYER("GRU", ", \"units\": 2, \"dropout\": 0.25, \"recurrent_dropout\": 0.5"), "\"recurrent_dropout\":0.5"},
         {LAYER("Bidirectional", ", \"layer\": " LAYER("LSTM", ", \"units\": 2, \"dropout\": 0.25")),
          "\"dropout\":0.25"},
+        {LAYER("Dense", ", \"units\": 2, \"kernel_constraint\": \"non_neg\""),
+         "\"kernel_constraint\":{\"module\":\"keras.constraints\",\"class_name\":\"NonNeg\",\"config\":{},"},
+        {LAYER("Conv1D",
+               ", \"filters\": 2, \"kernel_size\": 2, \"kernel_constraint\": {\"class_name\": \"MaxNorm\", "
+               "\"config\": {\"max_value\": 3, \"axis\": [0, 1]}}"),
+         "\"class_name\":\"MaxNorm\",\"config\":{\"max_value\":3.0,\"axis\":[0,1]}"},
+        {LAYER("BatchNormalization",
+               ", \"gamma_constraint\": {\"class_name\": \"MinMaxNorm\", \"config\": "
+               "{\"min_value\": 0.5, \"max_value\": 0.0, \"rate\": 0.25, \"axis\": null}}"),
+         "\"config\":{\"min_value\":0.5,\"max_value\":0.0,\"rate\":0.25,\"axis\":null}"},
+        {LAYER("Bidirectional", ", \"layer\": " LAYER("GRU",
+                                                      ", \"units\": 2, \"recurrent_constraint\": {\"class_name\": "
+                                                      "\"UnitNorm\", \"config\": {\"axis\": -1}}")),
+         "\"recurrent_constraint\":{\"module\":\"keras.constraints\",\"class_name\":\"UnitNorm\",\"config\":{\"axis\":-"
+         "1}"},
+        {LAYER("TimeDistributed", ", \"layer\": " LAYER("Dense", ", \"units\": 2, \"bias_constraint\": \"MaxNorm\"")),
+         "\"bias_constraint\":{\"module\":\"keras.constraints\",\"class_name\":\"MaxNorm\",\"config\":{}"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         mst_model *model = load(rows[i].layer);

@@ -31,6 +31,14 @@ static bool optimizers_and_schedules() {
     return first_of(&mst_sgd(.learning_rate = 0.25)).learning_rate == 0.25 && first_of(&mst_sgd()).learning_rate > 0;
 }
 
+static void constraints(mst_graph *graph) {
+    const mst_value w = mst_variable(graph, "constrained", mst_fill(graph, MST_F32, MST_SHAPE(2, 3), 1),
+                                     .constraint = mst_unit_norm_constraint(.axes = MST_AXES(1)));
+    mst_variable_constrain(w, mst_non_neg_constraint());
+    mst_variable_constrain(w, mst_max_norm_constraint(.max_value = 3));
+    mst_variable_constrain(w, mst_min_max_norm_constraint(.min_value = 1, .rate = 0.5));
+}
+
 static void initializers(mst_graph *graph, mst_tensor *ones) {
     const mst_initializer all[] = {
         mst_glorot_uniform_initializer(),
@@ -159,6 +167,7 @@ static bool graphs() {
     if (mst_graph_create(&graph) || mst_tensor_wrap(MST_F32, MST_SHAPE(2, 3), six, count_call, &released, &ones))
         return false;
     mst_value x = mst_constant(graph, ones);
+    constraints(graph);
     initializers(graph, ones);
     reductions(x);
     ops(graph, x);

@@ -1,0 +1,96 @@
+#!/bin/sh
+# Weights with constraints over workers, with sharded state, and over parameter servers, which keep norms together: the
+# weights of one process. Usage: constraints_test.sh PATH_OF_MUSTER. MUSTER_TEST_SEED=N repeats the ports.
+set -u
+muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+here=$(cd "$(dirname "$0")/.." && pwd)
+seed=${MUSTER_TEST_SEED:-$(date +%s)}
+. "$here/support/checks.sh"
+. "$here/support/small_data.sh"
+. "$here/support/cluster.sh"
+. "$here/support/servers.sh"
+echo "MUSTER_TEST_SEED=$seed"
+write_data data
+
+constraint() { printf '{"class_name": "%s", "config": {%s}}' "$1" "$2"; }
+cat > net.json << END
+{"class_name": "Sequential", "config": {"name": "net", "layers": [
+    {"class_name": "InputLayer", "config": {"name": "in", "batch_shape": [null, 8, 8]}},
+    {"class_name": "Flatten", "config": {"name": "flat"}},
+    {"class_name": "Dense", "config": {"name": "a", "units": 20,
+        "kernel_constraint": $(constraint MaxNorm '"max_value": 0.4, "axis": 0'),
+        "bias_constraint": $(constraint NonNeg "")}},
+    {"class_name": "BatchNormalization", "config": {"name": "norm",
+        "gamma_constraint": $(constraint MinMaxNorm '"min_value": 1, "max_value": 3, "rate": 0.5')}},
+    {"class_name": "Dense", "config": {"name": "b", "units": 16,
+        "kernel_constraint": $(constraint UnitNorm '"axis": 1')}},
+    {"class_name": "Dense", "config": {"name": "end", "units": 8, "kernel_constraint": $(constraint NonNeg "")}}]}}
+END
+sed 's/_constraint"/_free"/' net.json > free.json
+plain=$training
+training=$(echo "$plain" | sed 's/--hidden-units [0-9]*/--model net.json/; s/--dropout [0-9.]*//')
+
+# The same without constraints has other weights.
+training=$(echo "$training" | sed 's/net.json/free.json/')
+alone --epochs 2
+free=$alone
+training=$(echo "$training" | sed 's/free.json/net.json/')
+alone --epochs 2
+check constraints_change_the_weights test "$alone" != "$free"
+
+# workers NAME OPTION...: two workers give the hash of one process
+workers() {
+    name=$1
+    shift
+    find_ports 2
+    make_hosts
+    for i in 0 1; do start $i --epochs 2 "$@"; done
+    ended_alike "$name" "$alone" 0 1
+}
+workers two_workers_give_the_weights_of_one_process
+workers also_with_two_devices_each --devices cpu:2/1
+workers also_with_sharded_state --sharded-state
+
+# servers NAME NUMBER OPTION...: two workers with so many servers do too
+servers() {
+    name=$1 number=$2
+    shift 2
+    make_hosts_with_servers "$number" 2
+    # words
+    # shellcheck disable=SC2046
+    start_job "$(for i in $(seq 0 $((number - 1))); do printf 'ps_%d ' "$i"; done) worker_0 worker_1" --epochs 2 \
+        --issync 1 "$@"
+    ended_alike "$name" "$alone" worker_0 worker_1
+}
+servers one_server_gives_them 1
+servers two_servers_give_them 2
+servers servers_do_not_cut_what_shares_a_norm 2 --ps-part-bytes 40
+
+# All rows of an embedding are constrained, of which a gradient has some. Norms of rows let the servers cut it.
+for axis in 0 1; do
+    cat > "rows$axis.json" << END
+{"class_name": "Sequential", "config": {"name": "rows", "layers": [
+    {"class_name": "InputLayer", "config": {"name": "in", "batch_shape": [null, 8, 8]}},
+    {"class_name": "Flatten", "config": {"name": "flat"}},
+    {"class_name": "Embedding", "config": {"name": "table", "input_dim": 300, "output_dim": 4,
+        "embeddings_constraint": $(constraint MaxNorm "\"max_value\": 0.05, \"axis\": $axis")}},
+    {"class_name": "GlobalAveragePooling1D", "config": {"name": "mean"}},
+    {"class_name": "Dense", "config": {"name": "end", "units": 8}}]}}
+END
+    training=$(echo "$plain" | sed "s/--hidden-units [0-9]*/--model rows$axis.json --pixels raw/; s/--dropout [0-9.]*//")
+    alone --epochs 2
+    workers "embedding_with_axis_${axis}_over_workers"
+    servers "embedding_with_axis_${axis}_over_servers" 2 --ps-part-bytes 400
+done
+training=$(echo "$plain" | sed 's/--hidden-units [0-9]*/--model net.json/; s/--dropout [0-9.]*//')
+
+# Another constraint on one worker is another program.
+sed 's/0\.4/0.3/' net.json > other.json
+find_ports 2
+make_hosts
+start 0 --epochs 2
+training=$(echo "$training" | sed 's/net.json/other.json/')
+start 1 --epochs 2
+ended_in_error another_constraint_is_another_program "" 0 1
+
+end_of_checks
