@@ -51,11 +51,11 @@ def clipped():
 
 
 def efficientnet_b0():
-    return application("EfficientNetB0", 64, 8, 1e-3, clipped())
+    return application("EfficientNetB0", 64, 8, 1e-4, clipped())
 
 
 def efficientnet_v2_b0():
-    return application("EfficientNetV2B0", 64, 8, 1e-3, clipped())
+    return application("EfficientNetV2B0", 64, 8, 1e-4, clipped())
 
 
 def convnext_tiny():
@@ -63,10 +63,10 @@ def convnext_tiny():
 
 
 def inception_resnet_v2():
-    return application("InceptionResNetV2", 75, 8, 1e-3, clipped())
+    return application("InceptionResNetV2", 75, 8, 1e-4, clipped())
 
 
-def on_top(base, size, optimizer, tolerance=1e-5):
+def on_top(base, size, optimizer):
     """A classifier of two kinds of pictures that are mirrored in themselves."""
     start = keras.Input((size, size, 3))
     x = keras.Sequential([L.RandomFlip("horizontal"), L.RandomRotation(0.0)])(start)
@@ -76,7 +76,7 @@ def on_top(base, size, optimizer, tolerance=1e-5):
     model.compile(optimizer, keras.losses.BinaryCrossentropy(from_logits=True))
     rows = pictures(size)
     return Network(model, np.round((rows + rows[:, :, ::-1]) / 2), random.randint(0, 2, (ROWS, 1)).astype(np.int32), 8,
-                   tolerance=tolerance)
+                   tolerance=1e-4)
 
 
 def base_of(name, size, **options):
@@ -103,7 +103,7 @@ def mobilenet_tuned():
     base = base_of("MobileNetV2", 64, alpha=0.35)
     for layer in base.layers[:100]:
         layer.trainable = False
-    return on_top(base, 64, clipped(), 1e-3)
+    return on_top(base, 64, clipped())
 
 
 def efficientnet_frozen():
@@ -128,7 +128,8 @@ def segmentation():
         x = L.Concatenate()([up(x), skip])
     model = keras.Model(start, L.Conv2DTranspose(3, 3, strides=2, padding="same")(x))
     model.compile(keras.optimizers.Adam(1e-4, epsilon=1e-4), of_classes())
-    return Network(model, pictures(64) / 255, random.randint(0, 3, (ROWS, 64, 64, 1)).astype(np.int32), 8)
+    return Network(model, pictures(64) / 255, random.randint(0, 3, (ROWS, 64, 64, 1)).astype(np.int32), 8,
+                   tolerance=1e-4)
 
 
 NETWORKS = {make.__name__: make for make in (efficientnet_b0, efficientnet_v2_b0, convnext_tiny, inception_resnet_v2,
