@@ -11,8 +11,8 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/support/checks.sh"
 command -v python3 > /dev/null 2>&1 || { echo 'no python3: left out' && exit 0; }
 
-# rgb.npz: 12 pictures of 4 x 4 pixels, u8, and their classes; network NAME FIRST SECOND [rescaled]: NAME.json, in which
-# two layers have the names FIRST and SECOND; as_keras FILE: the file becomes one of Keras, without Muster's notes
+# rgb.npz: 12 pictures of 4 x 4 pixels, u8, and their classes; network NAME FIRST SECOND [changed] [rescaled]: NAME.json,
+# in which two layers have the names FIRST and SECOND, after a random flip and a rescaling; as_keras FILE: the file becomes one of Keras, without Muster's notes
 cat > make.py << 'END'
 import json, random, struct, sys, zipfile
 def npy(descr, shape, data):
@@ -41,6 +41,10 @@ elif sys.argv[1] == "network":
     name, first, second = sys.argv[2:5]
     layers = [layer("input", "InputLayer", None, batch_shape=[None, 4, 4, 3], dtype="float32")]
     source = "input"
+    if "changed" in sys.argv:
+        layers.append(layer("flip", "RandomFlip", source, mode="horizontal"))
+        layers.append(layer("resizing", "Resizing", "flip", height=5, width=3))
+        source = "resizing"
     if "rescaled" in sys.argv:
         layers.append(layer("rescaling", "Rescaling", source, scale=1 / 255, offset=0.0))
         source = "rescaling"
@@ -98,6 +102,8 @@ takes xception a b -1..1
 takes MobileNetV3Small a b -1..1
 takes densenet121 a b torch
 takes efficientnetb0 a b raw rescaled
+takes flowers a b raw changed rescaled
+takes mirrored a b 0..1 changed
 takes other block1_conv1 block5_conv3 caffe
 takes mine conv1 conv_pw_13 -1..1
 takes plain a b 0..1

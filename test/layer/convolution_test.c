@@ -511,6 +511,21 @@ static void expect_refusal(mst_model *model, mst_shape shape, const char *messag
     mst_model_destroy(model);
 }
 
+/* As tf.image.resize: column i of 3 is at (i + 1/2) 2/3 - 1/2 in a picture of 2, and an area is 2/3 of a pixel. */
+static void pictures_get_the_size_that_is_asked_for(void **state) {
+    (void)state;
+    static const double x[] = {1, 4}, bilinear[] = {1, 2.5, 4}, nearest[] = {1, 4, 4}, area[] = {1, 2.5, 4};
+    static const struct {
+        mst_resizing_interpolation interpolation;
+        const double *expected;
+    } rows[] = {{MST_RESIZING_BILINEAR, bilinear}, {MST_RESIZING_NEAREST, nearest}, {MST_RESIZING_AREA, area}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mst_model *model = new_model();
+        mst_resizing(model, 1, 3, .interpolation = rows[i].interpolation);
+        expect_output(model, MST_SHAPE(1, 1, 2, 1), x, rows[i].expected, 3);
+    }
+}
+
 static void mistakes_name_the_layer_and_what_it_needs(void **state) {
     (void)state;
     mst_model *model = new_model();
@@ -538,6 +553,8 @@ static void mistakes_name_the_layer_and_what_it_needs(void **state) {
     expect_refusal(model, MST_SHAPE(2, 8, 8), "conv2d_transpose 'larger': needs [n, height, width, channels]");
     mst_up_sampling2d(model = new_model(), .name = "larger");
     expect_refusal(model, MST_SHAPE(2, 8, 8), "up_sampling2d 'larger': needs [n, height, width, channels]");
+    mst_resizing(model = new_model(), 3, 4, .name = "size");
+    expect_refusal(model, MST_SHAPE(2, 8, 8), "resizing 'size': needs [n, height, width, channels]");
     mst_conv3d(model = new_model(), 3, MST_AXES(3), .name = "deep");
     expect_refusal(model, MST_SHAPE(2, 8, 8, 1), "conv3d 'deep': needs [n, depth, height, width, channels]");
     mst_conv3d(model = new_model(), 3, MST_AXES(1), .groups = 2);
@@ -673,6 +690,7 @@ int main(void) {
         cmocka_unit_test(layers_over_three_axes_do_what_keras_does),
         cmocka_unit_test(unit_normalization_divides_by_the_norm),
         cmocka_unit_test(a_reshape_keeps_the_elements_of_an_example),
+        cmocka_unit_test(pictures_get_the_size_that_is_asked_for),
         cmocka_unit_test(mistakes_name_the_layer_and_what_it_needs),
         cmocka_unit_test(so_do_those_of_sides_and_orders),
         cmocka_unit_test(in_a_graph_of_ones_own_the_statistics_are_a_value_to_run),

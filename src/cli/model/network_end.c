@@ -18,14 +18,43 @@ static bool feeds_only(const mst_model *model, int64_t node, const char *type) {
     return found;
 }
 
+/* Whether the output of layer NODE has the range of pixels that its source has. */
+static bool keeps_range(const mst_model *model, int64_t node) {
+    static const char *const types[] = {"resizing", "cropping2d", "zero_padding2d"};
+    const char *type = model->layer[model->node[node].layer].type->name;
+    if (model->node[node].num_src != 1) return false;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(type, types[i]) == 0) return true;
+    return strncmp(type, "random_", strlen("random_")) == 0;
+}
+
+/* Whether NODE is INPUT, or only layers that keep the range of pixels lie between them. */
+static bool is_in_range_of(const mst_model *model, int64_t node, int64_t input) {
+    while (node != input && keeps_range(model, node)) node = model->node[node].src[0];
+    return node == input;
+}
+
+/* Whether INPUT is used, and all its uses are by Rescaling or Normalization: at once, or after layers that keep the range
+ * of its pixels, such as the random changes of a picture. */
+static bool is_rescaled(const mst_model *model, int64_t input) {
+    bool found = false;
+    for (int64_t n = 0; n < model->num_nodes; n++)
+        for (int s = 0; s < model->node[n].num_src; s++) {
+            const char *type = model->layer[model->node[n].layer].type->name;
+            if (keeps_range(model, n) || !is_in_range_of(model, model->node[n].src[s], input)) continue;
+            if (strcmp(type, "rescaling") != 0 && strcmp(type, "normalization") != 0) return false;
+            found = true;
+        }
+    return found;
+}
+
 static network_input input_of(const mst_model *model, int i, mst_value batch) {
     const mst_shape shape = mst_value_spec(batch).shape;
     return (network_input){.name = mst_model_input_name(model, i),
                            .dtype = model->input[i].row.dtype,
                            .shape = mst_shape_make(shape.ndim - 1, shape.dim + 1),
                            .is_tokens = feeds_only(model, model->input[i].node, "embedding"),
-                           .is_rescaled = feeds_only(model, model->input[i].node, "rescaling") ||
-                                          feeds_only(model, model->input[i].node, "normalization")};
+                           .is_rescaled = is_rescaled(model, model->input[i].node)};
 }
 
 static void look_at_output(const mst_model *model, int i, mst_value end, network_output *out) {

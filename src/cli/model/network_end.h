@@ -12,7 +12,7 @@ typedef struct network_input {
     mst_dtype dtype;  /**< MST_NO_DTYPE: the data decides */
     mst_shape shape;  /**< of an example; -1: a dimension of any size */
     bool is_tokens;   /**< only embeddings take it: its numbers are indices */
-    bool is_rescaled; /**< only Rescaling or Normalization takes it: its pixels are from 0 to 255 */
+    bool is_rescaled; /**< it goes to a Rescaling or Normalization: its pixels are from 0 to 255 */
 } network_input;
 
 typedef struct network_output {

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "model_file/keras/classes.h"
 
 const json_t *mst_keras_arguments_of(const json_t *call) {
@@ -17,12 +18,21 @@ static bool is_above_0(const json_t *config, const char *key) {
     return json_number_value(json_object_get(config, key)) > 0;
 }
 
+bool mst_keras_is_dropout(const json_t *layer) {
+    return strstr(called_class(layer), "Dropout") != NULL;
+}
+
+mst_status mst_keras_drop_nothing(json_t *layer) {
+    return json_object_set_new(json_object_get(layer, "config"), "rate", json_real(0)) ? MST_NO_MEMORY("for a network")
+                                                                                       : MST_OK;
+}
+
 /* A frozen batch normalization computes as in inference, in training too. */
 bool mst_keras_training_matters(const json_t *layer) {
     const json_t *config = json_object_get(layer, "config"), *inside = json_object_get(config, "layer");
     const char *class_name = called_class(layer);
     if (strcmp(class_name, "BatchNormalization") == 0) return !json_is_false(json_object_get(config, "trainable"));
-    if (strstr(class_name, "Dropout")) return is_above_0(config, "rate");
+    if (mst_keras_is_dropout(layer)) return is_above_0(config, "rate");
     return strstr(class_name, "Gaussian") || strncmp(class_name, "Random", strlen("Random")) == 0 ||
            is_above_0(config, "dropout") || is_above_0(config, "recurrent_dropout") ||
            (json_is_object(inside) && mst_keras_training_matters(inside));

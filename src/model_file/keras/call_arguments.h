@@ -16,6 +16,10 @@ const json_t *mst_keras_arguments_of(const json_t *call);
 bool mst_keras_training_matters(const json_t *layer);
 /** Whether CALL, of Keras 2, has training=False, and LAYER would compute something else in training. */
 bool mst_keras_is_without_training(const json_t *layer, const json_t *call);
+/** Whether LAYER is a dropout: its only effect is by its `rate`, in training. */
+bool mst_keras_is_dropout(const json_t *layer);
+/** Gives LAYER, a dropout whose config no other layer shares, the rate 0. */
+MST_CHECKED mst_status mst_keras_drop_nothing(json_t *layer);
 /** The key of a layer in files, with its options that Keras has not: {"moving_statistics": true}. Keras skips it. */
 #define MST_KERAS_OWN_OPTIONS "muster_options"
 /** Whether LAYER is a BatchNormalization that keeps its moving statistics in training: by training=False of its CALL in

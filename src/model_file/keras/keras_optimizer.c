@@ -189,12 +189,18 @@ static bool read_optimizer(const char *class_name, const json_t *object, mst_opt
     return false;
 }
 
+/* CLASS_NAME without the package that .h5 files of Keras 2.11 to 2.15 put before Keras' own optimizers. */
+static const char *without_package(const char *class_name) {
+    static const char package[] = "Custom>";
+    return strncmp(class_name, package, strlen(package)) == 0 ? class_name + strlen(package) : class_name;
+}
+
 void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out, char note[MST_OPTIMIZER_NOTE]) {
     const char *class_name = json_string_value(json_object_get(object, "class_name"));
     mst_optimizer read = {0};
     *out = (mst_optimizer){0};
     *note = '\0';
-    if (class_name && read_optimizer(class_name, object, &read, note)) *out = read;
+    if (class_name && read_optimizer(without_package(class_name), object, &read, note)) *out = read;
 }
 
 /* Whether O has settings that Keras' files do not have: averages whose decay begins smaller, another kind of epsilon,

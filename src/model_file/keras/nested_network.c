@@ -288,23 +288,36 @@ static mst_status add_own(const outer_model *m, int64_t i, const char *path, fla
     return status;
 }
 
+/* Whether all calls of the inner model I are of Keras 2 and have training=False. */
+static bool all_without_training(const outer_model *m, int64_t i) {
+    const json_t *call;
+    size_t c;
+    json_array_foreach(calls_of(m, i), c,
+                       call) if (json_is_object(call) || !json_is_false(json_object_get(mst_keras_arguments_of(call),
+                                                                                        "training"))) return false;
+    return true;
+}
+
 /* Whether LAYER is a BatchNormalization of the inner model I, all of whose calls are of Keras 2 and have
  * training=False: it keeps its statistics in training. */
 static bool keeps_statistics(const outer_model *m, int64_t i, const json_t *layer) {
-    bool keeps = strcmp(text_of(layer, "class_name"), "BatchNormalization") == 0 && mst_keras_training_matters(layer);
-    const json_t *call;
-    size_t c;
-    json_array_foreach(calls_of(m, i), c, call) keeps &=
-        !json_is_object(call) && json_is_false(json_object_get(mst_keras_arguments_of(call), "training"));
-    return keeps;
+    return strcmp(text_of(layer, "class_name"), "BatchNormalization") == 0 && mst_keras_training_matters(layer) &&
+           all_without_training(m, i);
 }
 
-/* Refuses LAYER if CALL, of its model, has training=False, and this changes what LAYER computes. The same for
- * training=True in Keras 2, whose calls decide. I is the inner model. */
+/* Whether LAYER, of the inner model I, is a dropout that never drops anything, because all calls are of Keras 2 and have
+ * training=False. */
+static bool never_drops(const outer_model *m, int64_t i, const json_t *layer) {
+    return mst_keras_is_dropout(layer) && all_without_training(m, i);
+}
+
+/* Refuses LAYER if CALL, of its model, has a fixed training, and this changes what LAYER computes. That is so in files of
+ * Keras 2; in Keras 3 fit, evaluate and predict decide, whatever the call says. I is the inner model. */
 static mst_status check_training(const outer_model *m, int64_t i, const json_t *call, const json_t *layer) {
     const json_t *training = json_object_get(mst_keras_arguments_of(call), "training");
-    const bool says_so = json_is_false(training) || (json_is_true(training) && !json_is_object(call));
-    if (!says_so || !mst_keras_training_matters(layer) || keeps_statistics(m, i, layer)) return MST_OK;
+    const bool says_so = json_is_boolean(training) && !json_is_object(call);
+    if (!says_so || !mst_keras_training_matters(layer) || keeps_statistics(m, i, layer) || never_drops(m, i, layer))
+        return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED,
                     "'%s': layer '%.100s' (%.100s) is of a model that is called with training=%s, which is not "
                     "known here: freeze it, or leave it out",
@@ -363,8 +376,9 @@ static mst_status add_inner_layer(const outer_model *m, int64_t i, const json_t 
     }
     snprintf(name, sizeof name, "%s.%s", own, name_of(layer));
     MST_TRY(add_flat(m, layer, name, own, text_of(layer, "path"), calls, out));
-    if (!keeps_statistics(m, i, layer)) return MST_OK;
     json_t *added = json_array_get(out->layers, json_array_size(out->layers) - 1);
+    if (never_drops(m, i, layer)) return mst_keras_drop_nothing(added);
+    if (!keeps_statistics(m, i, layer)) return MST_OK;
     return json_object_set_new(added, MST_KERAS_OWN_OPTIONS, json_pack("{s:b}", "moving_statistics", 1))
                ? MST_NO_MEMORY("for a network")
                : MST_OK;

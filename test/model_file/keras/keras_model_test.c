@@ -685,6 +685,10 @@ static void arguments_of_calls_are_taken_or_refused(void **state) {
     EXPECT_OK(load_called("Dropout", ", \"rate\": 0.5", WITH_2("\"training\": null")));
     EXPECT_ERROR(load_called("Dropout", ", \"rate\": 0.5", WITH_2("\"training\": true")), MST_UNIMPLEMENTED,
                  "is called with training=True");
+    EXPECT_ERROR(load_called("Resizing", ", \"height\": 3, \"width\": 2, \"crop_to_aspect_ratio\": true", WITH("")),
+                 MST_UNIMPLEMENTED, "layer 'l' (Resizing): crop_to_aspect_ratio = true is not taken here");
+    EXPECT_ERROR(load_called("Resizing", ", \"height\": 3, \"width\": 2, \"interpolation\": \"lanczos3\"", WITH("")),
+                 MST_UNIMPLEMENTED, "layer 'l' (Resizing): interpolation = \"lanczos3\" is not taken here");
     EXPECT_ERROR(load_called("MultiHeadAttention", heads,
                              WITH("\"value\": " TENSOR("in") ", \"attention_mask\": " TENSOR("in"))),
                  MST_UNIMPLEMENTED, "the argument 'attention_mask'");

@@ -58,6 +58,13 @@ static void formulas_of_keras_2(void **state) {
     expect_taken("RMSprop", RATE ", \"decay\": 0.0, \"momentum\": 0.0", "epsilon is added below the root");
     expect_taken("RMSprop", RATE ", \"decay\": 0.0, \"momentum\": 0.5", "");
     expect_taken("RMSprop", RATE ", \"momentum\": 0.0", "");
+    /* .h5 files of Keras 2.11 to 2.15 */
+    assert_true(expect_taken("Custom>SGD",
+                             RATE ", \"jit_compile\": false, \"is_legacy_optimizer\": false, "
+                                  "\"weight_decay\": null, \"ema_overwrite_frequency\": null, \"momentum\": 0.5",
+                             "")
+                    .optimizer.momentum == 0.5);
+    expect_refused("Custom>Lookahead", RATE, "there is none such here");
     expect_refused("Adagrad", "\"lr\": 0.1, \"decay\": 0.0", "begins with sums of 0");
     expect_taken("Adagrad", RATE ", \"decay\": 0.0, \"initial_accumulator_value\": 0.1", "");
 }

@@ -298,6 +298,7 @@ static bool random_layers() {
     x = mst_random_rotation(x, .upper = 0.1F, .fill_mode = MST_PICTURE_FILL_WRAP, .seed = 1);
     x = mst_random_translation(x, .height_upper = 0.2F, .width_lower = -0.1F, .interpolation = MST_PICTURE_NEAREST);
     x = mst_random_zoom(x, .height_upper = 0.2F, .fill_value = 1);
+    x = mst_resizing(x, 6, 8, .interpolation = MST_RESIZING_AREA);
     x = mst_random_brightness(mst_random_contrast(x, .upper = 0.5F, .high = 1), .lower = -0.1F, .seed = 2);
     x = mst_gaussian_noise(mst_spatial_dropout2d(x, .rate = 0.1F), .stddev = 0.1F);
     x = mst_gaussian_dropout(mst_layer_scale(x, 3, .init_values = 1), .rate = 0.1F);
