@@ -63,7 +63,7 @@ def convnext_tiny():
 
 
 def inception_resnet_v2():
-    return application("InceptionResNetV2", 75, 8, 1e-4, clipped())
+    return application("InceptionResNetV2", 75, 8, 3e-4, clipped())
 
 
 def on_top(base, size, optimizer):

@@ -145,13 +145,6 @@ def denoising():
     return Network(compiled([encoder, decoder], keras.losses.MeanSquaredError()), pixels, pixels, kinds=(KERAS,))
 
 
-def anomalies():
-    rows = pictures(140) / 255
-    layers = [keras.Input((140,)), *(L.Dense(n, activation="relu") for n in (32, 16, 8, 16, 32)),
-              L.Dense(140, activation="sigmoid")]
-    return Network(compiled(layers, "mae"), rows, rows, kinds=(KERAS,))
-
-
 def generator():
     layers = [L.Dense(7 * 7 * 8, use_bias=False, input_shape=(20,)), L.BatchNormalization(), L.LeakyReLU(),
               L.Reshape((7, 7, 8))]
@@ -160,14 +153,6 @@ def generator():
                    L.BatchNormalization(), L.LeakyReLU()]
     layers += [L.Conv2DTranspose(1, (5, 5), strides=(2, 2), padding="same", use_bias=False, activation="tanh")]
     return Network(compiled(layers, "mse", adam(1e-4)), numbers(20), pictures(28, 28, 1) / 127.5 - 1, kinds=(KERAS,))
-
-
-def discriminator():
-    layers = [keras.Input((28, 28, 1))]
-    for filters in (8, 16):
-        layers += [L.Conv2D(filters, (5, 5), strides=(2, 2), padding="same"), L.LeakyReLU(), L.Dropout(0.0)]
-    model = compiled([*layers, L.Flatten(), L.Dense(1)], of_two(), adam(1e-4))
-    return Network(model, pictures(28, 28, 1) / 127.5 - 1, classes(2, 1), kinds=(KERAS,))
 
 
 def sample(layer, filters, normalized=True, drops=False):
@@ -232,7 +217,7 @@ def overfit():
 
 
 NETWORKS = [quickstart, flowers, audio, nearest, area, text, text_rnn,
-            text_generation, series_convolution, series_lstm, fuel, denoising, anomalies, generator, discriminator,
+            text_generation, series_convolution, series_lstm, fuel, denoising, generator,
             pix2pix, transfer, imbalanced, overfit]
 
 
