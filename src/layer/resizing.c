@@ -6,8 +6,8 @@
  *  name           default resizing, resizing_1, ...
  *  dst            [n, height, width, channels]
  *
- *  The op on values is mst_resize2d: half-pixel centers, and no filter against aliasing. Neither side is cropped or padded.
- *  Source: keras.layers.Resizing.
+ *  The op on values is mst_resize2d: half-pixel centers, and no filter against aliasing. Neither side is cropped or
+ *  padded. Source: keras.layers.Resizing.
  */
 #ifdef MST_LAYER_HEADER
 typedef enum mst_resizing_interpolation {

@@ -305,14 +305,14 @@ static bool keeps_statistics(const outer_model *m, int64_t i, const json_t *laye
            all_without_training(m, i);
 }
 
-/* Whether LAYER, of the inner model I, is a dropout that never drops anything, because all calls are of Keras 2 and have
- * training=False. */
+/* Whether LAYER, of the inner model I, is a dropout that never drops anything, because all calls are of Keras 2 and
+ * have training=False. */
 static bool never_drops(const outer_model *m, int64_t i, const json_t *layer) {
     return mst_keras_is_dropout(layer) && all_without_training(m, i);
 }
 
-/* Refuses LAYER if CALL, of its model, has a fixed training, and this changes what LAYER computes. That is so in files of
- * Keras 2; in Keras 3 fit, evaluate and predict decide, whatever the call says. I is the inner model. */
+/* Refuses LAYER if CALL, of its model, has a fixed training, and this changes what LAYER computes. That is so in files
+ * of Keras 2; in Keras 3 fit, evaluate and predict decide, whatever the call says. I is the inner model. */
 static mst_status check_training(const outer_model *m, int64_t i, const json_t *call, const json_t *layer) {
     const json_t *training = json_object_get(mst_keras_arguments_of(call), "training");
     const bool says_so = json_is_boolean(training) && !json_is_object(call);

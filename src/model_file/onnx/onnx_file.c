@@ -244,7 +244,7 @@ static void make_plain(const Muster__OnnxGraph *graph) {
     }
 }
 
-/* Whether the nodes of GRAPH use the tensor NAME of texts, if at all, as a list of classes: they take the one of a row. */
+/* Whether the nodes of GRAPH use the tensor NAME of texts, if at all, as a list of classes: they take that of a row. */
 static bool uses_as_classes(const Muster__OnnxGraph *graph, const char *name) {
     bool is = true;
     for (size_t i = 0; i < graph->n_node; i++)

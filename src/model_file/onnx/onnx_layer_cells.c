@@ -1,5 +1,5 @@
-/* Recurrent operators of ONNX as layers of Keras: LSTM, GRU and SimpleRNN, or Bidirectional. The file's two biases of an
- * LSTM or RNN become one, their sum. */
+/* Recurrent operators of ONNX as layers of Keras: LSTM, GRU and SimpleRNN, or Bidirectional. The two biases of an LSTM
+ * or RNN become one, their sum. */
 #include <stdio.h>
 #include <string.h>
 

@@ -224,7 +224,7 @@ MST_CHECKED mst_status mst_onnx_build_node(mst_onnx_reader *r, const Muster__Onn
 
 /** The number of the graph in the attribute NAME. */
 MST_CHECKED mst_status mst_onnx_inner_of(mst_onnx_call *c, const char *name, int64_t *out);
-/** Adds the nodes of the file's graph number INNER for the COUNT values INPUT. OUTPUT gets the values of its outputs. */
+/** Adds the nodes of the file's graph number INNER for the COUNT values INPUT. OUTPUT gets its outputs' values. */
 MST_CHECKED mst_status mst_onnx_build_inner(mst_onnx_reader *r, int64_t inner, const int64_t *input, size_t count,
                                             int64_t *output);
 /** Loops are unrolled: each step adds its nodes to the graph. This counts COUNT more nodes and values, and fails if

@@ -357,8 +357,8 @@ static void weights_are_shared_by_all_steps(void **state) {
 
 /* ---- the order of channels ---- */
 
-/* As ConvLSTM2D is written: the body takes a picture of each step, and transposes it to ONNX's order. By the sizes alone,
- * the four steps would be the channels. */
+/* As ConvLSTM2D is written: the body takes a picture of each step, and transposes it to ONNX's order. By the sizes
+ * alone, the four steps would be the channels. */
 static void the_body_tells_the_order_of_channels(void **state) {
     (void)state;
     onnx_message m;
