@@ -238,7 +238,12 @@ ended_alike() {
         [ "$status" -eq 0 ] && [ "$(sha "out-$n")" = "$wanted" ] && continue
         wrong="worker $n: exit status $status, hash '$(sha "out-$n")', not $wanted: $(tail -n 1 "err-$n")"
     done
-    if [ -n "$wrong" ]; then failed "$name" "$wrong"; else ok "$name"; fi
+    if [ -n "$wrong" ]; then failed "$name" "$wrong$(last_errors)"; else ok "$name"; fi
+}
+
+# The last line that each task has written to standard error, servers among them, which may tell what a worker waits for.
+last_errors() {
+    for file in err-*; do printf '\n    %s: %s' "$file" "$(tail -n 1 "$file")"; done
 }
 
 # ended_in_error NAME PATTERN NUMBER...: these workers end with status 1 and one error line with the pattern

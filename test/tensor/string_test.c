@@ -59,7 +59,7 @@ static void wrapped_strings_stay_the_callers(void **state) {
     mst_tensor *tensor;
     EXPECT_OK(mst_tensor_wrap(MST_STRING, MST_SHAPE(2), own, NULL, NULL, &tensor));
     expect_element(tensor, 1, BYTES("two"));
-    EXPECT_ERROR(mst_tensor_set_string(tensor, 0, BYTES("x")), MST_INVALID, "wraps strings of the caller");
+    EXPECT_ERROR(mst_tensor_set_string(tensor, 0, BYTES("x")), MST_INVALID, "its strings belong to the caller");
     mst_tensor_release(tensor);
     assert_string_equal(own[0].data, "one");
 }

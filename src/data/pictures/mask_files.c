@@ -1,5 +1,6 @@
 #include "data/pictures/mask_files.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +98,11 @@ static mst_status check_pictures(mask_place *places, int64_t count, const mst_ma
         if (asprintf(&path, "%s%s%s", folder, slash, names->name[i]) < 0)
             return MST_NO_MEMORY("for the name of a mask");
         const bool is_there = stat(path, &info) == 0;
+        const int error = is_there ? 0 : errno;
         free(path);
+        if (error && error != ENOENT && error != ENOTDIR)
+            return MST_FAIL(MST_IO, "'%s%s%s': cannot be looked at (%s): name another folder", folder, slash,
+                            names->name[i], strerror(error));
         const mask_place key = {.device = info.st_dev, .number = info.st_ino};
         if (is_there && bsearch(&key, places, (size_t)count, sizeof *places, mask_compare_files))
             return MST_FAIL(MST_INVALID,
