@@ -28,7 +28,7 @@ random = np.random.RandomState(7)
 
 
 def made(name, nodes, shape, weights, integers=0):
-    """A model of NODES, "operator output inputs..." with attributes, whose input x has SHAPE for each example."""
+    """A model of NODES, "operator output inputs..." (_: none) with attributes, whose input x has SHAPE for each example."""
     tensors = []
     for key, value in weights.items():
         if isinstance(value, tuple):
@@ -37,7 +37,7 @@ def made(name, nodes, shape, weights, integers=0):
     made_nodes = []
     for words, attributes in nodes:
         operator, output, *inputs = words.split()
-        made_nodes.append(onnx.helper.make_node(operator, inputs, [output], **attributes))
+        made_nodes.append(onnx.helper.make_node(operator, ["" if i == "_" else i for i in inputs], [output], **attributes))
     x = onnx.helper.make_tensor_value_info("x", 7 if integers else 1, ["n", *shape])
     y = onnx.helper.make_empty_tensor_value_info("y")
     y.type.tensor_type.elem_type = 1
@@ -82,6 +82,16 @@ def models():
         [3, 33, 21], {"stem.weight": (8, 3, 3, 3), "depthwise.weight": (8, 1, 3, 3), "depthwise.bias": (8,),
                       "grouped.weight": (8, 4, 1, 1), "fc.weight": (5, 8), "zero": np.float32(0), "six": np.float32(6)},
     ), random.randn(5, 3, 33, 21).astype("f4")
+    yield "decoder", made(
+        "decoder",
+        [("Conv a x c.weight c.bias", pad), ("Relu b a", {}), ("MaxPool d b", {"kernel_shape": [2, 2], "strides": [2, 2]}),
+         ("ConvTranspose e d up.weight up.bias", {"strides": [2, 2]}), ("Concat f e b", {"axis": 1}),
+         ("ConvTranspose g f out.weight", {"strides": [2, 2], "output_padding": [1, 1], **pad}),
+         ("Resize h g _ scales", {"mode": "linear"}), ("Tanh i h", {}), ("GlobalMaxPool j i", {}), ("Flatten k j", {}),
+         ("Gemm y k fc.weight", {"transB": 1})],
+        [3, 8, 12], {"c.weight": (4, 3, 3, 3), "c.bias": (4,), "up.weight": (4, 5, 2, 2), "up.bias": (5,),
+                     "out.weight": (9, 3, 3, 3), "scales": np.array([1, 1, 2, 3], "f4"), "fc.weight": (4, 3)},
+    ), random.randn(5, 3, 8, 12).astype("f4")
     yield "gelu", made(
         "gelu",
         [("MatMul a x fc1.weight", {}), ("Add b a fc1.bias", {}), ("Div c b root", {}), ("Erf d c", {}), ("Add e d one", {}),

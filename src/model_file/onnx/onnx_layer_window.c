@@ -1,4 +1,4 @@
-/* Operators of ONNX over windows and pixels that become layers: convolutions and pooling. */
+/* Operators of ONNX over windows and pixels that become layers: convolutions, pooling, and larger pixels. */
 #include <string.h>
 
 #include "model_file/onnx/onnx_layers.h"
@@ -67,12 +67,18 @@ static mst_axes axes_of(const window *w, const int64_t *list) {
     return axes;
 }
 
-static mst_output with_zeros(const window *w, mst_output x, const int64_t *pads) {
+/* The pads as options of layers have them: both of each dimension beside each other. */
+static mst_axes sides_of(const window *w) {
     mst_axes sides = {.count = 2 * w->ndim};
     for (int i = 0; i < w->ndim; i++) {
-        sides.axis[2 * i] = (int32_t)pads[i];
-        sides.axis[2 * i + 1] = (int32_t)pads[w->ndim + i];
+        sides.axis[2 * i] = (int32_t)w->pads[i];
+        sides.axis[2 * i + 1] = (int32_t)w->pads[w->ndim + i];
     }
+    return sides;
+}
+
+static mst_output with_zeros(const window *w, mst_output x) {
+    const mst_axes sides = sides_of(w);
     return w->ndim == 1   ? mst_zero_padding1d(x, .sides = sides)
            : w->ndim == 2 ? mst_zero_padding2d(x, .sides = sides)
                           : mst_zero_padding3d(x, .sides = sides);
@@ -164,7 +170,7 @@ static mst_status read_conv(mst_onnx_layer_call *c) {
     }
     const bool depthwise = groups > 1 && shape.dim[1] == 1 && w.ndim < MOST;
     const char *named = mst_onnx_layer_name(c, 1, name);
-    if (w.has_pads) x.out = with_zeros(&w, x.out, w.pads);
+    if (w.has_pads) x.out = with_zeros(&w, x.out);
     if (bias) MST_TRY(mst_onnx_layer_vector(bias, filters, 1, &shift));
     mst_status status = new_kernel(tensor, depthwise, groups, &kernel);
     if (!status) {
@@ -179,6 +185,139 @@ static mst_status read_conv(mst_onnx_layer_call *c) {
     MST_TRY(status);
     return mst_onnx_layer_put(c,
                               (mst_onnx_layer_value){.out = x.out, .ndim = x.ndim, .last = true, .channels = filters});
+}
+
+/* ---- transposed convolutions ---- */
+
+static mst_output convolve_transposed(const window *w, mst_output x, int64_t filters, bool bias, const char *name) {
+    const mst_window_padding padding = w->same ? MST_PADDING_SAME : MST_PADDING_VALID;
+    const int32_t size = (int32_t)w->size[0], strides = (int32_t)w->strides[0], dilation = (int32_t)w->dilations[0];
+    if (w->ndim == 1)
+        return mst_conv1d_transpose(x, filters, size, .strides = strides, .padding = padding, .dilation_rate = dilation,
+                                    .no_bias = !bias, .name = name);
+    if (w->ndim == 2)
+        return mst_conv2d_transpose(x, filters, size, .kernel_width = (int32_t)w->size[1], .strides = strides,
+                                    .strides_width = (int32_t)w->strides[1], .padding = padding,
+                                    .dilation_rate = dilation, .dilation_width = (int32_t)w->dilations[1],
+                                    .no_bias = !bias, .name = name);
+    return mst_conv3d_transpose(x, filters, axes_of(w, w->size), .strides = axes_of(w, w->strides), .padding = padding,
+                                .dilation_rate = axes_of(w, w->dilations), .no_bias = !bias, .name = name);
+}
+
+/* The elements that are cut from the result of padding valid, which becomes padding same where that cuts as many. */
+static mst_status find_cuts(mst_onnx_layer_call *c, window *w) {
+    int64_t more[MOST]; /* elements of the result at the end */
+    bool is_same = true;
+    MST_TRY(window_list(c, "output_padding", w->ndim, 0, more));
+    for (int i = 0; i < w->ndim; i++) {
+        const int64_t beyond = (w->size[i] - 1) * w->dilations[i] + 1 - w->strides[i];
+        int64_t *begin = &w->pads[i], *end = &w->pads[w->ndim + i];
+        if (w->same) {
+            *begin = beyond / 2;
+            *end = beyond - *begin;
+        }
+        *end -= more[i];
+        if (beyond < 0 || *end < 0)
+            return MST_FAIL(
+                MST_UNIMPLEMENTED,
+                "its windows are shorter than its strides, or its output_padding is above its pads: no layer "
+                "of Keras has that");
+        is_same &= *begin == beyond / 2 && *end == beyond - beyond / 2;
+        w->has_pads |= *begin || *end;
+    }
+    w->same = is_same;
+    w->has_pads &= !is_same;
+    return MST_OK;
+}
+
+static mst_output without_ends(const window *w, mst_output x) {
+    const mst_axes sides = sides_of(w);
+    return w->ndim == 1   ? mst_cropping1d(x, .sides = sides)
+           : w->ndim == 2 ? mst_cropping2d(x, .sides = sides)
+                          : mst_cropping3d(x, .sides = sides);
+}
+
+static mst_status read_conv_transpose(mst_onnx_layer_call *c) {
+    mst_onnx_layer_value x;
+    window w;
+    mst_tensor *tensor, *bias = NULL, *kernel, *shift = NULL;
+    char name[MST_ONNX_LAYER_NAME];
+    if (mst_onnx_int(&c->onnx, "group", 1) != 1)
+        return MST_FAIL(MST_UNIMPLEMENTED, "no transposed convolution of Keras has groups");
+    MST_TRY(mst_onnx_layer_pixels(c, &x));
+    MST_TRY(mst_onnx_layer_constant(c, 1, &tensor));
+    const mst_shape shape = mst_tensor_shape(tensor);
+    if (shape.ndim != x.ndim || mst_tensor_dtype(tensor) != MST_F32)
+        return MST_FAIL(MST_INVALID,
+                        "its input has %d dimensions and its weights have %d: as many, of float32, are needed", x.ndim,
+                        shape.ndim);
+    const int64_t filters = shape.dim[1];
+    MST_TRY(read_window(c, &x, shape.dim + 2, &w));
+    MST_TRY(find_cuts(c, &w));
+    MST_TRY(mst_onnx_layer_take(c, 1));
+    if (mst_onnx_layer_has(c, 2)) {
+        MST_TRY(mst_onnx_layer_constant(c, 2, &bias));
+        MST_TRY(mst_onnx_layer_take(c, 2));
+    }
+    if (bias) MST_TRY(mst_onnx_layer_vector(bias, filters, 1, &shift));
+    mst_status status = new_kernel(tensor, false, 1, &kernel);
+    if (!status) {
+        x.out = convolve_transposed(&w, x.out, filters, bias != NULL, mst_onnx_layer_name(c, 1, name));
+        status = mst_onnx_layer_weigh(c, x.out, "kernel", kernel);
+    }
+    if (!status && shift)
+        status = mst_onnx_layer_weigh(c, x.out, "bias", shift);
+    else
+        mst_tensor_release(shift);
+    MST_TRY(status);
+    if (w.has_pads) x.out = without_ends(&w, x.out);
+    return mst_onnx_layer_put(c,
+                              (mst_onnx_layer_value){.out = x.out, .ndim = x.ndim, .last = true, .channels = filters});
+}
+
+/* ---- larger pixels ---- */
+
+/* Whether the pixels of nearest or linear neighbours are those of UpSampling, for whole factors. */
+static bool is_up_sampling(mst_onnx_layer_call *c, bool linear) {
+    mst_onnx_call *n = &c->onnx;
+    const bool half = mst_onnx_is(n, "coordinate_transformation_mode", "half_pixel", "half_pixel") ||
+                      mst_onnx_is(n, "coordinate_transformation_mode", "pytorch_half_pixel", "half_pixel"),
+               corner = mst_onnx_is(n, "coordinate_transformation_mode", "asymmetric", "half_pixel"),
+               floor = mst_onnx_is(n, "nearest_mode", "floor", "round_prefer_floor"),
+               round = mst_onnx_is(n, "nearest_mode", "round_prefer_floor", "round_prefer_floor");
+    return linear ? half : (half && round) || (corner && floor);
+}
+
+static mst_status read_resize(mst_onnx_layer_call *c) {
+    mst_onnx_layer_value x;
+    mst_tensor *scales;
+    int32_t factor[MOST] = {0};
+    const bool linear = mst_onnx_is(&c->onnx, "mode", "linear", "nearest");
+    const bool nearest = mst_onnx_is(&c->onnx, "mode", "nearest", "nearest"), fits = is_up_sampling(c, linear);
+    (void)mst_onnx_float(&c->onnx, "cubic_coeff_a", -0.75F); /* of other modes */
+    (void)mst_onnx_float(&c->onnx, "extrapolation_value", 0);
+    MST_TRY(mst_onnx_layer_pixels(c, &x));
+    if (!mst_onnx_layer_has(c, 2) || mst_onnx_layer_has(c, 3))
+        return MST_FAIL(MST_UNIMPLEMENTED, "it becomes a layer by scales, not by sizes");
+    MST_TRY(mst_onnx_layer_constant(c, 2, &scales));
+    bool good = mst_tensor_count(scales) == x.ndim && x.ndim <= 2 + MOST && (nearest || (linear && x.ndim == 4));
+    for (int i = 0; good && i < x.ndim; i++) {
+        const double scale = mst_tensor_get(scales, i);
+        good = scale >= 1 && scale <= INT16_MAX && scale == (double)(int32_t)scale && (i > 1 || scale == 1);
+        if (good && i > 1) factor[i - 2] = (int32_t)scale;
+    }
+    if (!good || !fits)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "it becomes a layer for whole scales of the pixels, of nearest neighbours, or linear ones of "
+                        "pictures, at half_pixel (nearest: also asymmetric with floor)");
+    const mst_axes factors = {.count = MOST, .axis = {factor[0], factor[1], factor[2]}};
+    const mst_interpolation interpolation = linear ? MST_INTERPOLATION_BILINEAR : MST_INTERPOLATION_NEAREST;
+    if (x.ndim == 3) x.out = mst_up_sampling1d(x.out, .size = factor[0]);
+    if (x.ndim == 4)
+        x.out = mst_up_sampling2d(x.out, .size = factor[0], .size_width = factor[1], .interpolation = interpolation);
+    if (x.ndim == 5) x.out = mst_up_sampling3d(x.out, .size = factors);
+    x.is_pooled = false;
+    return mst_onnx_layer_put(c, x);
 }
 
 /* ---- pooling ---- */
@@ -226,7 +365,7 @@ static mst_status read_pool(mst_onnx_layer_call *c, bool largest) {
     if (w.has_pads && !(largest ? x.not_negative : counts))
         return MST_FAIL(MST_UNIMPLEMENTED, "no layer of Keras has these pads%s",
                         largest ? " where elements may be below 0" : "");
-    if (w.has_pads) x.out = with_zeros(&w, x.out, w.pads);
+    if (w.has_pads) x.out = with_zeros(&w, x.out);
     x.out = pool(&w, x.out, largest);
     x.is_pooled = false;
     return mst_onnx_layer_put(c, x);
@@ -301,10 +440,12 @@ static mst_status read_reduction(mst_onnx_layer_call *c) {
 const mst_onnx_layer_op mst_onnx_layer_window_ops[] = {
     {"AveragePool", .make = read_average_pool},
     {"Conv", .make = read_conv},
+    {"ConvTranspose", .make = read_conv_transpose},
     {"GlobalAveragePool", .make = read_global_average},
     {"GlobalMaxPool", .make = read_global_max},
     {"MaxPool", .make = read_max_pool},
     {"ReduceMax", .make = read_reduction},
     {"ReduceMean", .make = read_reduction},
+    {"Resize", .make = read_resize},
     {0},
 };

@@ -87,6 +87,19 @@ typedef struct layers_case {
 static int64_t pair_of_axes[] = {2, 3}, one_axis[] = {1}, flat[] = {0, -1}, zero_axis[] = {0}, both_axes[] = {0, 1},
                joined[] = {0, 0, -1}, last_step[] = {-1};
 
+/* Factors 3 and 2 of the pixels, or 3. */
+static void add_scales(onnx_message *m, int ndim) {
+    static float scales[] = {1, 1, 3, 2};
+    static int64_t count;
+    count = ndim;
+    Muster__OnnxTensor *tensor = onnx_add_list(m, "scales", NULL, 0);
+    tensor->data_type = mst_onnx_type(MST_F32);
+    tensor->n_dims = 1;
+    tensor->dims = &count;
+    tensor->float_data = scales;
+    tensor->n_float_data = (size_t)ndim;
+}
+
 static void begin_case(onnx_message *m, const layers_case *c) {
     onnx_begin(m, 17);
     mst_shape x = c->x;
@@ -101,6 +114,7 @@ static void begin_case(onnx_message *m, const layers_case *c) {
     if (onnx_nodes_name(c->nodes, "joined")) onnx_add_list(m, "joined", joined, 3);
     if (onnx_nodes_name(c->nodes, "two")) onnx_add_list(m, "two", &pair_of_axes[0], 1);
     if (onnx_nodes_name(c->nodes, "last")) onnx_add_list(m, "last", last_step, 1);
+    if (onnx_nodes_name(c->nodes, "scales")) add_scales(m, x.ndim);
     onnx_add_nodes(m, c->nodes);
     mst_shape y = {.ndim = c->y_ndim};
     for (int i = 0; i < y.ndim; i++) y.dim[i] = -1;
@@ -185,6 +199,26 @@ static const layers_case cases[] = {
       {"beta", {.ndim = 1, .dim = {6}}},
       {"w", {.ndim = 2, .dim = {6, 3}}}},
      "x embedding layer_normalization global_average_pooling1d dense"},
+    {"ConvTranspose a x k b strides=2,2 pads=1,1,1,1;Relu r a;ConvTranspose c r m strides=2,2 pads=1,1,1,1 "
+     "output_padding=1,1;ConvTranspose y c n strides=2,1",
+     {.ndim = 4, .dim = {ROWS, 2, 3, 4}},
+     4,
+     {{"k", {.ndim = 4, .dim = {2, 3, 4, 4}}},
+      {"b", {.ndim = 1, .dim = {3}}},
+      {"m", {.ndim = 4, .dim = {3, 2, 3, 3}}},
+      {"n", {.ndim = 4, .dim = {2, 3, 2, 3}}}},
+     "x conv2d_transpose activation conv2d_transpose_1 cropping2d conv2d_transpose_2"},
+    {"Conv a x k;Resize b a _ scales;Resize y b _ scales mode:linear",
+     {.ndim = 4, .dim = {ROWS, 2, 3, 4}},
+     4,
+     {{"k", {.ndim = 4, .dim = {3, 2, 2, 2}}}},
+     "x conv2d up_sampling2d up_sampling2d_1"},
+    {"ConvTranspose a x k pads=1,2;Resize y a _ scales nearest_mode:floor "
+     "coordinate_transformation_mode:asymmetric",
+     {.ndim = 3, .dim = {ROWS, 2, 5}},
+     3,
+     {{"k", {.ndim = 3, .dim = {2, 3, 4}}}},
+     "x permute conv1d_transpose up_sampling1d permute_1"},
     {"Transpose t x perm=1,0,2;LSTM l t w r b hidden_size=3;Squeeze s l one;Transpose y s perm=1,0,2",
      {.ndim = 3, .dim = {ROWS, 7, 4}},
      3,
@@ -230,7 +264,7 @@ static void layers_predict_what_the_operators_compute(void **state) {
         EXPECT_OK(mst_model_load(path, &ops, NULL));
         EXPECT_OK(mst_layers_load(path, &layers, NULL));
         expect_layers(layers, cases[i].layers);
-        const mst_shape shape = strstr(cases[i].nodes, "Transpose") ? cases[i].x : channels_last(cases[i].x);
+        const mst_shape shape = strstr(cases[i].nodes, "Transpose t x") ? cases[i].x : channels_last(cases[i].x);
         mst_dataset *data = rows_of(shape, strstr(cases[i].nodes, "Gather e table") ? MST_I64 : MST_F32);
         mst_tensor *want = predict(ops, data), *got = predict(layers, data);
         expect_same(got, want, cases[i].nodes);
@@ -329,6 +363,15 @@ static void what_is_no_layer(void **state) {
          MST_UNIMPLEMENTED,
          "dilations"},
         {"MaxPool y x kernel_shape=2,2 ceil_mode=1", {.ndim = 4, .dim = {-1, 2, 5, 5}}, MST_UNIMPLEMENTED, "ceil_mode"},
+        {"ConvTranspose y x q group=2", {.ndim = 4, .dim = {-1, 2, 5, 5}}, MST_UNIMPLEMENTED, "has groups"},
+        {"ConvTranspose y x q strides=3,3", {.ndim = 4, .dim = {-1, 2, 5, 5}}, MST_UNIMPLEMENTED, "shorter than"},
+        {"ConvTranspose y x q output_padding=1,1",
+         {.ndim = 4, .dim = {-1, 2, 5, 5}},
+         MST_UNIMPLEMENTED,
+         "above its pads"},
+        {"ConvTranspose y x w", {.ndim = 4, .dim = {-1, 2, 5, 5}}, MST_INVALID, "its weights have 2"},
+        {"Resize y x _ vector", {.ndim = 4, .dim = {-1, 2, 5, 5}}, MST_UNIMPLEMENTED, "for whole scales"},
+        {"Resize y x", {.ndim = 4, .dim = {-1, 2, 5, 5}}, MST_UNIMPLEMENTED, "by scales"},
         {"Add y x k", {.ndim = 4, .dim = {-1, 2, 5, 5}}, MST_UNIMPLEMENTED, "one number of float32, or one for each"},
         {"Relu y x other=1", {.ndim = 2, .dim = {-1, 6}}, MST_UNIMPLEMENTED, "'other' is not supported"},
         {"Relu a x", {.ndim = 2, .dim = {-1, 6}}, MST_CORRUPT, "'y' is made by no node"},
@@ -371,6 +414,7 @@ static void what_is_no_layer(void **state) {
         add_floats(&m, "n",
                    MST_SHAPE(strstr(refused[i].nodes, "RNN") ? 1 : 2, strstr(refused[i].nodes, "RNN") ? 2 : 8, 2));
         add_floats(&m, "o", MST_SHAPE(1, 2, 4));
+        add_floats(&m, "q", MST_SHAPE(2, 3, 2, 2));
         onnx_add_list(&m, "first", one_axis, 1);
         onnx_add_nodes(&m, refused[i].nodes);
         onnx_add_output(&m, "y", MST_SHAPE(-1, -1));
