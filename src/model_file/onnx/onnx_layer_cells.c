@@ -16,6 +16,10 @@ typedef struct mst_onnx_layer_cell {
     bool is_made, all_steps;
 } mst_onnx_layer_cell;
 
+int64_t mst_onnx_cell_features(const mst_onnx_layers *l, int64_t index) {
+    return l->cell[index].cell.units * l->cell[index].cell.directions;
+}
+
 bool mst_onnx_cell_is_double(const mst_onnx_layers *l, int64_t index) {
     return l->cell[index].cell.directions > 1;
 }
@@ -134,7 +138,7 @@ mst_status mst_onnx_cell_output(mst_onnx_layers *l, int64_t index, bool all_step
                         "its input is the end of a recurrent operator whose other steps are used too, or the reverse: "
                         "no layer of Keras gives both here");
     *out = v->out;
-    *features = v->cell.units * v->cell.directions;
+    *features = mst_onnx_cell_features(l, index);
     return MST_OK;
 }
 
@@ -176,7 +180,7 @@ static mst_status check_units(const mst_onnx_layer_call *c, mst_onnx_cell *cell)
 /* The source, [n, steps, features]. */
 static mst_status source_of_cell(mst_onnx_layer_call *c, const mst_onnx_cell *cell, mst_output *out) {
     mst_onnx_layer_value x;
-    MST_TRY(mst_onnx_layer_any(c, 0, &x));
+    MST_TRY(mst_onnx_layer_raw(c, 0, &x));
     mst_onnx_sequence *s = &x.sequence;
     if (!cell->rows_first) {
         if (s->ndim != 3 || s->axis[0] != MST_ONNX_STEPS || s->axis[1] != MST_ONNX_ROWS)

@@ -134,7 +134,7 @@ static mst_status read_gather(mst_onnx_layer_call *c) {
     mst_onnx_layer_value x, v;
     char name[MST_ONNX_LAYER_NAME];
     mst_tensor *weights;
-    MST_TRY(mst_onnx_layer_any(c, 0, &v));
+    MST_TRY(mst_onnx_layer_raw(c, 0, &v));
     const int64_t axis = mst_onnx_int(&c->onnx, "axis", 0);
     if (v.num_sizes) { /* of a list of sizes */
         int64_t at[MST_ONNX_MOST_SIZES];
@@ -445,16 +445,16 @@ static mst_status read_concat(mst_onnx_layer_call *c) {
     const int64_t wanted = mst_onnx_int(&c->onnx, "axis", 0);
     bool last = true, known = true, not_negative = true;
     size_t sequences = 0, zeros = 0;
-    MST_TRY(mst_onnx_layer_any(c, 0, &first));
+    MST_TRY(mst_onnx_layer_raw(c, 0, &first));
     for (size_t i = 0; i < count; i++) {
-        MST_TRY(mst_onnx_layer_any(c, i, &v));
+        MST_TRY(mst_onnx_layer_raw(c, i, &v));
         last &= v.last && v.ndim > 2;
         if (!v.ndim) first.ndim = 0;
         sequences += v.sequence.ndim > 0;
         zeros += v.zeros;
     }
     if (zeros == count) return mst_onnx_layer_put(c, first);
-    if (sequences == 2 && count == 2) return mst_onnx_sequence_concat(c, wanted);
+    if (sequences == 2 && count == 2 && first.sequence.direction == 0) return mst_onnx_sequence_concat(c, wanted);
     if (!first.ndim) { /* a list of sizes */
         mst_onnx_layer_value sizes = {.num_sizes = 0};
         for (size_t i = 0; i < count; i++) {

@@ -78,9 +78,11 @@ mst_status mst_onnx_sequence_settle(mst_onnx_layers *l, mst_onnx_layer_value *v)
 
 mst_status mst_onnx_sequence_transpose(mst_onnx_layer_call *c, mst_onnx_layer_value x, mst_axes perm) {
     mst_onnx_sequence *s = &x.sequence, from;
-    if (!s->ndim)
+    if (!s->ndim) {
         *s = (mst_onnx_sequence){
             .ndim = 3, .axis = {MST_ONNX_ROWS, MST_ONNX_STEPS, MST_ONNX_UNITS}, .cell = -1, .direction = -1};
+        if (x.last) s->axis[1] = MST_ONNX_UNITS, s->axis[2] = MST_ONNX_STEPS;
+    }
     from = *s;
     for (int i = 0; i < s->ndim; i++) s->axis[i] = from.axis[perm.axis[i]];
     return mst_onnx_layer_put(c, x);
@@ -155,6 +157,7 @@ mst_status mst_onnx_sequence_reshape(mst_onnx_layer_call *c, mst_onnx_layer_valu
                 s->axis[last - 1] == MST_ONNX_DIRECTIONS && s->direction < 0;
     for (int i = 0; good && i < count - 1; i++) /* sizes that stay, and the examples, which may be any number */
         good = s->axis[i] == MST_ONNX_ROWS || list[i] == 0 || list[i] > 1 || list[i] == MST_ONNX_UNKNOWN;
+    if (good) good = list[count - 1] == -1 || list[count - 1] == mst_onnx_cell_features(c->layers, s->cell);
     if (!good)
         return MST_FAIL(
             MST_UNIMPLEMENTED,
@@ -167,8 +170,8 @@ mst_status mst_onnx_sequence_reshape(mst_onnx_layer_call *c, mst_onnx_layer_valu
 
 mst_status mst_onnx_sequence_concat(mst_onnx_layer_call *c, int64_t axis) {
     mst_onnx_layer_value a, b;
-    MST_TRY(mst_onnx_layer_any(c, 0, &a));
-    MST_TRY(mst_onnx_layer_any(c, 1, &b));
+    MST_TRY(mst_onnx_layer_raw(c, 0, &a));
+    MST_TRY(mst_onnx_layer_raw(c, 1, &b));
     mst_onnx_sequence *s = &a.sequence;
     const mst_onnx_sequence *t = &b.sequence;
     int at;

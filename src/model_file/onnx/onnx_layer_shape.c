@@ -7,7 +7,7 @@
 /* Passes on what changes neither values nor shapes. */
 static mst_status read_identity(mst_onnx_layer_call *c) {
     mst_onnx_layer_value v;
-    MST_TRY(mst_onnx_layer_any(c, 0, &v));
+    MST_TRY(mst_onnx_layer_raw(c, 0, &v));
     return mst_onnx_layer_put(c, v);
 }
 
@@ -17,7 +17,7 @@ static mst_status read_cast(mst_onnx_layer_call *c) {
     const int64_t to = mst_onnx_int(&c->onnx, "to", 0);
     const mst_dtype dtype = to > 0 && to < 100 ? mst_onnx_dtype((int32_t)to) : MST_NO_DTYPE;
     (void)mst_onnx_int(&c->onnx, "saturate", 1);
-    MST_TRY(mst_onnx_layer_any(c, 0, &v));
+    MST_TRY(mst_onnx_layer_raw(c, 0, &v));
     if (v.row) return mst_onnx_layer_put(c, v);
     const bool is_same = v.tensor ? dtype == mst_tensor_dtype(v.tensor) || dtype == MST_I64 : dtype != MST_BOOL;
     if (v.num_sizes ? dtype != MST_I64 && dtype != MST_I32 : !(is_same && (v.tensor || dtype == MST_F32)))
@@ -49,7 +49,7 @@ static mst_status read_constant(mst_onnx_layer_call *c) {
 
 static mst_status read_sizes_of(mst_onnx_layer_call *c) {
     mst_onnx_layer_value x;
-    MST_TRY(mst_onnx_layer_any(c, 0, &x));
+    MST_TRY(mst_onnx_layer_raw(c, 0, &x));
     if (!x.sequence.ndim) MST_TRY(mst_onnx_layer_input(c, 0, &x));
     if (mst_onnx_int(&c->onnx, "start", 0) || mst_onnx_attribute(&c->onnx, "end", MST_ONNX_INT))
         return MST_FAIL(MST_UNIMPLEMENTED, "its attributes start and end are not supported");
@@ -66,7 +66,7 @@ static mst_status read_slice(mst_onnx_layer_call *c) {
     int64_t begin, end, step = 1;
     int64_t list[MST_ONNX_MOST_SIZES];
     int count;
-    MST_TRY(mst_onnx_layer_any(c, 0, &v));
+    MST_TRY(mst_onnx_layer_raw(c, 0, &v));
     if (v.sequence.ndim) return mst_onnx_sequence_slice(c, v);
     if (v.zeros) return mst_onnx_layer_put(c, v);
     if (!v.num_sizes) return MST_FAIL(MST_UNIMPLEMENTED, "no layer of Keras takes a part of its input");
@@ -192,7 +192,7 @@ static mst_status read_reshape(mst_onnx_layer_call *c) {
     int64_t list[MST_ONNX_MOST_SIZES];
     int count;
     (void)mst_onnx_int(&c->onnx, "allowzero", 0);
-    MST_TRY(mst_onnx_layer_any(c, 0, &x));
+    MST_TRY(mst_onnx_layer_raw(c, 0, &x));
     MST_TRY(mst_onnx_layer_any(c, 1, &sizes));
     if (sizes.num_sizes) {
         count = sizes.num_sizes;
@@ -234,7 +234,7 @@ static mst_status read_squeeze(mst_onnx_layer_call *c) {
     int64_t list[MST_ONNX_MOST_LIST];
     int count;
     unsigned axes = 0;
-    MST_TRY(mst_onnx_layer_any(c, 0, &x));
+    MST_TRY(mst_onnx_layer_raw(c, 0, &x));
     MST_TRY(mst_onnx_ints(&c->onnx, "axes", list, &count));
     if (x.num_sizes) return mst_onnx_layer_put(c, x);
     if (mst_onnx_layer_has(c, 1)) MST_TRY(mst_onnx_layer_list(c, 1, list, &count));
@@ -270,7 +270,7 @@ static mst_status read_transpose(mst_onnx_layer_call *c) {
     int64_t list[MST_ONNX_MOST_LIST];
     int count;
     unsigned seen = 0;
-    MST_TRY(mst_onnx_layer_any(c, 0, &x));
+    MST_TRY(mst_onnx_layer_raw(c, 0, &x));
     MST_TRY(mst_onnx_ints(&c->onnx, "perm", list, &count));
     const int ndim = x.tensor ? mst_tensor_shape(x.tensor).ndim : x.ndim;
     if (!ndim || (count && count != ndim))
@@ -283,8 +283,8 @@ static mst_status read_transpose(mst_onnx_layer_call *c) {
     }
     if (seen != (1U << ndim) - 1) return MST_FAIL(MST_INVALID, "its attribute perm has an axis twice");
     if (x.tensor) return transpose_constant(c, &x, perm);
-    const bool steps_first = ndim == 3 && !x.last && !x.row && !x.flat && perm.axis[0] == 1 && perm.axis[1] == 0;
-    if (x.sequence.ndim || steps_first) return mst_onnx_sequence_transpose(c, x, perm);
+    const bool moves_rows = ndim == 3 && perm.axis[0] != 0 && !x.row && !x.flat;
+    if (x.sequence.ndim || moves_rows) return mst_onnx_sequence_transpose(c, x, perm);
     const mst_axes to_last = mst_onnx_last_perm(ndim), to_first = mst_onnx_first_perm(ndim);
     const size_t bytes = (size_t)ndim * sizeof *perm.axis;
     if (x.last && ndim > 2 && memcmp(perm.axis, to_last.axis, bytes) == 0) {

@@ -28,7 +28,7 @@ bool mst_onnx_layer_has(const mst_onnx_layer_call *c, size_t i) {
     return i < c->onnx.node->n_input && *c->onnx.node->input[i];
 }
 
-mst_status mst_onnx_layer_any(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out) {
+mst_status mst_onnx_layer_raw(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out) {
     if (!mst_onnx_layer_has(c, i)) return MST_FAIL(MST_CORRUPT, "its input %zu is missing: export the model again", i);
     const int64_t at = mst_names_get(&c->layers->names, c->onnx.node->input[i]);
     if (at < 0)
@@ -40,12 +40,16 @@ mst_status mst_onnx_layer_any(const mst_onnx_layer_call *c, size_t i, mst_onnx_l
     return MST_OK;
 }
 
+mst_status mst_onnx_layer_any(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out) {
+    MST_TRY(mst_onnx_layer_raw(c, i, out));
+    return mst_onnx_sequence_settle(c->layers, out);
+}
+
 mst_status mst_onnx_layer_input(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out) {
     MST_TRY(mst_onnx_layer_any(c, i, out));
     if (out->row)
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "its input %zu is of whole numbers: only an embedding takes these as a layer", i);
-    MST_TRY(mst_onnx_sequence_settle(c->layers, out));
     if (out->ndim) return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu is a constant or a size: no layer takes it there", i);
 }

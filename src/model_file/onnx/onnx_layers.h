@@ -120,7 +120,9 @@ extern const mst_onnx_layer_op mst_onnx_layer_ops[], mst_onnx_layer_window_ops[]
 
 /** Whether there is an input I. */
 bool mst_onnx_layer_has(const mst_onnx_layer_call *c, size_t i);
-/** Input I; an error if there is none. */
+/** Input I, which may be a sequence; an error if there is none. */
+MST_CHECKED mst_status mst_onnx_layer_raw(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out);
+/** The same, where a sequence becomes the output of its layer. */
 MST_CHECKED mst_status mst_onnx_layer_any(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out);
 /** Input I, which must be the output of a layer. */
 MST_CHECKED mst_status mst_onnx_layer_input(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out);
@@ -177,6 +179,8 @@ MST_CHECKED mst_status mst_onnx_sequence_concat(mst_onnx_layer_call *c, int64_t 
  *  direction its last, [n, features]. *FEATURES: two directions have those of both. */
 MST_CHECKED mst_status mst_onnx_cell_output(mst_onnx_layers *l, int64_t index, bool all_steps, mst_output *out,
                                             int64_t *features);
+/** The units of all its directions. */
+int64_t mst_onnx_cell_features(const mst_onnx_layers *l, int64_t index);
 /** Whether cell INDEX has two directions, and whether its only one is backwards. */
 bool mst_onnx_cell_is_double(const mst_onnx_layers *l, int64_t index);
 bool mst_onnx_cell_is_backwards(const mst_onnx_layers *l, int64_t index);

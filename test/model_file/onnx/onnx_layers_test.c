@@ -85,7 +85,7 @@ typedef struct layers_case {
 } layers_case;
 
 static int64_t pair_of_axes[] = {2, 3}, one_axis[] = {1}, flat[] = {0, -1}, zero_axis[] = {0}, both_axes[] = {0, 1},
-               joined[] = {0, 0, -1}, last_step[] = {-1};
+               joined[] = {0, 0, -1}, last_step[] = {-1}, beyond[] = {INT64_MAX};
 
 /* Factors 3 and 2 of the pixels, or 3. */
 static void add_scales(onnx_message *m, int ndim) {
@@ -113,6 +113,7 @@ static void begin_case(onnx_message *m, const layers_case *c) {
     if (onnx_nodes_name(c->nodes, "both")) onnx_add_list(m, "both", both_axes, 2);
     if (onnx_nodes_name(c->nodes, "joined")) onnx_add_list(m, "joined", joined, 3);
     if (onnx_nodes_name(c->nodes, "two")) onnx_add_list(m, "two", &pair_of_axes[0], 1);
+    if (onnx_nodes_name(c->nodes, "huge")) onnx_add_list(m, "huge", beyond, 1);
     if (onnx_nodes_name(c->nodes, "last")) onnx_add_list(m, "last", last_step, 1);
     if (onnx_nodes_name(c->nodes, "scales")) add_scales(m, x.ndim);
     onnx_add_nodes(m, c->nodes);
@@ -240,6 +241,23 @@ static const layers_case cases[] = {
      2,
      {{"w", {.ndim = 3, .dim = {2, 9, 4}}}, {"r", {.ndim = 3, .dim = {2, 9, 3}}}, {"b", {.ndim = 2, .dim = {2, 18}}}},
      "x bidirectional take"},
+    {"Transpose t x perm=1,0,2;LSTM l t w r;Squeeze s l one;Transpose a s perm=1,0,2;Add g a x;Transpose u g "
+     "perm=1,0,2;"
+     "LSTM m u v q;Squeeze o m one;Transpose p o perm=1,0,2;Concat y a p axis=2",
+     {.ndim = 3, .dim = {ROWS, 5, 4}},
+     3,
+     {{"w", {.ndim = 3, .dim = {1, 16, 4}}},
+      {"r", {.ndim = 3, .dim = {1, 16, 4}}},
+      {"v", {.ndim = 3, .dim = {1, 8, 4}}},
+      {"q", {.ndim = 3, .dim = {1, 8, 2}}}},
+     "x lstm add lstm_1 concatenate"},
+    {"Conv a x k pads=1,1;Transpose t a perm=2,0,1;GRU l t w r linear_before_reset=1;Squeeze s l one;Slice f s last "
+     "huge zero"
+     ";Squeeze y f zero",
+     {.ndim = 3, .dim = {ROWS, 2, 5}},
+     2,
+     {{"k", {.ndim = 3, .dim = {4, 2, 3}}}, {"w", {.ndim = 3, .dim = {1, 9, 4}}}, {"r", {.ndim = 3, .dim = {1, 9, 3}}}},
+     "x permute conv1d gru"},
     {"Transpose t x perm=1,0,2;RNN l t w r direction:reverse;Slice f l zero one zero;Squeeze y f both",
      {.ndim = 3, .dim = {ROWS, 5, 4}},
      2,
@@ -390,6 +408,14 @@ static void what_is_no_layer(void **state) {
          {.ndim = 3, .dim = {-1, 5, 4}},
          MST_UNIMPLEMENTED,
          "in the other order"},
+        {"Transpose t x perm=1,0,2;LSTM l t m n direction:bidirectional;Add y l l",
+         {.ndim = 3, .dim = {-1, 5, 4}},
+         MST_UNIMPLEMENTED,
+         "has the axes of a recurrent operator"},
+        {"Transpose t x perm=1,0,2;Add y t t",
+         {.ndim = 3, .dim = {-1, 5, 4}},
+         MST_UNIMPLEMENTED,
+         "axes of a recurrent"},
         {"LSTM y x m n", {.ndim = 3, .dim = {-1, 5, 4}}, MST_UNIMPLEMENTED, "must have the steps first"},
         {"Transpose t x perm=1,0,2;LSTM y t m n hidden_size=7",
          {.ndim = 3, .dim = {-1, 5, 4}},
