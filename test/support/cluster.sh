@@ -21,14 +21,15 @@ random_ms() {
 now() { date +%s%N; }
 seconds_since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.2f", (b - a) / 1e9 }'; }
 
-# sets $ports to $1 ports in a row that nobody uses, first among the 50 of this process. Of 240 blocks of 50 a process has
-# one to itself, by a lock on a file beside the command, until it and all tasks that it has started have ended.
-block=$(($$ % 240))
+# sets $ports to $1 ports in a row that nobody uses, first among the 50 of this process. Of 120 blocks of 50 a process has
+# one to itself, by a lock on a file beside the command, until it and all tasks that it has started have ended. All are
+# below 10000, from where on `muster launch` looks for free ports: it knows nothing of these locks.
+block=$(($$ % 120))
 locks=$(dirname "$muster")/test-ports
 has_block=
 take_block() {
     mkdir -p "$locks" || exit 1
-    until exec 9> "$locks/$block" && flock -n 9; do block=$(((block + 1) % 240)); done
+    until exec 9> "$locks/$block" && flock -n 9; do block=$(((block + 1) % 120)); done
     has_block=yes
 }
 find_ports() {
@@ -36,11 +37,11 @@ find_ports() {
         [ -n "$has_block" ] || take_block
         for i in 1 2 3 4 5 6 7 8 9 10; do
             random $((51 - $1))
-            first=$((20000 + block * 50 + number))
+            first=$((4000 + block * 50 + number))
             ports=$(seq $first $((first + $1 - 1)))
             no_port_is_taken && return
         done
-        block=$(((block + 1) % 240))
+        block=$(((block + 1) % 120))
         has_block=
     done
 }
