@@ -127,8 +127,8 @@ mst_status mst_onnx_sequence_slice(mst_onnx_layer_call *c, mst_onnx_layer_value 
     }
     const int64_t start = list[0], end = list[1];
     MST_TRY(mst_onnx_axis(list[2], x.sequence.ndim, &axis));
-    const bool to_end = start == -1 && (end == 0 || end >= INT32_MAX);
-    if (list[3] != 1 || !(to_end || (start >= -2 && end == start + 1)))
+    const bool to_end = start == -1 && end >= INT32_MAX;
+    if (list[3] != 1 || !(to_end || (start >= -2 && end == start + 1 && end != 0)))
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "of the axes of a recurrent operator it can take the first or last step, or one direction");
     MST_TRY(pick(c->layers, &x.sequence, axis, start));

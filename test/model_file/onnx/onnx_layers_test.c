@@ -416,6 +416,10 @@ static void what_is_no_layer(void **state) {
          {.ndim = 3, .dim = {-1, 5, 4}},
          MST_UNIMPLEMENTED,
          "axes of a recurrent"},
+        {"Transpose t x perm=1,0,2;LSTM l t m n direction:bidirectional;Slice y l minus none none",
+         {.ndim = 3, .dim = {-1, 5, 4}},
+         MST_UNIMPLEMENTED,
+         "the first or last step"},
         {"LSTM y x m n", {.ndim = 3, .dim = {-1, 5, 4}}, MST_UNIMPLEMENTED, "must have the steps first"},
         {"Transpose t x perm=1,0,2;LSTM y t m n hidden_size=7",
          {.ndim = 3, .dim = {-1, 5, 4}},
@@ -442,6 +446,8 @@ static void what_is_no_layer(void **state) {
         add_floats(&m, "o", MST_SHAPE(1, 2, 4));
         add_floats(&m, "q", MST_SHAPE(2, 3, 2, 2));
         onnx_add_list(&m, "first", one_axis, 1);
+        onnx_add_list(&m, "minus", last_step, 1);
+        onnx_add_list(&m, "none", zero_axis, 1);
         onnx_add_nodes(&m, refused[i].nodes);
         onnx_add_output(&m, "y", MST_SHAPE(-1, -1));
         const mst_status status = mst_layers_load(write_message(&m), &model, NULL);
