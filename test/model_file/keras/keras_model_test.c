@@ -458,6 +458,8 @@ static mst_status load_text(const char *text) {
 
 static void networks(void **state) {
     (void)state;
+    EXPECT_OK(load_text(SEQUENTIAL(INPUT LAYER("RMSNormalization", ", \"axis\": [-1]")))); /* as Keras 3 writes it */
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("RMSNormalization", ", \"axis\": [1]"))), MST_UNIMPLEMENTED, "axis");
     /* Keras 2: a bare list, and the shape at the first layer; the axis as a list */
     EXPECT_OK(
         load_text("{\"class_name\": \"Sequential\", \"config\": [{\"class_name\": \"Dense\", \"config\": {\"name\": "
