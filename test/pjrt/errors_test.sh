@@ -103,7 +103,7 @@ limited() { refused "$3" "$4" $train --steps 1 --devices "$1" --memory-limit "$2
 limited gpu:2 200GB 1 "the memory limit of 200.0 GB is more than GPU:0 has, which is 140.6 GB: take a lower one"
 limited gpu:1x2 100GB 1 "2 logical devices with a memory limit of 100.0 GB each need more than their GPU has"
 limited gpu:2 10KB 1 "need 74.6 KB, the limit of a device (--memory-limit) is 10.0 KB: raise it"
-limited gpu:2 100KB 1 "the limit is 100.0 KB; largest: "
+limited gpu:2 200KB 1 "the limit is 200.0 KB; largest: "
 for size in 0 -5 much 99999999999999999999GB; do
     limited gpu:2 $size 2 "--memory-limit $size: must be a size such as 512MB or 2GB"
 done
