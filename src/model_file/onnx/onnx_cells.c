@@ -71,6 +71,15 @@ mst_status mst_onnx_cell_read(mst_onnx_call *c, int gates, mst_onnx_cell *out) {
     return MST_OK;
 }
 
+mst_status mst_onnx_cell_set_units(mst_onnx_cell *cell, int64_t units) {
+    const int64_t given = cell->units == -1 ? units : cell->units;
+    if (units < 1 || units > INT32_MAX || given != units)
+        return MST_FAIL(MST_INVALID, "its hidden_size is %lld, and its weights have %lld units: they must be equal",
+                        (long long)given, (long long)units);
+    cell->units = units;
+    return MST_OK;
+}
+
 mst_status mst_onnx_cell_refuse(size_t i) {
     static const char *const names[] = {"lengths of sequences", "a first state", "a first memory", "peepholes"};
     return MST_FAIL(MST_UNIMPLEMENTED, "it has %s, which is not supported", names[i - MST_ONNX_LENGTHS]);
@@ -101,12 +110,8 @@ static mst_status check_inputs(mst_onnx_call *c, mst_onnx_cell *out) {
         if (mst_onnx_ndim(c, i) != 3)
             return MST_FAIL(MST_INVALID, "its input %zu has %d dimensions, and must have three", i,
                             mst_onnx_ndim(c, i));
-    const int64_t units = mst_onnx_shape(c, MST_ONNX_RECURRENT).dim[2], wide = out->gates * units;
-    const int64_t features = mst_onnx_shape(c, 0).dim[2], given = out->units == -1 ? units : out->units;
-    out->units = units;
-    if (units < 1 || units > INT32_MAX || given != units)
-        return MST_FAIL(MST_INVALID, "its hidden_size is %lld, and its weights have %lld units: they must be equal",
-                        (long long)given, (long long)units);
+    MST_TRY(mst_onnx_cell_set_units(out, mst_onnx_shape(c, MST_ONNX_RECURRENT).dim[2]));
+    const int64_t units = out->units, wide = out->gates * units, features = mst_onnx_shape(c, 0).dim[2];
     MST_TRY(check_shape(c, MST_ONNX_KERNEL, "weights", MST_SHAPE(out->directions, wide, features)));
     MST_TRY(check_shape(c, MST_ONNX_RECURRENT, "recurrent weights", MST_SHAPE(out->directions, wide, units)));
     return mst_onnx_has(c, MST_ONNX_BIAS)

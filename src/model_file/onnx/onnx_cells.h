@@ -28,6 +28,8 @@ typedef struct mst_onnx_cell {
 
 /** Reads the attributes of a cell with so many GATES. */
 MST_CHECKED mst_status mst_onnx_cell_read(mst_onnx_call *c, int gates, mst_onnx_cell *out);
+/** Sets the number of units to that of the weights, UNITS, which the attribute must agree with. */
+MST_CHECKED mst_status mst_onnx_cell_set_units(mst_onnx_cell *cell, int64_t units);
 /** The error of a node that has input I, which no cell here takes; of those after MST_ONNX_BIAS. */
 mst_status mst_onnx_cell_refuse(size_t i);
 /** The gate of ONNX that is gate I of Muster. LSTM: i, o, f, c in ONNX, and i, f, c, o in Muster and Keras. */

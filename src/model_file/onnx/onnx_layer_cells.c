@@ -129,7 +129,7 @@ static mst_status make_layer(mst_onnx_layers *l, mst_onnx_layer_cell *v, bool al
     return MST_OK;
 }
 
-mst_status mst_onnx_cell_output(mst_onnx_layers *l, int64_t index, bool all_steps, mst_output *out, int64_t *features) {
+mst_status mst_onnx_cell_output(mst_onnx_layers *l, int64_t index, bool all_steps, mst_output *out) {
     mst_onnx_layer_cell *v = &l->cell[index];
     if (!v->is_made && make_layer(l, v, all_steps))
         return mst_error_prefix("%.60s '%.100s'", v->node->op_type, v->node->name);
@@ -138,7 +138,6 @@ mst_status mst_onnx_cell_output(mst_onnx_layers *l, int64_t index, bool all_step
                         "its input is the end of a recurrent operator whose other steps are used too, or the reverse: "
                         "no layer of Keras gives both here");
     *out = v->out;
-    *features = mst_onnx_cell_features(l, index);
     return MST_OK;
 }
 
@@ -165,16 +164,11 @@ static mst_status check_first_state(const mst_onnx_layer_call *c) {
     return MST_OK;
 }
 
-static mst_status check_units(const mst_onnx_layer_call *c, mst_onnx_cell *cell) {
+static mst_status find_units(const mst_onnx_layer_call *c, mst_onnx_cell *cell) {
     mst_tensor *recurrent;
     MST_TRY(mst_onnx_layer_constant(c, MST_ONNX_RECURRENT, &recurrent));
     const mst_shape shape = mst_tensor_shape(recurrent);
-    const int64_t units = shape.ndim == 3 ? shape.dim[2] : 0, given = cell->units == -1 ? units : cell->units;
-    if (units < 1 || units > INT32_MAX || given != units)
-        return MST_FAIL(MST_INVALID, "its hidden_size is %lld, and its weights have %lld units: they must be equal",
-                        (long long)given, (long long)units);
-    cell->units = units;
-    return MST_OK;
+    return mst_onnx_cell_set_units(cell, shape.ndim == 3 ? shape.dim[2] : 0);
 }
 
 /* The source, [n, steps, features]. */
@@ -183,11 +177,11 @@ static mst_status source_of_cell(mst_onnx_layer_call *c, const mst_onnx_cell *ce
     MST_TRY(mst_onnx_layer_raw(c, 0, &x));
     mst_onnx_sequence *s = &x.sequence;
     if (!cell->rows_first) {
-        if (s->ndim != 3 || s->axis[0] != MST_ONNX_STEPS || s->axis[1] != MST_ONNX_ROWS)
+        if (s->ndim != 3 || s->axis[0] != MST_ONNX_AXIS_STEPS || s->axis[1] != MST_ONNX_AXIS_EXAMPLES)
             return MST_FAIL(MST_UNIMPLEMENTED,
                             "its input must have the steps first, made by a Transpose from the examples first");
-        s->axis[0] = MST_ONNX_ROWS;
-        s->axis[1] = MST_ONNX_STEPS;
+        s->axis[0] = MST_ONNX_AXIS_EXAMPLES;
+        s->axis[1] = MST_ONNX_AXIS_STEPS;
     }
     MST_TRY(mst_onnx_sequence_settle(c->layers, &x));
     if (x.ndim != 3 || x.row || x.tensor)
@@ -202,26 +196,28 @@ static mst_status read_cell(mst_onnx_layer_call *c, int gates) {
     mst_onnx_layer_cell v = {.node = c->onnx.node};
     MST_TRY(mst_onnx_cell_read(&c->onnx, gates, &v.cell));
     MST_TRY(check_activations(&v.cell));
-    MST_TRY(check_units(c, &v.cell));
+    MST_TRY(find_units(c, &v.cell));
     MST_TRY(check_first_state(c));
     MST_TRY(source_of_cell(c, &v.cell, &v.source));
     MST_TRY(mst_grow(&l->cell, sizeof *l->cell, l->num_cells + 1, &l->cell_capacity));
     l->cell[l->num_cells] = v;
-    const mst_onnx_sequence all = {.ndim = 4,
-                                   .axis = {MST_ONNX_STEPS, MST_ONNX_DIRECTIONS, MST_ONNX_ROWS, MST_ONNX_UNITS},
-                                   .cell = l->num_cells,
-                                   .direction = -1};
+    const mst_onnx_sequence all = {
+        .ndim = 4,
+        .axis = {MST_ONNX_AXIS_STEPS, MST_ONNX_AXIS_DIRECTIONS, MST_ONNX_AXIS_EXAMPLES, MST_ONNX_AXIS_UNITS},
+        .cell = l->num_cells,
+        .direction = -1};
     mst_onnx_sequence end = {.ndim = 3,
-                             .axis = {MST_ONNX_DIRECTIONS, MST_ONNX_ROWS, MST_ONNX_UNITS},
+                             .axis = {MST_ONNX_AXIS_DIRECTIONS, MST_ONNX_AXIS_EXAMPLES, MST_ONNX_AXIS_UNITS},
                              .cell = l->num_cells,
                              .steps = MST_ONNX_END,
                              .direction = -1};
     mst_onnx_sequence rows = all;
     if (v.cell.rows_first) { /* [n, steps, directions, units] and [n, directions, units] */
-        const mst_onnx_sequence_axis order[] = {MST_ONNX_ROWS, MST_ONNX_STEPS, MST_ONNX_DIRECTIONS, MST_ONNX_UNITS};
+        const mst_onnx_sequence_axis order[] = {MST_ONNX_AXIS_EXAMPLES, MST_ONNX_AXIS_STEPS, MST_ONNX_AXIS_DIRECTIONS,
+                                                MST_ONNX_AXIS_UNITS};
         memcpy(rows.axis, order, sizeof order);
-        end.axis[0] = MST_ONNX_ROWS;
-        end.axis[1] = MST_ONNX_DIRECTIONS;
+        end.axis[0] = MST_ONNX_AXIS_EXAMPLES;
+        end.axis[1] = MST_ONNX_AXIS_DIRECTIONS;
     }
     l->num_cells++;
     MST_TRY(mst_onnx_layer_put(c, (mst_onnx_layer_value){.ndim = 4, .sequence = rows}));

@@ -30,8 +30,8 @@ static mst_onnx_steps steps_of(const mst_onnx_layers *l, const mst_onnx_sequence
 
 /* Whether AXIS of S has one element. */
 static bool has_one(const mst_onnx_layers *l, const mst_onnx_sequence *s, mst_onnx_sequence_axis axis) {
-    if (axis == MST_ONNX_STEPS) return s->steps != MST_ONNX_ALL_STEPS;
-    return axis == MST_ONNX_DIRECTIONS && (s->direction >= 0 || !mst_onnx_cell_is_double(l, s->cell));
+    if (axis == MST_ONNX_AXIS_STEPS) return s->steps != MST_ONNX_ALL_STEPS;
+    return axis == MST_ONNX_AXIS_DIRECTIONS && (s->direction >= 0 || !mst_onnx_cell_is_double(l, s->cell));
 }
 
 /* ---- layers ---- */
@@ -52,7 +52,8 @@ static mst_status make_layer(mst_onnx_layers *l, const mst_onnx_sequence *s, mst
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "a recurrent operator from the last step to the first becomes a layer only for its end: layers "
                         "of Keras give the steps of that direction in the other order");
-    MST_TRY(mst_onnx_cell_output(l, s->cell, steps != MST_ONNX_END, &v->out, &v->channels));
+    v->channels = mst_onnx_cell_features(l, s->cell);
+    MST_TRY(mst_onnx_cell_output(l, s->cell, steps != MST_ONNX_END, &v->out));
     if (steps == MST_ONNX_FIRST_STEP || steps == MST_ONNX_LAST_STEP)
         return take_step(&v->out, steps == MST_ONNX_FIRST_STEP ? 0 : -1);
     return MST_OK;
@@ -62,14 +63,13 @@ mst_status mst_onnx_sequence_settle(mst_onnx_layers *l, mst_onnx_layer_value *v)
     const mst_onnx_sequence s = v->sequence;
     if (!s.ndim) return MST_OK;
     const int last = s.ndim - 1;
-    const bool has_steps = s.ndim == 3 && s.axis[1] == MST_ONNX_STEPS;
-    if (last < 1 || s.axis[0] != MST_ONNX_ROWS || s.axis[last] != MST_ONNX_UNITS || (last != 1 && !has_steps) ||
-        has_steps != (s.steps == MST_ONNX_ALL_STEPS) ||
+    const bool has_steps = s.ndim == 3 && s.axis[1] == MST_ONNX_AXIS_STEPS;
+    if (last < 1 || s.axis[0] != MST_ONNX_AXIS_EXAMPLES || s.axis[last] != MST_ONNX_AXIS_UNITS ||
+        (last != 1 && !has_steps) || has_steps != (s.steps == MST_ONNX_ALL_STEPS) ||
         (s.cell >= 0 && mst_onnx_cell_is_double(l, s.cell) && !s.joined && s.direction < 0))
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "a value has the axes of a recurrent operator, and layers take [n, steps, features]: only "
-                        "operators that move "
-                        "and join these axes take it");
+                        "operators that move and join these axes take it");
     *v = (mst_onnx_layer_value){.out = v->out, .ndim = s.ndim, .channels = v->channels};
     return s.cell < 0 ? MST_OK : make_layer(l, &s, v);
 }
@@ -79,9 +79,11 @@ mst_status mst_onnx_sequence_settle(mst_onnx_layers *l, mst_onnx_layer_value *v)
 mst_status mst_onnx_sequence_transpose(mst_onnx_layer_call *c, mst_onnx_layer_value x, mst_axes perm) {
     mst_onnx_sequence *s = &x.sequence, from;
     if (!s->ndim) {
-        *s = (mst_onnx_sequence){
-            .ndim = 3, .axis = {MST_ONNX_ROWS, MST_ONNX_STEPS, MST_ONNX_UNITS}, .cell = -1, .direction = -1};
-        if (x.last) s->axis[1] = MST_ONNX_UNITS, s->axis[2] = MST_ONNX_STEPS;
+        *s = (mst_onnx_sequence){.ndim = 3,
+                                 .axis = {MST_ONNX_AXIS_EXAMPLES, MST_ONNX_AXIS_STEPS, MST_ONNX_AXIS_UNITS},
+                                 .cell = -1,
+                                 .direction = -1};
+        if (x.last) s->axis[1] = MST_ONNX_AXIS_UNITS, s->axis[2] = MST_ONNX_AXIS_STEPS;
     }
     from = *s;
     for (int i = 0; i < s->ndim; i++) s->axis[i] = from.axis[perm.axis[i]];
@@ -102,12 +104,13 @@ mst_status mst_onnx_sequence_squeeze(mst_onnx_layer_call *c, mst_onnx_layer_valu
 /* Leaves the element AT of AXIS: 0, 1 or, the last one, -1. */
 static mst_status pick(const mst_onnx_layers *l, mst_onnx_sequence *s, int axis, int64_t at) {
     if (has_one(l, s, s->axis[axis]) && (at == 0 || at == -1)) return MST_OK;
-    if (s->axis[axis] == MST_ONNX_DIRECTIONS && s->cell >= 0 && at >= -2 && at <= 1 && !has_one(l, s, s->axis[axis])) {
+    if (s->axis[axis] == MST_ONNX_AXIS_DIRECTIONS && s->cell >= 0 && at >= -2 && at <= 1 &&
+        !has_one(l, s, s->axis[axis])) {
         s->direction = at < 0 ? (int)at + 2 : (int)at;
         s->steps = steps_of(l, s);
         return MST_OK;
     }
-    if (s->axis[axis] == MST_ONNX_STEPS && s->cell >= 0 && (at == 0 || at == -1)) {
+    if (s->axis[axis] == MST_ONNX_AXIS_STEPS && s->cell >= 0 && (at == 0 || at == -1)) {
         s->steps = at ? MST_ONNX_LAST_STEP : MST_ONNX_FIRST_STEP;
         s->steps = steps_of(l, s);
         return MST_OK;
@@ -153,10 +156,10 @@ mst_status mst_onnx_sequence_gather(mst_onnx_layer_call *c, mst_onnx_layer_value
 mst_status mst_onnx_sequence_reshape(mst_onnx_layer_call *c, mst_onnx_layer_value x, const int64_t *list, int count) {
     mst_onnx_sequence *s = &x.sequence;
     const int last = s->ndim - 1;
-    bool good = count == last && last > 0 && s->axis[last] == MST_ONNX_UNITS &&
-                s->axis[last - 1] == MST_ONNX_DIRECTIONS && s->direction < 0;
+    bool good = count == last && last > 0 && s->axis[last] == MST_ONNX_AXIS_UNITS &&
+                s->axis[last - 1] == MST_ONNX_AXIS_DIRECTIONS && s->direction < 0;
     for (int i = 0; good && i < count - 1; i++) /* sizes that stay, and the examples, which may be any number */
-        good = s->axis[i] == MST_ONNX_ROWS || list[i] == 0 || list[i] > 1 || list[i] == MST_ONNX_UNKNOWN;
+        good = s->axis[i] == MST_ONNX_AXIS_EXAMPLES || list[i] == 0 || list[i] > 1 || list[i] == MST_ONNX_UNKNOWN;
     if (good) good = list[count - 1] == -1 || list[count - 1] == mst_onnx_cell_features(c->layers, s->cell);
     if (!good)
         return MST_FAIL(
@@ -178,7 +181,7 @@ mst_status mst_onnx_sequence_concat(mst_onnx_layer_call *c, int64_t axis) {
     MST_TRY(mst_onnx_axis(axis, s->ndim, &at));
     if (c->onnx.node->n_input != 2 || s->ndim != t->ndim || s->cell < 0 || s->cell != t->cell || s->direction != 0 ||
         t->direction != 1 || memcmp(s->axis, t->axis, (size_t)s->ndim * sizeof *s->axis) != 0 ||
-        s->axis[at] != MST_ONNX_UNITS || find_axis(s, MST_ONNX_DIRECTIONS) >= 0 || s->steps != t->steps)
+        s->axis[at] != MST_ONNX_AXIS_UNITS || find_axis(s, MST_ONNX_AXIS_DIRECTIONS) >= 0 || s->steps != t->steps)
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "of what recurrent operators give it can join both directions of one, forwards first, along "
                         "the units");

@@ -55,7 +55,7 @@ static mst_status read_sizes_of(mst_onnx_layer_call *c) {
         return MST_FAIL(MST_UNIMPLEMENTED, "its attributes start and end are not supported");
     mst_onnx_layer_value sizes = {.num_sizes = x.ndim, .size = {MST_ONNX_EXAMPLES}};
     for (int i = 0; i < x.ndim; i++) {
-        const bool examples = x.sequence.ndim ? x.sequence.axis[i] == MST_ONNX_ROWS : i == 0;
+        const bool examples = x.sequence.ndim ? x.sequence.axis[i] == MST_ONNX_AXIS_EXAMPLES : i == 0;
         sizes.size[i] = examples ? MST_ONNX_EXAMPLES : MST_ONNX_UNKNOWN;
     }
     return mst_onnx_layer_put(c, sizes);

@@ -142,49 +142,59 @@ static mst_status new_kernel(mst_tensor *tensor, bool depthwise, int64_t groups,
     return mst_tensor_turn(tensor, from, perm, out);
 }
 
+/* Input 1, the weights of a convolution over X. */
+static mst_status read_weights(const mst_onnx_layer_call *c, const mst_onnx_layer_value *x, mst_tensor **out) {
+    MST_TRY(mst_onnx_layer_constant(c, 1, out));
+    const int ndim = mst_tensor_shape(*out).ndim;
+    if (ndim == x->ndim && mst_tensor_dtype(*out) == MST_F32) return MST_OK;
+    return MST_FAIL(MST_INVALID, "its input has %d dimensions and its weights have %d: as many, of float32, are needed",
+                    x->ndim, ndim);
+}
+
+/* The bias of FILTERS numbers: input 2, or that of an Add; NULL: there is none. Notes that both inputs are used. */
+static mst_status take_weights(mst_onnx_layer_call *c, int ndim, int64_t filters, mst_tensor **bias) {
+    MST_TRY(mst_onnx_layer_take(c, 1));
+    if (!mst_onnx_layer_has(c, 2)) return mst_onnx_layer_take_bias(c, ndim, 1, filters, bias);
+    MST_TRY(mst_onnx_layer_constant(c, 2, bias));
+    return mst_onnx_layer_take(c, 2);
+}
+
+/* Notes the weights of the layer of OUT. Takes ownership of KERNEL. */
+static mst_status weigh(mst_onnx_layer_call *c, mst_output out, mst_tensor *kernel, mst_tensor *bias, int64_t filters) {
+    mst_tensor *shift;
+    MST_TRY(mst_onnx_layer_weigh(c, out, "kernel", kernel));
+    if (!bias) return MST_OK;
+    MST_TRY(mst_onnx_layer_vector(bias, filters, 1, &shift));
+    return mst_onnx_layer_weigh(c, out, "bias", shift);
+}
+
+static mst_status put_pixels(mst_onnx_layer_call *c, mst_output out, int ndim, int64_t channels) {
+    return mst_onnx_layer_put(c, (mst_onnx_layer_value){.out = out, .ndim = ndim, .last = true, .channels = channels});
+}
+
 static mst_status read_conv(mst_onnx_layer_call *c) {
     mst_onnx_layer_value x;
     window w;
-    mst_tensor *tensor, *bias = NULL, *kernel, *shift = NULL;
+    mst_tensor *tensor, *bias, *kernel;
     char name[MST_ONNX_LAYER_NAME];
     const int64_t groups = mst_onnx_int(&c->onnx, "group", 1);
     MST_TRY(mst_onnx_layer_pixels(c, &x));
-    MST_TRY(mst_onnx_layer_constant(c, 1, &tensor));
+    MST_TRY(read_weights(c, &x, &tensor));
     const mst_shape shape = mst_tensor_shape(tensor);
-    if (shape.ndim != x.ndim || mst_tensor_dtype(tensor) != MST_F32)
-        return MST_FAIL(MST_INVALID,
-                        "its input has %d dimensions and its weights have %d: as many, of float32, are "
-                        "needed",
-                        x.ndim, shape.ndim);
     const int64_t filters = shape.dim[0];
     if (groups < 1 || groups > INT32_MAX || filters < 1 || filters % groups)
         return MST_FAIL(MST_INVALID, "its group is %lld, which does not divide its %lld filters", (long long)groups,
                         (long long)filters);
     MST_TRY(read_window(c, &x, shape.dim + 2, &w));
-    MST_TRY(mst_onnx_layer_take(c, 1));
-    if (mst_onnx_layer_has(c, 2)) {
-        MST_TRY(mst_onnx_layer_constant(c, 2, &bias));
-        MST_TRY(mst_onnx_layer_take(c, 2));
-    } else {
-        MST_TRY(mst_onnx_layer_take_bias(c, x.ndim, 1, filters, &bias));
-    }
+    MST_TRY(take_weights(c, x.ndim, filters, &bias));
     const bool depthwise = groups > 1 && shape.dim[1] == 1 && w.ndim < MOST;
     const char *named = mst_onnx_layer_name(c, 1, name);
     if (w.has_pads) x.out = with_zeros(&w, x.out);
-    if (bias) MST_TRY(mst_onnx_layer_vector(bias, filters, 1, &shift));
-    mst_status status = new_kernel(tensor, depthwise, groups, &kernel);
-    if (!status) {
-        x.out = depthwise ? convolve_depthwise(&w, x.out, filters / groups, bias != NULL, named)
-                          : convolve(&w, x.out, filters, groups, bias != NULL, named);
-        status = mst_onnx_layer_weigh(c, x.out, "kernel", kernel);
-    }
-    if (!status && shift)
-        status = mst_onnx_layer_weigh(c, x.out, "bias", shift);
-    else
-        mst_tensor_release(shift);
-    MST_TRY(status);
-    return mst_onnx_layer_put(c,
-                              (mst_onnx_layer_value){.out = x.out, .ndim = x.ndim, .last = true, .channels = filters});
+    MST_TRY(new_kernel(tensor, depthwise, groups, &kernel));
+    x.out = depthwise ? convolve_depthwise(&w, x.out, filters / groups, bias != NULL, named)
+                      : convolve(&w, x.out, filters, groups, bias != NULL, named);
+    MST_TRY(weigh(c, x.out, kernel, bias, filters));
+    return put_pixels(c, x.out, x.ndim, filters);
 }
 
 /* ---- transposed convolutions ---- */
@@ -204,10 +214,11 @@ static mst_output convolve_transposed(const window *w, mst_output x, int64_t fil
                                 .dilation_rate = axes_of(w, w->dilations), .no_bias = !bias, .name = name);
 }
 
-/* The elements that are cut from the result of padding valid, which becomes padding same where that cuts as many. */
+/* The elements that are cut from the result of padding valid become the pads of W; if padding same cuts as many, W gets
+ * that padding. */
 static mst_status find_cuts(mst_onnx_layer_call *c, window *w) {
     int64_t more[MOST]; /* elements of the result at the end */
-    bool is_same = true;
+    bool is_same = true, cuts = false;
     MST_TRY(window_list(c, "output_padding", w->ndim, 0, more));
     for (int i = 0; i < w->ndim; i++) {
         const int64_t beyond = (w->size[i] - 1) * w->dilations[i] + 1 - w->strides[i];
@@ -218,15 +229,14 @@ static mst_status find_cuts(mst_onnx_layer_call *c, window *w) {
         }
         *end -= more[i];
         if (beyond < 0 || *end < 0)
-            return MST_FAIL(
-                MST_UNIMPLEMENTED,
-                "its windows are shorter than its strides, or its output_padding is above its pads: no layer "
-                "of Keras has that");
+            return MST_FAIL(MST_UNIMPLEMENTED,
+                            "its windows are shorter than its strides, or its output_padding is above its pads: no "
+                            "layer of Keras has that");
         is_same &= *begin == beyond / 2 && *end == beyond - beyond / 2;
-        w->has_pads |= *begin || *end;
+        cuts |= *begin || *end;
     }
-    w->same = is_same;
-    w->has_pads &= !is_same;
+    w->same = cuts && is_same;
+    w->has_pads = cuts && !is_same;
     return MST_OK;
 }
 
@@ -240,52 +250,35 @@ static mst_output without_ends(const window *w, mst_output x) {
 static mst_status read_conv_transpose(mst_onnx_layer_call *c) {
     mst_onnx_layer_value x;
     window w;
-    mst_tensor *tensor, *bias = NULL, *kernel, *shift = NULL;
+    mst_tensor *tensor, *bias, *kernel;
     char name[MST_ONNX_LAYER_NAME];
     if (mst_onnx_int(&c->onnx, "group", 1) != 1)
         return MST_FAIL(MST_UNIMPLEMENTED, "no transposed convolution of Keras has groups");
     MST_TRY(mst_onnx_layer_pixels(c, &x));
-    MST_TRY(mst_onnx_layer_constant(c, 1, &tensor));
+    MST_TRY(read_weights(c, &x, &tensor));
     const mst_shape shape = mst_tensor_shape(tensor);
-    if (shape.ndim != x.ndim || mst_tensor_dtype(tensor) != MST_F32)
-        return MST_FAIL(MST_INVALID,
-                        "its input has %d dimensions and its weights have %d: as many, of float32, are needed", x.ndim,
-                        shape.ndim);
     const int64_t filters = shape.dim[1];
     MST_TRY(read_window(c, &x, shape.dim + 2, &w));
     MST_TRY(find_cuts(c, &w));
-    MST_TRY(mst_onnx_layer_take(c, 1));
-    if (mst_onnx_layer_has(c, 2)) {
-        MST_TRY(mst_onnx_layer_constant(c, 2, &bias));
-        MST_TRY(mst_onnx_layer_take(c, 2));
-    }
-    if (bias) MST_TRY(mst_onnx_layer_vector(bias, filters, 1, &shift));
-    mst_status status = new_kernel(tensor, false, 1, &kernel);
-    if (!status) {
-        x.out = convolve_transposed(&w, x.out, filters, bias != NULL, mst_onnx_layer_name(c, 1, name));
-        status = mst_onnx_layer_weigh(c, x.out, "kernel", kernel);
-    }
-    if (!status && shift)
-        status = mst_onnx_layer_weigh(c, x.out, "bias", shift);
-    else
-        mst_tensor_release(shift);
-    MST_TRY(status);
-    if (w.has_pads) x.out = without_ends(&w, x.out);
-    return mst_onnx_layer_put(c,
-                              (mst_onnx_layer_value){.out = x.out, .ndim = x.ndim, .last = true, .channels = filters});
+    MST_TRY(take_weights(c, x.ndim, filters, &bias));
+    MST_TRY(new_kernel(tensor, false, 1, &kernel));
+    x.out = convolve_transposed(&w, x.out, filters, bias != NULL, mst_onnx_layer_name(c, 1, name));
+    MST_TRY(weigh(c, x.out, kernel, bias, filters));
+    return put_pixels(c, w.has_pads ? without_ends(&w, x.out) : x.out, x.ndim, filters);
 }
 
 /* ---- larger pixels ---- */
 
-/* Whether the pixels of nearest or linear neighbours are those of UpSampling, for whole factors. */
+/* Whether the node's nearest or linear neighbours are those of UpSampling, for whole factors. */
 static bool is_up_sampling(mst_onnx_layer_call *c, bool linear) {
-    mst_onnx_call *n = &c->onnx;
-    const bool half = mst_onnx_is(n, "coordinate_transformation_mode", "half_pixel", "half_pixel") ||
-                      mst_onnx_is(n, "coordinate_transformation_mode", "pytorch_half_pixel", "half_pixel"),
-               corner = mst_onnx_is(n, "coordinate_transformation_mode", "asymmetric", "half_pixel"),
-               floor = mst_onnx_is(n, "nearest_mode", "floor", "round_prefer_floor"),
-               round = mst_onnx_is(n, "nearest_mode", "round_prefer_floor", "round_prefer_floor");
-    return linear ? half : (half && round) || (corner && floor);
+    static const char where[] = "coordinate_transformation_mode", half[] = "half_pixel";
+    static const char rounding[] = "nearest_mode", floor_if_equal[] = "round_prefer_floor";
+    const bool is_half =
+                   mst_onnx_is(&c->onnx, where, half, half) || mst_onnx_is(&c->onnx, where, "pytorch_half_pixel", half),
+               is_corner = mst_onnx_is(&c->onnx, where, "asymmetric", half),
+               rounds = mst_onnx_is(&c->onnx, rounding, floor_if_equal, floor_if_equal),
+               cuts = mst_onnx_is(&c->onnx, rounding, "floor", floor_if_equal);
+    return linear ? is_half : (is_half && rounds) || (is_corner && cuts);
 }
 
 static mst_status read_resize(mst_onnx_layer_call *c) {

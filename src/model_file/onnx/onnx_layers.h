@@ -27,10 +27,10 @@ typedef enum mst_onnx_row {
 
 /** An axis of a sequence. */
 typedef enum mst_onnx_sequence_axis {
-    MST_ONNX_STEPS,
-    MST_ONNX_DIRECTIONS,
-    MST_ONNX_ROWS, /**< the examples */
-    MST_ONNX_UNITS
+    MST_ONNX_AXIS_STEPS,
+    MST_ONNX_AXIS_DIRECTIONS,
+    MST_ONNX_AXIS_EXAMPLES,
+    MST_ONNX_AXIS_UNITS
 } mst_onnx_sequence_axis;
 
 typedef enum mst_onnx_steps {
@@ -164,9 +164,9 @@ const Muster__OnnxNode *mst_onnx_layer_only_user(const mst_onnx_layer_call *c);
 
 /** Makes V, if it is a sequence, the output of a layer. Its axes must be [n, steps, features] or [n, features]. */
 MST_CHECKED mst_status mst_onnx_sequence_settle(mst_onnx_layers *l, mst_onnx_layer_value *v);
-/** Output 0 becomes X, a sequence, after a Transpose by PERM, a Squeeze of AXES (bit I is set for axis I), a Slice from
- *  BEGIN to END along AXIS, a Gather of element AT of AXIS, or a Reshape to the COUNT sizes LIST. X may be [n, steps,
- *  features], the output of a layer, for a Transpose. */
+/** What these nodes do with X, their input 0, which is a sequence: output 0 becomes the sequence that is left. A
+ *  Transpose by PERM, of three dimensions also of a value that is none yet; a Squeeze of AXES, bit I for axis I; a
+ *  Slice; a Gather along AXIS; a Reshape to the COUNT sizes LIST. MST_UNIMPLEMENTED if no layer gives what is left. */
 MST_CHECKED mst_status mst_onnx_sequence_transpose(mst_onnx_layer_call *c, mst_onnx_layer_value x, mst_axes perm);
 MST_CHECKED mst_status mst_onnx_sequence_squeeze(mst_onnx_layer_call *c, mst_onnx_layer_value x, unsigned axes);
 MST_CHECKED mst_status mst_onnx_sequence_slice(mst_onnx_layer_call *c, mst_onnx_layer_value x);
@@ -176,10 +176,9 @@ MST_CHECKED mst_status mst_onnx_sequence_reshape(mst_onnx_layer_call *c, mst_onn
 /** Output 0 becomes the two directions of one operator, inputs 0 and 1, side by side along AXIS. */
 MST_CHECKED mst_status mst_onnx_sequence_concat(mst_onnx_layer_call *c, int64_t axis);
 /** The output of the layer of cell INDEX, which is made at the first call: all steps, [n, steps, features], or of each
- *  direction its last, [n, features]. *FEATURES: two directions have those of both. */
-MST_CHECKED mst_status mst_onnx_cell_output(mst_onnx_layers *l, int64_t index, bool all_steps, mst_output *out,
-                                            int64_t *features);
-/** The units of all its directions. */
+ *  direction its last, [n, features]. */
+MST_CHECKED mst_status mst_onnx_cell_output(mst_onnx_layers *l, int64_t index, bool all_steps, mst_output *out);
+/** The features of that output: the units of all directions of cell INDEX. */
 int64_t mst_onnx_cell_features(const mst_onnx_layers *l, int64_t index);
 /** Whether cell INDEX has two directions, and whether its only one is backwards. */
 bool mst_onnx_cell_is_double(const mst_onnx_layers *l, int64_t index);

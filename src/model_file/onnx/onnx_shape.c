@@ -370,7 +370,6 @@ static mst_status read_slice(mst_onnx_call *c) {
 
 /* ---- indices ---- */
 
-/* Reads a Gather. Indices below 0 count from the end. */
 /* Whether the node takes one element along AXIS that is known, as a step of a loop does. *PART is its index. */
 static bool gathers_part(const mst_onnx_call *c, int axis, int64_t *part) {
     const mst_onnx_value *index = mst_onnx_value_of(c, 1);
@@ -382,6 +381,7 @@ static bool gathers_part(const mst_onnx_call *c, int axis, int64_t *part) {
     return size <= MST_ONNX_MOST_UNROLLED && *part >= 0 && *part < size;
 }
 
+/* Reads a Gather. Indices below 0 count from the end. */
 static mst_status read_gather(mst_onnx_call *c) {
     mst_value x, index;
     int64_t part;

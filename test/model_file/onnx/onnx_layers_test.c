@@ -209,7 +209,7 @@ static const layers_case cases[] = {
       {"m", {.ndim = 4, .dim = {3, 2, 3, 3}}},
       {"n", {.ndim = 4, .dim = {2, 3, 2, 3}}}},
      "x conv2d_transpose activation conv2d_transpose_1 cropping2d conv2d_transpose_2"},
-    {"Conv a x k;Resize b a _ scales;Resize y b _ scales mode:linear",
+    {"Conv a x k;Resize b a _ scales;Resize y b _ scales mode:linear nearest_mode:floor",
      {.ndim = 4, .dim = {ROWS, 2, 3, 4}},
      4,
      {{"k", {.ndim = 4, .dim = {3, 2, 2, 2}}}},
