@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/no_memory.h"
+#include "data/pictures/decode.h"
 #include "format/image.h"
 #include "inspect/inspector.h"
 
@@ -53,19 +53,12 @@ typedef struct sizes {
 } sizes;
 
 static mst_status measure(const char *path, sizes *s) {
-    const mst_image_want want = {.channels = 3};
-    mst_image image;
-    void *data;
-    size_t size;
-    MST_TRY(mst_file_read(path, (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
-    const mst_status status = mst_image_decode(path, data, size, &want, &image);
-    free(data);
-    MST_TRY(status);
-    free(image.pixels);
-    if (!s->good || image.height < s->least_height) s->least_height = image.height;
-    if (!s->good || image.width < s->least_width) s->least_width = image.width;
-    if (image.height > s->most_height) s->most_height = image.height;
-    if (image.width > s->most_width) s->most_width = image.width;
+    int64_t height, width;
+    MST_TRY(mst_picture_size(path, &height, &width));
+    if (!s->good || height < s->least_height) s->least_height = height;
+    if (!s->good || width < s->least_width) s->least_width = width;
+    if (height > s->most_height) s->most_height = height;
+    if (width > s->most_width) s->most_width = width;
     s->good++;
     return MST_OK;
 }

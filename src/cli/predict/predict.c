@@ -66,7 +66,8 @@ typedef struct predict_options {
     saved_options saved; /* first: the offsets in saved_model_options are those in this struct */
     const char *out;
     FILE *stream;         /* --out -: standard output */
-    mst_mask_names masks; /* --out DIR/: the files in it */
+    bool writes_masks;    /* --out DIR/ */
+    mst_mask_names masks; /* the files in it */
 } predict_options;
 
 static const option own_options[] = {
@@ -113,7 +114,7 @@ static mst_status predict(const predict_options *o, const saved_model *saved) {
     mst_tensor *outputs[MST_MAX_TARGETS];
     objective list[MST_MAX_TARGETS];
     int64_t num_files;
-    if (mask_output_is(o->out)) return predict_masks(o, saved);
+    if (o->writes_masks) return predict_masks(o, saved);
     MST_TRY(predict_rows(saved->model, saved->objective, n, saved->data, o->saved.batch_size, outputs));
     for (int i = 0; i < n; i++) { /* sizes that the network left open come from the data */
         list[i] = saved->objective[i];
@@ -144,7 +145,9 @@ static int predict_run(const command_call *call) {
         return command_fail(EXIT_USAGE, "'%s': pictures are predicted in place of --data: leave one of them out",
                             o->saved.pictures[0]);
     if (o->saved.num_pictures && !option_given(call->list, "batch-size")) o->saved.batch_size = PICTURES_BATCH;
-    const bool is_stream = standard_output_is(o->out), is_file = o->out && !is_stream && !mask_output_is(o->out);
+    const bool is_stream = standard_output_is(o->out);
+    o->writes_masks = !is_stream && mask_output_is(o->out);
+    const bool is_file = o->out && !is_stream && !o->writes_masks;
     if (is_stream && o->saved.json)
         return command_fail(EXIT_USAGE, "--out -: standard output has the lines of --json: leave one of them out");
     if (is_stream && standard_output_take(&o->stream)) return command_fail_library(EXIT_FAILED, "out");
@@ -153,7 +156,7 @@ static int predict_run(const command_call *call) {
     int status = saved_model_open(&o->saved, call->list, "predict", &saved);
     if (!status && is_file && predict_check_file("out", o->out, saved.num_objectives))
         status = command_fail_library(EXIT_USAGE, NULL);
-    if (!status && mask_output_is(o->out) &&
+    if (!status && o->writes_masks &&
         mask_output_names(&saved, o->saved.pictures, o->saved.num_pictures, o->out, &o->masks))
         status = command_fail_library(EXIT_FAILED, NULL);
     if (!status && (saved_model_show(&saved, o->saved.json) || predict(o, &saved)))

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "data/pictures/resize.h"
 #include "format/image.h"
 
@@ -24,6 +25,21 @@ mst_status mst_picture_fill_options(const char *who, mst_images_options *o) {
         return MST_FAIL(MST_INVALID, "%s: dtype is %s, u8 and f32 are possible", who, mst_dtype_name(o->dtype));
     if (o->skip_corrupt < 0)
         return MST_FAIL(MST_INVALID, "%s: skip_corrupt is %lld, must be at least 0", who, (long long)o->skip_corrupt);
+    return MST_OK;
+}
+
+mst_status mst_picture_size(const char *path, int64_t *height, int64_t *width) {
+    const mst_image_want want = {.channels = 3};
+    mst_image image;
+    void *data;
+    size_t size;
+    MST_TRY(mst_file_read(path, (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
+    const mst_status status = mst_image_decode(path, data, size, &want, &image);
+    free(data);
+    MST_TRY(status);
+    free(image.pixels);
+    *height = image.height;
+    *width = image.width;
     return MST_OK;
 }
 

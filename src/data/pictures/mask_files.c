@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/no_memory.h"
+#include "data/pictures/decode.h"
 #include "data/pictures/resize.h"
 #include "format/image.h"
 #include "format/png_encode.h"
@@ -142,22 +143,6 @@ void mst_mask_names_free(mst_mask_names *names) {
 
 /* ---- files ---- */
 
-/* Sets HEIGHT and WIDTH to those of the picture. */
-static mst_status find_size(const char *path, int64_t *height, int64_t *width) {
-    const mst_image_want want = {.channels = 3};
-    mst_image image;
-    void *data;
-    size_t size;
-    MST_TRY(mst_file_read(path, (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
-    const mst_status status = mst_image_decode(path, data, size, &want, &image);
-    free(data);
-    MST_TRY(status);
-    free(image.pixels);
-    *height = image.height;
-    *width = image.width;
-    return MST_OK;
-}
-
 /* Writes to the file NAME, which may have folders in it. FOLDER is open and stays so. */
 static mst_status write_within(const mst_folder *folder, const char *name, const void *data, size_t size) {
     const char *slash = strchr(name, '/');
@@ -191,7 +176,7 @@ static mst_status write_png(const char *folder, const char *name, const uint8_t 
 mst_status mst_mask_write(const char *folder, const char *name, const char *picture, uint8_t *classes, int64_t height,
                           int64_t width) {
     int64_t own_height, own_width;
-    MST_TRY(find_size(picture, &own_height, &own_width));
+    MST_TRY(mst_picture_size(picture, &own_height, &own_width));
     const mst_image image = {.pixels = classes, .height = height, .width = width, .channels = 1};
     uint8_t *resized = malloc((size_t)(own_height * own_width));
     if (!resized) return MST_NO_MEMORY("for a mask");

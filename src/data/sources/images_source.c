@@ -50,15 +50,14 @@ MST_API const char *const *mst_dataset_file_paths(const mst_dataset *dataset, in
 
 #include "base/argument.h"
 #include "base/file.h"
-#include "base/long_work.h"
 #include "base/no_memory.h"
 #include "data/cursors/counting_cursor.h"
 #include "data/dataset.h"
 #include "data/nested.h"
-#include "data/pictures/damaged.h"
 #include "data/pictures/decode.h"
 #include "data/row_hash.h"
 #include "data/schema.h"
+#include "data/sources/damaged_pictures.h"
 #include "data/sources/image_folder.h"
 #include "format/image.h"
 
@@ -173,7 +172,8 @@ static mst_status write_schema(images *d) {
 }
 
 /* Chooses the height and width by the picture at PATH. */
-static mst_status fit_to(images *d, const char *path) {
+static mst_status fit_to(void *context, const char *path) {
+    images *d = context;
     void *data;
     size_t size;
     MST_TRY(mst_file_read(path, (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
@@ -182,38 +182,26 @@ static mst_status fit_to(images *d, const char *path) {
     return mst_damaged_name_option(status, &d->options);
 }
 
-/* Chooses the height and width by the first picture, of those that are not left out. */
-static mst_status choose_size(images *d) {
-    mst_status status = fit_to(d, d->files.path[0]);
-    for (int64_t i = 1; status == MST_CORRUPT && i <= d->options.skip_corrupt && i < d->files.num_files; i++)
-        status = fit_to(d, d->files.path[i]);
-    return status;
+typedef struct images_trial {
+    const images *d;
+    void *pixels;
+} images_trial;
+
+static mst_status try_row(void *context, int64_t row, int *list) {
+    const images_trial *t = context;
+    *list = 0;
+    return read_image(t->d, t->d->files.path[row], t->pixels);
 }
 
 /* Decodes all pictures, and leaves out those that are damaged. */
 static mst_status leave_out_damaged(images *d) {
-    mst_image_folder *files = &d->files;
-    void *pixels = malloc(mst_dataset_row_bytes(&d->base, 0));
-    mst_status status = pixels ? MST_OK : MST_NO_MEMORY("for a picture");
-    int64_t kept = 0;
-    mst_long_work_begin(MST_LONG_WORK_READING, files->path[0], "pictures", (uint64_t)files->num_files);
-    for (int64_t i = 0; i < files->num_files && !status; i++) {
-        char *path = files->path[i];
-        mst_long_work_step((uint64_t)i);
-        status = read_image(d, path, pixels);
-        if (status == MST_CORRUPT) {
-            status = mst_damaged_count(&d->base, &d->options, &files->path[i], &d->damaged);
-        } else if (!status) {
-            files->path[i] = NULL;
-            if (files->label) files->label[kept] = files->label[i];
-            files->path[kept++] = path;
-        }
-    }
-    mst_long_work_end();
-    free(pixels);
+    mst_image_folder *const files[] = {&d->files};
+    images_trial t = {d, malloc(mst_dataset_row_bytes(&d->base, 0))};
+    mst_status status = t.pixels ? MST_OK : MST_NO_MEMORY("for a picture");
+    if (!status) status = mst_damaged_leave_out(&d->base, files, 1, &d->options, try_row, &t, &d->damaged);
+    free(t.pixels);
     MST_TRY(status);
-    files->num_files = kept;
-    return kept ? MST_OK : MST_FAIL(MST_CORRUPT, "'%s': is damaged, as all pictures are", d->damaged);
+    return d->files.num_files ? MST_OK : MST_FAIL(MST_CORRUPT, "'%s': is damaged, as all pictures are", d->damaged);
 }
 
 /* Takes the classes from the options, or else from FOLDER itself. */
@@ -245,7 +233,7 @@ static mst_status images_source_set_up(images *d, const char *folder, const char
     const bool fits = o->fit && !o->height && !o->width;
     MST_TRY(mst_picture_fill_options("from_images", o));
     MST_TRY(folder ? mst_image_folder_list(folder, &d->files) : mst_image_folder_take(paths, n, &d->files));
-    if (fits) MST_TRY(choose_size(d));
+    if (fits) MST_TRY(mst_damaged_fit(&d->files, o, fit_to, d));
     if (folder) MST_TRY(take_classes(d, folder));
     d->base.row[0] = (mst_spec){o->dtype, MST_SHAPE(o->height, o->width, o->channels)};
     if (o->skip_corrupt) MST_TRY(leave_out_damaged(d));

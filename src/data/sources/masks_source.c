@@ -21,15 +21,14 @@ MST_API MST_CHECKED mst_status mst_dataset_from_masks(const char *images, const 
 
 #include "base/argument.h"
 #include "base/file.h"
-#include "base/long_work.h"
 #include "base/no_memory.h"
 #include "data/cursors/counting_cursor.h"
 #include "data/dataset.h"
 #include "data/nested.h"
-#include "data/pictures/damaged.h"
 #include "data/pictures/decode.h"
 #include "data/pictures/resize.h"
 #include "data/row_hash.h"
+#include "data/sources/damaged_pictures.h"
 #include "data/sources/image_folder.h"
 #include "format/image.h"
 
@@ -219,70 +218,59 @@ static mst_status find_pairs(const char *images, const char *masks, masked_image
 /* ---- opening ---- */
 
 /* Chooses the side by the picture at PATH. */
-static mst_status fit_to(masked_images *d, const char *path) {
-    const mst_image_want want = {.channels = 3};
-    mst_image image;
-    void *data;
-    size_t size;
-    MST_TRY(mst_file_read(path, (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
-    const mst_status status = mst_image_decode(path, data, size, &want, &image);
-    free(data);
-    MST_TRY(mst_damaged_name_option(status, &d->options));
-    free(image.pixels);
-    int64_t side = image.height < image.width ? image.height : image.width;
+static mst_status fit_to(void *context, const char *path) {
+    masked_images *d = context;
+    int64_t height, width;
+    MST_TRY(mst_damaged_name_option(mst_picture_size(path, &height, &width), &d->options));
+    int64_t side = height < width ? height : width;
     if (side > MOST_FIT_SIZE) side = MOST_FIT_SIZE;
     if (side > STEP) side -= side % STEP;
     d->options.height = d->options.width = side;
     return MST_OK;
 }
 
-/* Chooses the side by the first picture, of those that are not left out. */
-static mst_status choose_size(masked_images *d) {
-    mst_status status = fit_to(d, d->images.path[0]);
-    for (int64_t i = 1; status == MST_CORRUPT && i <= d->options.skip_corrupt && i < d->images.num_files; i++)
-        status = fit_to(d, d->images.path[i]);
-    return status;
+typedef struct masks_trial {
+    const masked_images *d;
+    void *picture, *mask;
+} masks_trial;
+
+static mst_status try_pair(void *context, int64_t row, int *list) {
+    const masks_trial *t = context;
+    *list = 0;
+    MST_TRY(read_picture(t->d, row, t->picture));
+    *list = 1;
+    return read_mask(t->d, row, t->mask);
+}
+
+static mst_status begin_trial(const masked_images *d, masks_trial *t) {
+    *t = (masks_trial){d, malloc(mst_dataset_row_bytes(&d->base, 0)), malloc(mst_dataset_row_bytes(&d->base, 1))};
+    return t->picture && t->mask ? MST_OK : MST_NO_MEMORY("for a picture");
+}
+
+static void end_trial(masks_trial *t) {
+    free(t->picture);
+    free(t->mask);
 }
 
 /* Decodes all pairs, and leaves out those of which the picture or the mask is damaged. */
 static mst_status leave_out_damaged(masked_images *d) {
-    void *picture = malloc(mst_dataset_row_bytes(&d->base, 0)), *mask = malloc(mst_dataset_row_bytes(&d->base, 1));
-    mst_status status = picture && mask ? MST_OK : MST_NO_MEMORY("for a picture");
-    int64_t kept = 0;
-    mst_long_work_begin(MST_LONG_WORK_READING, d->images.path[0], "pictures", (uint64_t)d->images.num_files);
-    for (int64_t i = 0; i < d->images.num_files && !status; i++) {
-        char **paths[] = {&d->images.path[i], &d->masks.path[i]};
-        mst_long_work_step((uint64_t)i);
-        status = read_picture(d, i, picture);
-        const bool is_picture = status == MST_CORRUPT;
-        if (!status) status = read_mask(d, i, mask);
-        if (status == MST_CORRUPT) {
-            status = mst_damaged_count(&d->base, &d->options, paths[!is_picture], &d->damaged);
-            free(*paths[is_picture]);
-            *paths[is_picture] = NULL;
-        } else if (!status) {
-            char *const own[] = {*paths[0], *paths[1]};
-            *paths[0] = *paths[1] = NULL;
-            d->images.path[kept] = own[0];
-            d->masks.path[kept++] = own[1];
-        }
-    }
-    mst_long_work_end();
-    free(picture);
-    free(mask);
+    mst_image_folder *const files[] = {&d->images, &d->masks};
+    masks_trial t;
+    mst_status status = begin_trial(d, &t);
+    if (!status) status = mst_damaged_leave_out(&d->base, files, 2, &d->options, try_pair, &t, &d->damaged);
+    end_trial(&t);
     MST_TRY(status);
-    d->images.num_files = d->masks.num_files = kept;
-    return kept ? MST_OK : MST_FAIL(MST_CORRUPT, "'%s': is damaged, as all pictures are, or their masks", d->damaged);
+    if (d->images.num_files) return MST_OK;
+    return MST_FAIL(MST_CORRUPT, "'%s': is damaged, as all pictures are, or their masks", d->damaged);
 }
 
 /* Decodes the first pair, so that a missing module is reported at once. */
 static mst_status try_first(const masked_images *d) {
-    void *picture = malloc(mst_dataset_row_bytes(&d->base, 0)), *mask = malloc(mst_dataset_row_bytes(&d->base, 1));
-    mst_status status = picture && mask ? MST_OK : MST_NO_MEMORY("for a picture");
-    if (!status) status = read_picture(d, 0, picture);
-    if (!status) status = read_mask(d, 0, mask);
-    free(picture);
-    free(mask);
+    masks_trial t;
+    int list;
+    mst_status status = begin_trial(d, &t);
+    if (!status) status = try_pair(&t, 0, &list);
+    end_trial(&t);
     return status;
 }
 
@@ -293,7 +281,7 @@ static mst_status masks_source_set_up(masked_images *d, const char *images, cons
         return MST_FAIL(MST_INVALID, "from_masks: masks have class numbers, not names: leave like and schema out");
     MST_TRY(mst_picture_fill_options("from_masks", o));
     MST_TRY(find_pairs(images, masks, d));
-    if (fits) MST_TRY(choose_size(d));
+    if (fits) MST_TRY(mst_damaged_fit(&d->images, o, fit_to, d));
     d->base.row[0] = (mst_spec){o->dtype, MST_SHAPE(o->height, o->width, o->channels)};
     d->base.row[1] = (mst_spec){MST_U8, MST_SHAPE(o->height, o->width)};
     if (o->skip_corrupt) MST_TRY(leave_out_damaged(d));
