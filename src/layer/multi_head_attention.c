@@ -34,8 +34,8 @@ typedef struct mst_layer_multi_head_attention_options {
     const char *name;
     int64_t num_key_value_heads;
     double rotary_base;
-    mst_constraint kernel_constraint,
-        bias_constraint; /**< of all kernels, of all biases after each step; default none */
+    /** Of all kernels, and of all biases, after each step; default none. */
+    mst_constraint kernel_constraint, bias_constraint;
 } mst_layer_multi_head_attention_options;
 #define mst_multi_head_attention(sources, ...) \
     MST_LAYER(multi_head_attention, sources,   \

@@ -2,7 +2,7 @@
  *
  *  src            [n, any height, any width, channels], f32 or f64
  *  height, width  rows and columns of dst, at least 1
- *  interpolation  MST_INTERPOLATION_BILINEAR (default), MST_INTERPOLATION_NEAREST, or MST_INTERPOLATION_AREA
+ *  interpolation  MST_RESIZING_BILINEAR (default), MST_RESIZING_NEAREST, or MST_RESIZING_AREA
  *  name           default resizing, resizing_1, ...
  *  dst            [n, height, width, channels]
  *
@@ -46,13 +46,7 @@ static const mst_field fields[] = {
 
 static mst_value resizing_build(const mst_layer_call *call) {
     const mst_layer_resizing_options *o = call->options;
-    const mst_shape src = mst_value_spec(call->src[0]).shape;
-    if (src.ndim != 4) {
-        char text[MST_SHAPE_TEXT];
-        MST_FAIL(MST_INVALID, "resizing '%s': needs [n, height, width, channels], got %s", call->name,
-                 mst_shape_print(src, text, sizeof text));
-        return mst_layer_fail(call);
-    }
+    if (mst_layer_want_ndim(call, 4, "[n, height, width, channels]")) return mst_layer_fail(call);
     return mst_resize2d(call->src[0], MST_AXES(o->height, o->width),
                         .interpolation = interpolation_of[o->interpolation]);
 }

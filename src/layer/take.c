@@ -76,26 +76,25 @@ static mst_value slice_of(mst_value x, int axis, const mst_tensor *indices) {
     return mst_tensor_shape(indices).ndim ? y : mst_squeeze(y, .axes = MST_AXES(axis));
 }
 
-static mst_value gather_of(mst_value x, int axis, const mst_tensor *indices) {
+static mst_value gather_of(const mst_layer_call *call, int axis, const mst_tensor *indices) {
+    const mst_value x = call->src[0];
     const int64_t length = mst_value_spec(x).shape.dim[axis];
     mst_tensor *from_start;
-    if (mst_tensor_create(MST_I64, mst_tensor_shape(indices), &from_start)) return MST_NONE;
+    if (mst_tensor_create(MST_I64, mst_tensor_shape(indices), &from_start)) return mst_layer_fail(call);
     for (int64_t i = 0; i < mst_tensor_count(indices); i++)
         ((int64_t *)mst_tensor_data(from_start))[i] = index_of(indices, i, length);
-    const mst_value y = mst_gather(x, mst_constant(mst_value_graph(x), from_start), axis);
+    const mst_value y = mst_gather(x, mst_constant(call->graph, from_start), axis);
     mst_tensor_release(from_start);
     return y;
 }
 
 static mst_value take_build(const mst_layer_call *call) {
     const mst_layer_take_options *o = call->options;
-    const mst_value x = call->src[0];
-    const mst_shape shape = mst_value_spec(x).shape;
+    const mst_shape shape = mst_value_spec(call->src[0]).shape;
     const int axis = o->axis < 0 ? o->axis + shape.ndim : o->axis;
     if (check_indices(call, axis)) return mst_layer_fail(call);
-    const bool slice = are_consecutive(o->indices, shape.dim[axis]);
-    const mst_value y = (slice ? slice_of : gather_of)(x, axis, o->indices);
-    return mst_value_is_none(y) ? mst_layer_fail(call) : y; /* none: there was no memory */
+    if (are_consecutive(o->indices, shape.dim[axis])) return slice_of(call->src[0], axis, o->indices);
+    return gather_of(call, axis, o->indices);
 }
 
 const mst_layer_type mst_layer_type_take = {

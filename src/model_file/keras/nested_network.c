@@ -290,11 +290,12 @@ static mst_status add_own(const outer_model *m, int64_t i, const char *path, fla
 
 /* Whether all calls of the inner model I are of Keras 2 and have training=False. */
 static bool all_without_training(const outer_model *m, int64_t i) {
-    const json_t *call;
-    size_t c;
-    json_array_foreach(calls_of(m, i), c,
-                       call) if (json_is_object(call) || !json_is_false(json_object_get(mst_keras_arguments_of(call),
-                                                                                        "training"))) return false;
+    const json_t *calls = calls_of(m, i);
+    for (size_t c = 0; c < json_array_size(calls); c++) {
+        const json_t *call = json_array_get(calls, c);
+        if (json_is_object(call) || !json_is_false(json_object_get(mst_keras_arguments_of(call), "training")))
+            return false;
+    }
     return true;
 }
 
