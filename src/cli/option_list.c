@@ -260,13 +260,16 @@ static mst_status parse_words(const option *o, const char *text, const char **ou
     return MST_OK;
 }
 
-static mst_status parse_flag(const option *o, const char *text, bool *out) {
+bool option_flag_word(const char *text, bool *out) {
     static const char *const words[] = {"false", "true", "0", "1", "no", "yes", "off", "on", NULL}; /* in turn */
-    for (int i = 0; words[i]; i++)
-        if (strcasecmp(words[i], text) == 0) {
-            *out = i % 2;
-            return MST_OK;
-        }
+    int i = 0;
+    while (words[i] && strcasecmp(words[i], text) != 0) i++;
+    *out = i % 2;
+    return words[i];
+}
+
+static mst_status parse_flag(const option *o, const char *text, bool *out) {
+    if (option_flag_word(text, out)) return MST_OK;
     return MST_FAIL(MST_INVALID, "--%s=%s: must be true or false", o->name, text);
 }
 

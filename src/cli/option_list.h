@@ -118,6 +118,8 @@ bool option_given(const option_list *list, const char *name);
 
 /** Whether two words are equal, ignoring case and taking '-' and '_' as equal. */
 bool option_same_word(const char *a, const char *b);
+/** Reads TEXT, the value of a flag: "true", "0", "off" and the like. False if it is none of them. */
+bool option_flag_word(const char *text, bool *out);
 /** Writes the form of the option to TEXT: "--batch-size N", with the metavar or the choices. */
 void option_print(const option *option, char *text, size_t size);
 

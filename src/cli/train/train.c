@@ -466,6 +466,8 @@ static int load_network(training *t, train_options *o, option_list *list) {
 static int run_training(training *t, train_options *o, option_list *list) {
     if (signals_end_at_once()) return command_fail_library(EXIT_FAILED, NULL);
     if (loaded_note_take(t, o, list)) return command_fail_library(EXIT_FAILED, "load");
+    /* Before the model is looked at, which may refuse the same options for reasons of its own. Data of the note of a
+     * whole model is not known yet: train_data_open checks it. */
     const bool names_data = !o->load || option_given(list, "data") || option_given(list, "data-dir");
     if (names_data && data_options_check(list, t->data, o->text)) return command_fail_library(EXIT_FAILED, NULL);
     int status = train_network_find(t, o);

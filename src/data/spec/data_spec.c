@@ -15,26 +15,19 @@
 #include "data/schema.h"
 #include "data/spec/data_spec.h"
 #include "data/spec/spec_list.h"
+#include "data/spec/spec_options.h"
 #include "data/spec/validation_part.h"
 
 enum { WORD_SIZE = 64, LIST_SIZE = 512, MOST_KINDS = 63, PATH_SIZE = 4096 };
-
-/* The length of the name of KIND, including the colon if an argument follows. */
-static size_t name_size(const mst_data_spec *kind) {
-    const size_t size = strcspn(kind->form, ":");
-    return size + (kind->form[size] == ':');
-}
 
 static bool can_open(const mst_data_spec *kind) {
     return kind->open || kind->open_with;
 }
 
-/* The options that the kind of SPEC takes, as bits MST_SPEC_... */
+/* What the kind of SPEC takes, as bits MST_SPEC_... */
 static unsigned takes_of(const char *spec) {
-    if (MST_IS_NULL(spec)) return 0;
-    for (const mst_data_spec *const *kind = mst_data_spec_table; *kind; kind++)
-        if (strncmp(spec, (*kind)->form, name_size(*kind)) == 0) return (*kind)->takes;
-    return 0;
+    const mst_data_spec *kind = MST_IS_NULL(spec) ? NULL : mst_data_spec_find(spec);
+    return kind ? kind->takes : 0;
 }
 
 bool mst_dataset_spec_has_pictures(const char *spec) {
@@ -96,8 +89,8 @@ static mst_status explain(const mst_data_spec *kind, const char *path, mst_statu
     const mst_data_spec *other = kind_that_holds(path);
     if (!other || other == kind) return mst_failure_restore(&failure);
     return MST_FAIL(status, "data: '%s' holds no %.*s, but what %.*s reads: write '%.*s%s'", path,
-                    (int)name_size(kind) - 1, kind->form, (int)name_size(other) - 1, other->form, (int)name_size(other),
-                    other->form, path);
+                    (int)mst_data_spec_name_size(kind) - 1, kind->form, (int)mst_data_spec_name_size(other) - 1,
+                    other->form, (int)mst_data_spec_name_size(other), other->form, path);
 }
 
 /* The error for a SPEC that begins with no known name. It suggests the kind that fits the suffix of a path, or else the
@@ -109,14 +102,14 @@ static mst_status data_spec_unknown(const char *spec) {
     size += spec[size] == ':';
     const mst_data_spec *holder = kind_that_holds(spec);
     if (holder)
-        return MST_FAIL(MST_INVALID, "data: '%s' names no kind of data: write '%.*s%s'", spec, (int)name_size(holder),
-                        holder->form, spec);
+        return MST_FAIL(MST_INVALID, "data: '%s' names no kind of data: write '%.*s%s'", spec,
+                        (int)mst_data_spec_name_size(holder), holder->form, spec);
     for (int i = 0; mst_data_spec_table[i] && i < MOST_KINDS; i++) {
         const mst_data_spec *kind = mst_data_spec_table[i];
         if (can_open(kind) && has_suffix(spec, kind->suffix))
-            return MST_FAIL(MST_INVALID, "data: '%s' names no kind of data: write '%.*s%s'", spec, (int)name_size(kind),
-                            kind->form, spec);
-        snprintf(name[i], WORD_SIZE, "%.*s", (int)name_size(kind), kind->form);
+            return MST_FAIL(MST_INVALID, "data: '%s' names no kind of data: write '%.*s%s'", spec,
+                            (int)mst_data_spec_name_size(kind), kind->form, spec);
+        snprintf(name[i], WORD_SIZE, "%.*s", (int)mst_data_spec_name_size(kind), kind->form);
         names[i] = name[i];
     }
     snprintf(word, sizeof word, "%.*s", size < WORD_SIZE ? (int)size : 0, spec);
@@ -130,43 +123,38 @@ static mst_status data_spec_unknown(const char *spec) {
 
 /* Fails if an option is given that KIND does not take, or a number of channels that pictures cannot have. */
 static mst_status check_options(const char *spec, const mst_data_spec *kind, const mst_data_options *o) {
-    if (o->skip_corrupt && !(kind->takes & MST_SPEC_SKIP_CORRUPT))
-        return MST_FAIL(MST_INVALID, "data: '%s' has no records, so none that are damaged can be skipped", spec);
-    const char *table = o->delimiter        ? "delimiter"
-                        : o->comment        ? "comment"
-                        : o->weight         ? "sample-weight"
-                        : o->no_header      ? "no-header"
-                        : o->num_drop       ? "drop"
-                        : o->num_categories ? "categories"
-                        : o->missing        ? "missing"
-                        : o->decimal        ? "decimal"
-                        : o->thousands      ? "thousands"
-                        : o->num_dates      ? "dates"
-                        : o->text           ? "text"
-                                            : NULL;
-    if (table && !(kind->takes & MST_SPEC_TABLE))
-        return MST_FAIL(MST_INVALID, "data: '%s' has no cells in columns: %s is for csv:FILE", spec, table);
-    if (o->encoding && !(kind->takes & MST_SPEC_ENCODING))
-        return MST_FAIL(MST_INVALID, "data: '%s' has no text in an encoding: encoding is for csv:FILE and texts:PATH",
-                        spec);
-    if ((o->label || o->num_labels) && !(kind->takes & MST_SPEC_TABLE))
-        return MST_FAIL(MST_INVALID, "data: '%s' has no column of labels to choose: label is for csv:FILE", spec);
-    if ((o->image_size || o->channels) && !(kind->takes & MST_SPEC_IMAGE_SIZE))
-        return MST_FAIL(MST_INVALID,
-                        "data: '%s' has no picture files to resize: %s is for images:DIR, tfds:DIR and tfrecord:PREFIX",
-                        spec, o->image_size ? "image-size" : "channels");
-    const bool has_texts = kind->takes & MST_SPEC_TEXTS && (!(kind->takes & MST_SPEC_TABLE) || o->text || o->schema);
-    if ((o->max_tokens || o->sequence_length || o->pad_front) && !has_texts)
-        return MST_FAIL(MST_INVALID,
-                        "data: '%s' has no texts: %s is for texts:PATH, word-ids:FILE, and csv:FILE with text", spec,
-                        o->max_tokens        ? "max-tokens"
-                        : o->sequence_length ? "sequence-length"
-                                             : "pad");
-    if (o->tokenizer && (!has_texts || !(kind->takes & MST_SPEC_TOKENIZER)))
-        return MST_FAIL(
-            MST_INVALID,
-            "data: '%s' has no texts: tokenizer is for texts:PATH, lines:FILE, tokens:FILE, and csv:FILE with text",
-            spec);
+    const struct {
+        bool given;
+        const char *option;
+    } options[] = {
+        {o->skip_corrupt != 0, "skip-corrupt"},
+        {o->delimiter, "delimiter"},
+        {o->comment, "comment"},
+        {o->weight, "sample-weight"},
+        {o->no_header, "no-header"},
+        {o->num_drop, "drop"},
+        {o->num_categories, "categories"},
+        {o->missing, "missing"},
+        {o->decimal, "decimal"},
+        {o->thousands, "thousands"},
+        {o->num_dates, "dates"},
+        {o->text, "text"},
+        {o->encoding, "encoding"},
+        {o->label || o->num_labels, "label"},
+        {o->image_size != 0, "image-size"},
+        {o->channels != 0, "channels"},
+        {o->max_tokens != 0, "max-tokens"},
+        {o->sequence_length != 0, "sequence-length"},
+        {o->pad_front, "pad"},
+        {o->tokenizer, "tokenizer"},
+    };
+    /* A schema does not tell here whether the input is a column of texts: then a table has what either has. */
+    const bool has_texts = o->text || o->schema;
+    char why[MST_SPEC_REASON];
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].given && mst_spec_lacks(spec, options[i].option, false, "", why) &&
+            !(has_texts && !mst_spec_lacks(spec, options[i].option, true, "", why)))
+            return MST_FAIL(MST_INVALID, "data: '%s' %s", spec, why);
     if ((o->num_inputs > 1 || o->num_outputs > 1) && !(kind->takes & MST_SPEC_NAMES))
         return MST_FAIL(MST_INVALID,
                         "data: '%s' has inputs and labels without names, and the model has %d inputs and %d outputs: "
@@ -281,7 +269,7 @@ mst_status mst_dataset_open_with(const char *spec, const char *part, const mst_d
         return MST_FAIL(MST_INVALID, "data: unknown part '%s': use \"train\" or \"test\"", part);
     for (const mst_data_spec *const *kind = mst_data_spec_table; *kind; kind++) {
         const char *form = (*kind)->form;
-        const size_t size = name_size(*kind);
+        const size_t size = mst_data_spec_name_size(*kind);
         const bool takes_argument = form[size - 1] == ':';
         char list[LIST_SIZE];
         if (strncmp(spec, form, size) != 0 || (!takes_argument && spec[size])) continue;
@@ -301,7 +289,7 @@ mst_status mst_validation_spec(const char *spec, char **out) {
     char path[PATH_SIZE];
     *out = NULL;
     for (const mst_data_spec *const *kind = mst_data_spec_table; *kind; kind++) {
-        const size_t size = name_size(*kind);
+        const size_t size = mst_data_spec_name_size(*kind);
         if (strncmp(spec, (*kind)->form, size) != 0) continue;
         if (!(*kind)->validation || !(*kind)->validation(spec + size, path, sizeof path)) return MST_OK;
         if (asprintf(out, "%.*s%s", (int)size, spec, path) >= 0) return MST_OK;

@@ -8,7 +8,11 @@
  *  delimiter, comment, no_header, drop, categories, missing, decimal, thousands, dates and text. MST_SPEC_IMAGE_SIZE
  *  includes channels. MST_SPEC_TEXTS: max_tokens, sequence_length and pad_front. MST_SPEC_NAMES: several inputs or
  *  outputs. MST_SPEC_ENCODING: encoding. MST_SPEC_TOKENIZER: tokenizer. schema and unknown_categories need no bit:
- *  kinds that do not use them ignore them. */
+ *  kinds that do not use them ignore them.
+ *
+ *  The others say what the rows are, for options of commands (spec_options.c). MST_SPEC_PICTURES: rows may be pictures.
+ *  MST_SPEC_MASKS: with a class for each pixel. MST_SPEC_LONG_TEXT: they are parts of one text, all of one length.
+ *  MST_SPEC_TEXT_COLUMN, of no kind: the input is a column of texts of a table. */
 enum {
     MST_SPEC_SKIP_CORRUPT = 1,
     MST_SPEC_TABLE = 2,
@@ -16,7 +20,11 @@ enum {
     MST_SPEC_TEXTS = 8,
     MST_SPEC_NAMES = 16,
     MST_SPEC_ENCODING = 32,
-    MST_SPEC_TOKENIZER = 64
+    MST_SPEC_TOKENIZER = 64,
+    MST_SPEC_PICTURES = 128,
+    MST_SPEC_MASKS = 256,
+    MST_SPEC_LONG_TEXT = 512,
+    MST_SPEC_TEXT_COLUMN = 1024
 };
 
 typedef struct mst_data_spec {
@@ -36,7 +44,7 @@ typedef struct mst_data_spec {
     /** Writes the argument of the validation part of ARGUMENT to PATH, of SIZE bytes. False: there is none. NULL:
      *  this kind has none. */
     bool (*validation)(const char *argument, char *path, size_t size);
-    unsigned takes; /**< the options that this kind takes, as bits MST_SPEC_... */
+    unsigned takes; /**< the options that this kind takes, and what its rows are, as bits MST_SPEC_... */
 
     /* At most one of open and open_with is set. If neither is, the kind is not supported yet. */
 
@@ -48,5 +56,9 @@ typedef struct mst_data_spec {
 
 /** All kinds, ended by NULL; made by CMake from the files of this folder. */
 extern const mst_data_spec *const mst_data_spec_table[];
+/** The length of the name of KIND, including the colon if an argument follows (spec_find.c). */
+size_t mst_data_spec_name_size(const mst_data_spec *kind);
+/** The kind of SPEC, "idx:DIR"; NULL: it is not known. */
+const mst_data_spec *mst_data_spec_find(const char *spec);
 
 #endif

@@ -39,5 +39,6 @@ static mst_status fashion_mnist_spec_open_part(const char *argument, bool test, 
 const mst_data_spec mst_data_spec_fashion_mnist = {
     .form = "fashion-mnist",
     .help = "Debian's dataset-fashion-mnist, or the folder in MUSTER_FASHION_MNIST",
+    .takes = MST_SPEC_PICTURES,
     .open = fashion_mnist_spec_open_part,
 };

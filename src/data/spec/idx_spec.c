@@ -44,6 +44,7 @@ static mst_status idx_spec_open_part(const char *folder, bool test, mst_dataset 
 const mst_data_spec mst_data_spec_idx = {
     .form = "idx:DIR",
     .help = "the four MNIST files, plain or .gz",
+    .takes = MST_SPEC_PICTURES,
     .suffix = "/",
     .open = idx_spec_open_part,
 };

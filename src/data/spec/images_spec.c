@@ -57,7 +57,7 @@ const mst_data_spec mst_data_spec_images = {
         "PNG, JPEG, WebP, GIF and BMP files in a folder for each class; or DIR/train/CLASS, DIR/val/CLASS, "
         "DIR/test/CLASS",
     .holds = images_spec_holds,
-    .takes = MST_SPEC_SKIP_CORRUPT | MST_SPEC_IMAGE_SIZE,
+    .takes = MST_SPEC_SKIP_CORRUPT | MST_SPEC_IMAGE_SIZE | MST_SPEC_PICTURES,
     .validation = mst_validation_folder,
     .open_with = images_spec_open_part,
 };

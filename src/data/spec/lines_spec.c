@@ -17,7 +17,7 @@ const mst_data_spec mst_data_spec_lines = {
     .help =
         "a text file; models predict its next token: ids of --tokenizer, else bytes; or a folder with "
         "train.txt and test.txt or val.txt",
-    .takes = MST_SPEC_TEXTS | MST_SPEC_TOKENIZER,
+    .takes = MST_SPEC_TEXTS | MST_SPEC_TOKENIZER | MST_SPEC_LONG_TEXT,
     .validation = lines_spec_validation,
     .open_with = lines_spec_open_part,
 };

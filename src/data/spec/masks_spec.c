@@ -71,6 +71,6 @@ const mst_data_spec mst_data_spec_masks = {
         "two folders of pictures and of their masks, PNG files of class numbers; or masks:DIR with DIR/images and "
         "DIR/masks",
     .has = masks_spec_has,
-    .takes = MST_SPEC_SKIP_CORRUPT | MST_SPEC_IMAGE_SIZE,
+    .takes = MST_SPEC_SKIP_CORRUPT | MST_SPEC_IMAGE_SIZE | MST_SPEC_PICTURES | MST_SPEC_MASKS,
     .open_with = masks_spec_open_part,
 };

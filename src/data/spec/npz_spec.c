@@ -164,6 +164,6 @@ const mst_data_spec mst_data_spec_npz = {
         "x_train, y_train, x_test, y_test; or x, y; to predict, x alone; of a network with several inputs or "
         "outputs, arrays by their names",
     .suffix = ".npz",
-    .takes = MST_SPEC_NAMES,
+    .takes = MST_SPEC_NAMES | MST_SPEC_PICTURES,
     .open_with = npz_spec_open_part,
 };

@@ -116,6 +116,6 @@ const mst_data_spec mst_data_spec_tfds = {
     .form = "tfds:DIR",
     .help = "the folder of one version that TensorFlow Datasets made, such as mnist/3.0.1",
     .holds = tfds_spec_holds,
-    .takes = MST_SPEC_SKIP_CORRUPT | MST_SPEC_IMAGE_SIZE,
+    .takes = MST_SPEC_SKIP_CORRUPT | MST_SPEC_IMAGE_SIZE | MST_SPEC_PICTURES,
     .open_with = tfds_spec_open_part,
 };

@@ -277,6 +277,6 @@ const mst_data_spec mst_data_spec_tfrecord = {
     .suffix = ".tfrecord",
     .has = tfrecord_spec_has,
     .reads_lists = true,
-    .takes = MST_SPEC_SKIP_CORRUPT | MST_SPEC_NAMES | MST_SPEC_IMAGE_SIZE,
+    .takes = MST_SPEC_SKIP_CORRUPT | MST_SPEC_NAMES | MST_SPEC_IMAGE_SIZE | MST_SPEC_PICTURES,
     .open_with = tfrecord_spec_open_part,
 };

@@ -16,7 +16,7 @@ const mst_data_spec mst_data_spec_tokens = {
     .help =
         "tokens of a long text; models predict the next one: FILE.u16, .u32, .npy, or the bytes of any file "
         "(with --tokenizer: its text as ids); or a folder with train and test files",
-    .takes = MST_SPEC_TEXTS | MST_SPEC_TOKENIZER,
+    .takes = MST_SPEC_TEXTS | MST_SPEC_TOKENIZER | MST_SPEC_LONG_TEXT,
     .validation = tokens_spec_validation,
     .open_with = tokens_spec_open_part,
 };
