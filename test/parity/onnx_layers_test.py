@@ -169,26 +169,49 @@ def export_pytorch(folder):
     torch.onnx.export(net, (x,), path, dynamo=False, opset_version=17, **open_rows, **mode)
     yield "pytorch", path, x.numpy()
 
+    ends = {"all": lambda steps, state: steps, "last": lambda steps, state: steps[:, -1],
+            "first": lambda steps, state: steps[:, 0], "flat": lambda steps, state: steps.reshape(steps.shape[0], -1),
+            "state": lambda steps, state: state[-1], "view": lambda steps, state: state.view(-1, 5),
+            "both_states": lambda steps, state: torch.cat((state[-2], state[-1]), 1),
+            "states_turned": lambda steps, state: state.transpose(0, 1).reshape(-1, 10)}
+
     class Recurrent(nn.Module):
-        """The end of a recurrent network of PyTorch: by the last step, by its state, or all steps."""
+        """A recurrent network of PyTorch, of which its END is taken, with a head of Linear."""
 
         def __init__(self, cell, end, **options):
             super().__init__()
-            self.cell, self.end = cell(4, 5, batch_first=True, **options), end
-            self.head = nn.Linear(10 if "bidirectional" in options else 5, 3)
+            self.cell, self.end = cell(4, 5, batch_first=True, **options), ends[end]
+            self.head = nn.LazyLinear(3)
 
         def forward(self, rows):
             steps, state = self.cell(rows)
-            state = state[0] if isinstance(state, tuple) else state
-            return self.head(steps if self.end == "all" else steps[:, -1] if self.end == "last" else state[-1])
+            return self.head(self.end(steps, state[0] if isinstance(state, tuple) else state))
 
-    for cell, end, options in [(nn.LSTM, "last", {}), (nn.LSTM, "last", {"num_layers": 2}), (nn.GRU, "state", {}),
-                               (nn.LSTM, "all", {"bidirectional": True}), (nn.GRU, "last", {"bidirectional": True}),
-                               (nn.RNN, "all", {"bias": False})]:
-        name = f"pytorch_{cell.__name__}_{end}_{'_'.join(options)}"
-        path, x = os.path.join(folder, f"{name}.onnx"), torch.randn(5, 7, 4)
-        torch.onnx.export(Recurrent(cell, end, **options).eval(), (x,), path, dynamo=False, opset_version=17, **open_rows)
-        yield name, path, x.numpy()
+    class Between(nn.Module):
+        """Convolutions before and after a recurrent layer, a sum with its source, and a part of a normalization."""
+
+        def __init__(self):
+            super().__init__()
+            self.before, self.after = nn.Conv1d(4, 5, 3, padding=1), nn.Conv1d(5, 6, 2)
+            self.cell, self.norm = nn.GRU(5, 5, batch_first=True), nn.LayerNorm(6)
+
+        def forward(self, rows):
+            x = self.before(rows.transpose(1, 2)).transpose(1, 2)
+            x = x + self.cell(x)[0]
+            return self.norm(self.after(x.transpose(1, 2)).transpose(1, 2))[:, 2]
+
+    two, deep = {"bidirectional": True}, {"num_layers": 2}
+    nets = {f"{cell.__name__}_{end}_{'_'.join(options)}": Recurrent(cell, end, **options)
+            for cell, end, options in [(nn.LSTM, "last", {}), (nn.LSTM, "last", deep), (nn.GRU, "state", {}),
+                                       (nn.LSTM, "all", two), (nn.GRU, "last", two), (nn.RNN, "all", {"bias": False}),
+                                       (nn.LSTM, "flat", two), (nn.GRU, "first", two), (nn.RNN, "view", {}),
+                                       (nn.LSTM, "both_states", two), (nn.GRU, "both_states", {**two, **deep}),
+                                       (nn.GRU, "state", deep), (nn.LSTM, "states_turned", two)]}
+    for name, net in {**nets, "between": Between()}.items():
+        path, x = os.path.join(folder, f"pytorch_{name}.onnx"), torch.randn(5, 7, 4)
+        net(x)
+        torch.onnx.export(net.eval(), (x,), path, dynamo=False, opset_version=17, **open_rows)
+        yield f"pytorch_{name}", path, x.numpy()
 
 
 def run(path, x):

@@ -149,7 +149,8 @@ static mst_status read_gather(mst_onnx_layer_call *c) {
         }
         return mst_onnx_layer_put(c, picked);
     }
-    if (v.sequence.ndim) return mst_onnx_sequence_gather(c, v, axis);
+    if (v.sequence.ndim || v.num_stacked) return mst_onnx_sequence_gather(c, v, axis);
+    if (v.ndim && !v.row) return mst_onnx_sequence_take(c, axis);
     if (!v.tensor || axis)
         return MST_FAIL(MST_UNIMPLEMENTED, "only a Gather of rows of a constant becomes a layer, an embedding");
     MST_TRY(mst_onnx_layer_any(c, 1, &x));
@@ -455,6 +456,7 @@ static mst_status read_concat(mst_onnx_layer_call *c) {
     }
     if (zeros == count) return mst_onnx_layer_put(c, first);
     if (sequences == 2 && count == 2 && first.sequence.direction == 0) return mst_onnx_sequence_concat(c, wanted);
+    if (sequences == count && wanted == 0) return mst_onnx_sequence_stack(c);
     if (!first.ndim) { /* a list of sizes */
         mst_onnx_layer_value sizes = {.num_sizes = 0};
         for (size_t i = 0; i < count; i++) {

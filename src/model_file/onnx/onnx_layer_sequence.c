@@ -34,12 +34,16 @@ static bool has_one(const mst_onnx_layers *l, const mst_onnx_sequence *s, mst_on
     return axis == MST_ONNX_AXIS_DIRECTIONS && (s->direction >= 0 || !mst_onnx_cell_is_double(l, s->cell));
 }
 
+bool mst_onnx_sequence_has_directions(const mst_onnx_layer_value *v) {
+    return find_axis(&v->sequence, MST_ONNX_AXIS_DIRECTIONS) >= 0;
+}
+
 /* ---- layers ---- */
 
-static mst_status take_step(mst_output *out, int64_t index) {
+static mst_status take_element(mst_output *out, int64_t index, int axis) {
     mst_tensor *tensor;
     MST_TRY(mst_tensor_copy(MST_I64, MST_SCALAR, &index, &tensor));
-    *out = mst_take(*out, tensor, .axis = 1);
+    *out = mst_take(*out, tensor, .axis = axis);
     mst_tensor_release(tensor);
     return MST_OK;
 }
@@ -55,22 +59,29 @@ static mst_status make_layer(mst_onnx_layers *l, const mst_onnx_sequence *s, mst
     v->channels = mst_onnx_cell_features(l, s->cell);
     MST_TRY(mst_onnx_cell_output(l, s->cell, steps != MST_ONNX_END, &v->out));
     if (steps == MST_ONNX_FIRST_STEP || steps == MST_ONNX_LAST_STEP)
-        return take_step(&v->out, steps == MST_ONNX_FIRST_STEP ? 0 : -1);
+        return take_element(&v->out, steps == MST_ONNX_FIRST_STEP ? 0 : -1, 1);
     return MST_OK;
+}
+
+/* Whether S has the axes of a layer's output: the examples first, then the steps, if they are all left, and the units.
+ * *SECOND: ONNX has the units before the steps, as it has channels. */
+static bool is_layer(const mst_onnx_layers *l, const mst_onnx_sequence *s, bool *second) {
+    const bool all_steps = s->steps == MST_ONNX_ALL_STEPS;
+    const int units = find_axis(s, MST_ONNX_AXIS_UNITS), steps = find_axis(s, MST_ONNX_AXIS_STEPS);
+    *second = units < steps;
+    return s->ndim == 2 + all_steps && s->axis[0] == MST_ONNX_AXIS_EXAMPLES && units > 0 && (steps > 0) == all_steps &&
+           (s->cell < 0 || !mst_onnx_cell_is_double(l, s->cell) || s->joined || s->direction >= 0);
 }
 
 mst_status mst_onnx_sequence_settle(mst_onnx_layers *l, mst_onnx_layer_value *v) {
     const mst_onnx_sequence s = v->sequence;
-    if (!s.ndim) return MST_OK;
-    const int last = s.ndim - 1;
-    const bool has_steps = s.ndim == 3 && s.axis[1] == MST_ONNX_AXIS_STEPS;
-    if (last < 1 || s.axis[0] != MST_ONNX_AXIS_EXAMPLES || s.axis[last] != MST_ONNX_AXIS_UNITS ||
-        (last != 1 && !has_steps) || has_steps != (s.steps == MST_ONNX_ALL_STEPS) ||
-        (s.cell >= 0 && mst_onnx_cell_is_double(l, s.cell) && !s.joined && s.direction < 0))
+    bool second;
+    if (!s.ndim && !v->num_stacked) return MST_OK;
+    if (v->num_stacked || !is_layer(l, &s, &second))
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "a value has the axes of a recurrent operator, and layers take [n, steps, features]: only "
                         "operators that move and join these axes take it");
-    *v = (mst_onnx_layer_value){.out = v->out, .ndim = s.ndim, .channels = v->channels};
+    *v = (mst_onnx_layer_value){.out = v->out, .ndim = s.ndim, .channels = v->channels, .last = second};
     return s.cell < 0 ? MST_OK : make_layer(l, &s, v);
 }
 
@@ -138,35 +149,106 @@ mst_status mst_onnx_sequence_slice(mst_onnx_layer_call *c, mst_onnx_layer_value 
     return mst_onnx_layer_put(c, x);
 }
 
-mst_status mst_onnx_sequence_gather(mst_onnx_layer_call *c, mst_onnx_layer_value x, int64_t axis) {
-    int64_t at[MST_ONNX_MOST_SIZES];
-    mst_tensor *index;
-    int count, axis_of_x;
-    MST_TRY(mst_onnx_layer_constant(c, 1, &index));
-    MST_TRY(mst_onnx_layer_list(c, 1, at, &count));
-    MST_TRY(mst_onnx_axis(axis, x.sequence.ndim, &axis_of_x));
+/* The only number of input 1. *IS_SCALAR: the axis that it is an index of goes away. */
+static mst_status read_index(const mst_onnx_layer_call *c, int64_t *index, bool *is_scalar) {
+    int64_t list[MST_ONNX_MOST_SIZES];
+    mst_tensor *tensor;
+    int count;
+    MST_TRY(mst_onnx_layer_constant(c, 1, &tensor));
+    MST_TRY(mst_onnx_layer_list(c, 1, list, &count));
     if (count != 1) return MST_FAIL(MST_UNIMPLEMENTED, "it becomes a part of a layer only for one element");
-    MST_TRY(pick(c->layers, &x.sequence, axis_of_x, at[0]));
-    if (!mst_tensor_shape(index).ndim) remove_axis(&x.sequence, axis_of_x);
+    *index = list[0];
+    *is_scalar = !mst_tensor_shape(tensor).ndim;
+    return MST_OK;
+}
+
+/* Element INDEX of X, the ends of several operators one after the other, becomes that of the operator which has it. */
+static mst_status unstack(const mst_onnx_layers *l, mst_onnx_layer_value *x, int64_t *index) {
+    const mst_onnx_layer_value stack = *x;
+    int64_t count = 0;
+    for (int i = 0; i < stack.num_stacked; i++)
+        count += 1 + mst_onnx_cell_is_double(l, l->value[stack.stacked[i]].sequence.cell);
+    if (*index < 0) *index += count;
+    for (int i = 0; i < stack.num_stacked; i++) {
+        *x = l->value[stack.stacked[i]];
+        const int64_t own = 1 + mst_onnx_cell_is_double(l, x->sequence.cell);
+        if (*index >= 0 && *index < own) return MST_OK;
+        *index -= own;
+    }
+    return MST_FAIL(MST_INVALID, "its index is not one of %lld", (long long)count);
+}
+
+mst_status mst_onnx_sequence_gather(mst_onnx_layer_call *c, mst_onnx_layer_value x, int64_t axis) {
+    int64_t index;
+    bool is_scalar;
+    int at;
+    MST_TRY(read_index(c, &index, &is_scalar));
+    if (x.num_stacked && axis) return MST_FAIL(MST_UNIMPLEMENTED, "of these ends it can take one, along axis 0");
+    if (x.num_stacked) MST_TRY(unstack(c->layers, &x, &index));
+    MST_TRY(mst_onnx_axis(axis, x.sequence.ndim, &at));
+    MST_TRY(pick(c->layers, &x.sequence, at, index));
+    if (is_scalar) remove_axis(&x.sequence, at);
     x.ndim = x.sequence.ndim;
     return mst_onnx_layer_put(c, x);
 }
 
-/* Joins the directions and the units, which are the last axes. */
+mst_status mst_onnx_sequence_take(mst_onnx_layer_call *c, int64_t axis) {
+    mst_onnx_layer_value x;
+    int64_t index;
+    bool is_scalar;
+    int at;
+    MST_TRY(mst_onnx_layer_plain(c, 0, &x));
+    MST_TRY(read_index(c, &index, &is_scalar));
+    MST_TRY(mst_onnx_axis(axis, x.ndim, &at));
+    if (!at || !is_scalar)
+        return MST_FAIL(MST_UNIMPLEMENTED, "it becomes a layer only for one element of an axis beside the examples");
+    const int64_t channels = at < x.ndim - 1 ? x.channels : 0;
+    MST_TRY(take_element(&x.out, index, at));
+    return mst_onnx_layer_put(
+        c,
+        (mst_onnx_layer_value){.out = x.out, .ndim = x.ndim - 1, .channels = channels, .not_negative = x.not_negative});
+}
+
+mst_status mst_onnx_sequence_stack(mst_onnx_layer_call *c) {
+    const Muster__OnnxNode *node = c->onnx.node;
+    mst_onnx_layer_value stack = {.ndim = 3, .num_stacked = (int)node->n_input};
+    if (node->n_input > MST_ONNX_MOST_SIZES)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "it puts the ends of %zu recurrent operators together: at most %d become layers", node->n_input,
+                        MST_ONNX_MOST_SIZES);
+    for (size_t i = 0; i < node->n_input; i++) {
+        const int64_t at = mst_names_get(&c->layers->names, node->input[i]);
+        const mst_onnx_sequence *s = at < 0 ? NULL : &c->layers->value[at].sequence;
+        if (!s || s->ndim != 3 || s->cell < 0 || s->axis[0] != MST_ONNX_AXIS_DIRECTIONS || s->direction >= 0 ||
+            s->axis[1] != MST_ONNX_AXIS_EXAMPLES)
+            return MST_FAIL(MST_UNIMPLEMENTED, "along axis 0 it can put only ends of recurrent operators together");
+        stack.stacked[i] = at;
+    }
+    return mst_onnx_layer_put(c, stack);
+}
+
+/* Joins the directions and the units, if these are the last axes, or leaves out a single direction. */
 mst_status mst_onnx_sequence_reshape(mst_onnx_layer_call *c, mst_onnx_layer_value x, const int64_t *list, int count) {
     mst_onnx_sequence *s = &x.sequence;
-    const int last = s->ndim - 1;
-    bool good = count == last && last > 0 && s->axis[last] == MST_ONNX_AXIS_UNITS &&
-                s->axis[last - 1] == MST_ONNX_AXIS_DIRECTIONS && s->direction < 0;
-    for (int i = 0; good && i < count - 1; i++) /* sizes that stay, and the examples, which may be any number */
-        good = s->axis[i] == MST_ONNX_AXIS_EXAMPLES || list[i] == 0 || list[i] > 1 || list[i] == MST_ONNX_UNKNOWN;
-    if (good) good = list[count - 1] == -1 || list[count - 1] == mst_onnx_cell_features(c->layers, s->cell);
+    const int last = s->ndim - 1, directions = find_axis(s, MST_ONNX_AXIS_DIRECTIONS);
+    const bool joins = directions == last - 1 && s->axis[last] == MST_ONNX_AXIS_UNITS && s->direction < 0;
+    bool good = count == last && directions >= 0 && s->axis[last] == MST_ONNX_AXIS_UNITS &&
+                (joins || has_one(c->layers, s, MST_ONNX_AXIS_DIRECTIONS));
+    for (int i = 0; good && i < count - 1; i++) { /* sizes that stay, and the examples, which may be any number */
+        const mst_onnx_sequence_axis axis = s->axis[i < directions ? i : i + 1];
+        good = axis == MST_ONNX_AXIS_EXAMPLES || (list[i] == 0 && i < directions) || list[i] > 1 ||
+               list[i] == MST_ONNX_UNKNOWN;
+    }
+    if (good) {
+        const int64_t all = mst_onnx_cell_features(c->layers, s->cell);
+        good = list[count - 1] == -1 || list[count - 1] == (joins || s->direction < 0 ? all : all / 2);
+    }
     if (!good)
         return MST_FAIL(
             MST_UNIMPLEMENTED,
             "of the axes of a recurrent operator it can join the directions and the units, if they are last");
-    remove_axis(s, last - 1);
-    s->joined = true;
+    remove_axis(s, directions);
+    s->joined |= joins;
     x.ndim = s->ndim;
     return mst_onnx_layer_put(c, x);
 }

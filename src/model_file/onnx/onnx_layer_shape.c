@@ -202,7 +202,7 @@ static mst_status read_reshape(mst_onnx_layer_call *c) {
     }
     if (x.tensor) return reshape_constant(c, &x, list, count);
     if (x.num_sizes || x.zeros) return mst_onnx_layer_put(c, x);
-    if (x.sequence.ndim > count) return mst_onnx_sequence_reshape(c, x, list, count);
+    if (mst_onnx_sequence_has_directions(&x)) return mst_onnx_sequence_reshape(c, x, list, count);
     MST_TRY(mst_onnx_sequence_settle(c->layers, &x));
     if (count == 2 && x.ndim > 2 && list[0] == -1 && list[1] == x.channels && !x.is_pooled)
         return MST_FAIL(MST_UNIMPLEMENTED, "it makes one example of each step or pixel: no layer of Keras does");

@@ -66,9 +66,11 @@ typedef struct mst_onnx_layer_value {
     mst_onnx_row row;
     bool zeros; /**< of any shape: the first state of a recurrent operator */
     mst_onnx_sequence sequence;
-    mst_tensor *tensor; /**< a constant, in ONNX's order; else NULL */
-    const char *weight; /**< its name in the file */
-    int num_sizes;      /**< a list of sizes; 0: none */
+    int num_stacked; /**< the ends of so many recurrent operators, along axis 0; 0: it is none of these */
+    int64_t stacked[MST_ONNX_MOST_SIZES]; /**< indices of these values */
+    mst_tensor *tensor;                   /**< a constant, in ONNX's order; else NULL */
+    const char *weight;                   /**< its name in the file */
+    int num_sizes;                        /**< a list of sizes; 0: none */
     int64_t size[MST_ONNX_MOST_SIZES];
 } mst_onnx_layer_value;
 
@@ -162,6 +164,8 @@ MST_CHECKED mst_status mst_onnx_layer_take(mst_onnx_layer_call *c, size_t i);
 /** The only node that uses output 0; NULL if it is an output of the file, or used several times or not at all. */
 const Muster__OnnxNode *mst_onnx_layer_only_user(const mst_onnx_layer_call *c);
 
+/** Whether V is a sequence with an axis of directions. */
+bool mst_onnx_sequence_has_directions(const mst_onnx_layer_value *v);
 /** Makes V, if it is a sequence, the output of a layer. Its axes must be [n, steps, features] or [n, features]. */
 MST_CHECKED mst_status mst_onnx_sequence_settle(mst_onnx_layers *l, mst_onnx_layer_value *v);
 /** What these nodes do with X, their input 0, which is a sequence: output 0 becomes the sequence that is left. A
@@ -173,6 +177,10 @@ MST_CHECKED mst_status mst_onnx_sequence_slice(mst_onnx_layer_call *c, mst_onnx_
 MST_CHECKED mst_status mst_onnx_sequence_gather(mst_onnx_layer_call *c, mst_onnx_layer_value x, int64_t axis);
 MST_CHECKED mst_status mst_onnx_sequence_reshape(mst_onnx_layer_call *c, mst_onnx_layer_value x, const int64_t *list,
                                                  int count);
+/** A Gather of one element along AXIS of the output of a layer. */
+MST_CHECKED mst_status mst_onnx_sequence_take(mst_onnx_layer_call *c, int64_t axis);
+/** Output 0 becomes the ends of the operators that are the inputs, [directions, n, units] each, one after the other. */
+MST_CHECKED mst_status mst_onnx_sequence_stack(mst_onnx_layer_call *c);
 /** Output 0 becomes the two directions of one operator, inputs 0 and 1, side by side along AXIS. */
 MST_CHECKED mst_status mst_onnx_sequence_concat(mst_onnx_layer_call *c, int64_t axis);
 /** The output of the layer of cell INDEX, which is made at the first call: all steps, [n, steps, features], or of each
