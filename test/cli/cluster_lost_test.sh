@@ -26,7 +26,7 @@ kill_one() {
     for kill in $(seq "$kills"); do
         within 20 begun "$1" || break
         random 400
-        sleep "$(awk -v x="$number" 'BEGIN { printf "%.3f", x / 1000 }')"
+        sleep "$(awk -v x="$drawn" 'BEGIN { printf "%.3f", x / 1000 }')"
         signal 9 "$1"
         wait_for "$1"
         [ "$status" -eq 137 ] || break

@@ -51,20 +51,56 @@ workers two_workers_give_the_weights_of_one_process
 workers also_with_two_devices_each --devices cpu:2/1
 workers also_with_sharded_state --sharded-state
 
+# with_servers NUMBER WORKERS OPTION...: starts a job
+with_servers() {
+    tasks=$(for i in $(seq 0 $(($1 - 1))); do printf 'ps_%d ' "$i"; done; for i in $(seq 0 $(($2 - 1))); do printf 'worker_%d ' "$i"; done)
+    make_hosts_with_servers "$1" "$2"
+    shift 2
+    start_job "$tasks" --epochs 2 "$@"
+}
+
 # servers NAME NUMBER OPTION...: two workers with so many servers do too
 servers() {
-    name=$1 number=$2
+    of_servers=$1 servers=$2
     shift 2
-    make_hosts_with_servers "$number" 2
-    # words
-    # shellcheck disable=SC2046
-    start_job "$(for i in $(seq 0 $((number - 1))); do printf 'ps_%d ' "$i"; done) worker_0 worker_1" --epochs 2 \
-        --issync 1 "$@"
-    ended_alike "$name" "$alone" worker_0 worker_1
+    with_servers "$servers" 2 --issync 1 "$@"
+    ended_alike "$of_servers" "$alone" worker_0 worker_1
 }
 servers one_server_gives_them 1
 servers two_servers_give_them 2
 servers servers_do_not_cut_what_shares_a_norm 2 --ps-part-bytes 40
+
+# An asynchronous worker that is alone has nobody's updates between its own. What several make of the weights depends on
+# their order, and obeys the constraints in each.
+with_servers 2 1 --issync 0 --ps-part-bytes 40
+ended_alike an_asynchronous_worker_gives_them "$alone" worker_0
+cat > obeyed.py << 'END'
+import math, struct, sys, zipfile
+
+def values(name):  # (shape, floats) of a float32 array of an npz file
+    data = zipfile.ZipFile(sys.argv[1]).read(name + ".npy")
+    start = 10 + struct.unpack("<H", data[8:10])[0]
+    shape = eval(data[10:start])["shape"]
+    return shape, struct.unpack("<%df" % math.prod(shape), data[start:])
+
+def norms(name, axis):
+    (rows, columns), x = values(name)
+    if axis: return [math.hypot(*x[i * columns:(i + 1) * columns]) for i in range(rows)]
+    return [math.hypot(*x[i::columns]) for i in range(columns)]
+
+assert max(norms("a/kernel", 0)) < 0.4001 and max(norms("a/kernel", 0)) > 0.3, norms("a/kernel", 0)
+assert min(values("a/bias")[1]) >= 0
+assert all(abs(norm - 1) < 1e-4 for norm in norms("b/kernel", 1)), norms("b/kernel", 1)
+assert min(values("end/kernel")[1]) >= 0 and max(values("end/kernel")[1]) > 0
+END
+with_servers 2 3 --issync 0 --ps-part-bytes 40 --save async.npz
+ended_well asynchronous_workers_end worker_0 worker_1 worker_2
+check and_their_weights_obey_the_constraints python3 obeyed.py async.npz
+training=$(echo "$training" | sed 's/net.json/free.json/')
+with_servers 2 3 --issync 0 --save async.npz
+ended_well without_constraints_too worker_0 worker_1 worker_2
+check and_then_their_weights_do_not sh -c '! python3 obeyed.py async.npz 2> /dev/null'
+training=$(echo "$training" | sed 's/free.json/net.json/')
 
 # All rows of an embedding are constrained, of which a gradient has some. Norms of rows let the servers cut it.
 for axis in 0 1; do

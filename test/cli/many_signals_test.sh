@@ -26,7 +26,7 @@ pick() {
     name=$1
     shift
     random $#
-    shift "$number"
+    shift "$drawn"
     eval "$name=\$1"
 }
 

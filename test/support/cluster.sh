@@ -5,16 +5,16 @@ trap 'end_all; rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 unset TF_CONFIG
 
-# the next number below $1 of a generator of its own: the same for the same seed
+# $drawn: the next number below $1 of a generator of its own, the same for the same seed
 random() {
     seed=$(((seed * 1103515245 + 12345) % 2147483648))
-    number=$((seed / 65536 % $1))
+    drawn=$((seed / 65536 % $1))
 }
 
 # sleeps for a random time below $1 milliseconds
 random_ms() {
     random "$1"
-    sleep "$(awk -v x="$number" 'BEGIN { printf "%.3f", x / 1000 }')"
+    sleep "$(awk -v x="$drawn" 'BEGIN { printf "%.3f", x / 1000 }')"
 }
 
 # nanoseconds
@@ -37,7 +37,7 @@ find_ports() {
         [ -n "$has_block" ] || take_block
         for i in 1 2 3 4 5 6 7 8 9 10; do
             random $((51 - $1))
-            first=$((4000 + block * 50 + number))
+            first=$((4000 + block * 50 + drawn))
             ports=$(seq $first $((first + $1 - 1)))
             no_port_is_taken && return
         done
