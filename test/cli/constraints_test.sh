@@ -53,7 +53,7 @@ workers also_with_sharded_state --sharded-state
 
 # with_servers NUMBER WORKERS OPTION...: starts a job
 with_servers() {
-    tasks=$(for i in $(seq 0 $(($1 - 1))); do printf 'ps_%d ' "$i"; done; for i in $(seq 0 $(($2 - 1))); do printf 'worker_%d ' "$i"; done)
+    tasks=$(seq -f ps_%g 0 $(($1 - 1)) && seq -f worker_%g 0 $(($2 - 1)))
     make_hosts_with_servers "$1" "$2"
     shift 2
     start_job "$tasks" --epochs 2 "$@"
