@@ -130,6 +130,11 @@ def keras_models():
     steps = [data((7, 4)), layers.Bidirectional(layers.LSTM(5, return_sequences=True)), layers.LSTM(3), layers.Dense(2)]
     yield "keras_lstm", keras.Sequential(steps), random.randn(5, 7, 4).astype("f4")
     yield "keras_bidirectional", keras.Sequential([data((7, 4)), layers.Bidirectional(layers.LSTM(5))]), random.randn(5, 7, 4).astype("f4")
+    tagged = [data((7, 4)), layers.LSTM(5, return_sequences=True), layers.Dense(6, activation="elu"),
+              layers.Dropout(0.3), layers.Dense(3, activation="softmax")]
+    yield "keras_dense_of_steps", keras.Sequential(tagged), random.randn(5, 7, 4).astype("f4")
+    pixels = [data((4, 6, 5)), layers.Dense(3, activation="relu"), layers.GlobalAveragePooling2D(), layers.Dense(2)]
+    yield "keras_dense_of_pixels", keras.Sequential(pixels), random.randn(5, 4, 6, 5).astype("f4")
     yield "keras_text", keras.Sequential(words), random.randint(0, 20, (5, 9)).astype("i4")
 
 

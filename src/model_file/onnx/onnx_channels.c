@@ -21,6 +21,7 @@ typedef struct trace {
     int input;                          /* the input to which FROM refers; -1: none */
     int from[MST_MAX_NDIM];             /* the axis of that input from which each axis came; -1: none */
     const Muster__OnnxTensor *constant; /* NULL: it is not a constant */
+    mst_tensor *data;                   /* of the constant, if it is an initializer: the file keeps these apart */
 } trace;
 
 typedef struct finder {
@@ -37,6 +38,10 @@ static mst_status name_trace(finder *f, const char *name, const trace *t) {
     MST_TRY(mst_grow(&f->value, sizeof *f->value, f->num_values + 1, &f->capacity));
     f->value[f->num_values] = *t;
     return mst_names_set(&f->names, name, f->num_values++);
+}
+
+static mst_status name_constant(finder *f, const Muster__OnnxTensor *constant, mst_tensor *data) {
+    return name_trace(f, constant->name, &(trace){.input = -1, .constant = constant, .data = data});
 }
 
 /* What is known about input I of NODE; nothing if there is no such input. */
@@ -158,24 +163,31 @@ static trace transposed(finder *f, const Muster__OnnxNode *node) {
     return t;
 }
 
-/* Whether M can be a list of axes, which is short. Long tensors are not unpacked again for each node that uses them. */
-static bool may_be_axes(const Muster__OnnxTensor *m) {
-    return m && (m->n_dims == 0 || (m->n_dims == 1 && m->dims[0] <= MST_MAX_NDIM));
+/* LIST becomes the numbers of the constant T, at most MST_MAX_NDIM. Returns how many, or -1 if T is no such constant. Long
+ * tensors are not unpacked again for each node that uses them. */
+static int short_list(const trace *t, int64_t *list) {
+    const Muster__OnnxTensor *m = t->constant;
+    mst_tensor *made = NULL;
+    if (!m || m->n_dims > 1 || (m->n_dims == 1 && m->dims[0] > MST_MAX_NDIM)) return -1;
+    if (!t->data && mst_onnx_tensor(m, &made)) return -1; /* the reader reports it */
+    const mst_tensor *data = t->data ? t->data : made;
+    const int count = (int)mst_tensor_count(data);
+    for (int i = 0; i < count; i++) list[i] = (int64_t)mst_tensor_get(data, i);
+    mst_tensor_release(made);
+    return count;
 }
 
 /* The reduced axes: bit K is set for axis K. 0: they are not known. */
 static uint32_t reduced_axes(const finder *f, const Muster__OnnxNode *node, int ndim) {
     const Muster__OnnxAttribute *a = attribute(node, "axes");
     const trace given = source(f, node, 1);
-    mst_tensor *tensor = NULL;
+    int64_t list[MST_MAX_NDIM];
+    const int64_t count = a ? (int64_t)a->n_ints : short_list(&given, list);
     uint32_t axes = 0;
-    if (may_be_axes(given.constant) && mst_onnx_tensor(given.constant, &tensor)) return 0; /* the reader reports it */
-    const int64_t count = a ? (int64_t)a->n_ints : tensor ? mst_tensor_count(tensor) : 0;
     for (int64_t i = 0; i < count; i++) {
-        const int64_t axis = a ? a->ints[i] : (int64_t)mst_tensor_get(tensor, i);
+        const int64_t axis = a ? a->ints[i] : list[i];
         if (axis >= -ndim && axis < ndim) axes |= 1U << (axis < 0 ? axis + ndim : axis);
     }
-    if (tensor) mst_tensor_release(tensor);
     return axes;
 }
 
@@ -211,6 +223,20 @@ static trace multiplied(finder *f, const Muster__OnnxNode *node) {
     return t;
 }
 
+/* A Reshape to [-1, K]: if the last axis of the source has K elements, each of its rows becomes an example. Programs that
+ * have the channels last write products with a matrix so. */
+static trace reshaped(finder *f, const Muster__OnnxNode *node) {
+    trace src = source(f, node, 0);
+    const trace shape = source(f, node, 1);
+    int64_t list[MST_MAX_NDIM];
+    if (src.ndim > 2 && src.input >= 0 && src.from[src.ndim - 1] >= 0 && short_list(&shape, list) == 2) {
+        const Muster__OnnxValue *input = mst_onnx_input(f->file, (size_t)src.input);
+        const int64_t size = input->type->tensor_type->shape->dim[src.from[src.ndim - 1]]->dim_value;
+        if (list[0] == -1 && list[1] == size) claim_weakly(f, &src, src.ndim - 1);
+    }
+    return (trace){.input = -1};
+}
+
 /* What a step of a loop takes of a value: its part number I along an axis. */
 static trace step_part(const finder *f, const Muster__OnnxNode *node) {
     const trace src = source(f, node, 0), index = source(f, node, 1);
@@ -236,8 +262,7 @@ static mst_status follow_graphs(finder *f, const Muster__OnnxNode *node) {
         if (a->type != MST_ONNX_GRAPH || a->i < 0) continue;
         const Muster__OnnxGraph *graph = f->file->inner[a->i].graph;
         for (size_t i = 0; i < graph->n_initializer; i++)
-            MST_TRY(
-                name_trace(f, graph->initializer[i]->name, &(trace){.input = -1, .constant = graph->initializer[i]}));
+            MST_TRY(name_constant(f, graph->initializer[i], f->file->inner[a->i].tensor[i]));
         for (size_t i = 0; i < graph->n_node; i++) MST_TRY(follow_node(f, graph->node[i]));
     }
     f->depth--;
@@ -257,6 +282,8 @@ static mst_status follow_node(finder *f, const Muster__OnnxNode *node) {
         t = reduced(f, node);
     } else if (strcmp(name, "Gather") == 0) {
         t = step_part(f, node);
+    } else if (strcmp(name, "Reshape") == 0) {
+        t = reshaped(f, node);
     } else if (strcmp(name, "MatMul") == 0) {
         t = multiplied(f, node);
     } else if (strcmp(name, "Constant") == 0) {
@@ -300,7 +327,7 @@ static int ndim_of(const Muster__OnnxValue *value) {
 static mst_status add_ends(finder *f) {
     const Muster__OnnxGraph *graph = f->file->graph;
     for (size_t i = 0; i < graph->n_initializer; i++)
-        MST_TRY(name_trace(f, graph->initializer[i]->name, &(trace){.input = -1, .constant = graph->initializer[i]}));
+        MST_TRY(name_constant(f, graph->initializer[i], f->file->tensor[i]));
     for (size_t i = 0; i < mst_onnx_num_inputs(f->file); i++) {
         const Muster__OnnxValue *input = mst_onnx_input(f->file, i);
         trace t = {.input = (int)i, .ndim = ndim_of(input)};

@@ -91,7 +91,8 @@ static mst_status put_dense(mst_onnx_layer_call *c, mst_onnx_layer_value *x, mst
     else
         mst_tensor_release(shift);
     MST_TRY(status);
-    return mst_onnx_layer_put(c, (mst_onnx_layer_value){.out = x->out, .ndim = x->ndim, .channels = units});
+    return mst_onnx_layer_put(
+        c, (mst_onnx_layer_value){.out = x->out, .ndim = x->ndim, .channels = units, .merged = x->merged});
 }
 
 static mst_status read_gemm(mst_onnx_layer_call *c) {
@@ -101,9 +102,10 @@ static mst_status read_gemm(mst_onnx_layer_call *c) {
     const bool turned = mst_onnx_int(&c->onnx, "transB", 0) != 0;
     if (mst_onnx_int(&c->onnx, "transA", 0))
         return MST_FAIL(MST_UNIMPLEMENTED, "its attribute transA must be 0 to become a dense layer");
-    MST_TRY(mst_onnx_layer_input(c, 0, &x));
+    MST_TRY(mst_onnx_layer_rows(c, 0, &x));
     MST_TRY(mst_onnx_layer_constant(c, 1, &matrix));
-    if (x.ndim != 2) return MST_FAIL(MST_INVALID, "its input has %d dimensions, and must have two", x.ndim);
+    if (x.ndim != 2 && !x.merged)
+        return MST_FAIL(MST_INVALID, "its input has %d dimensions, and must have two", x.ndim);
     MST_TRY(mst_onnx_layer_take(c, 1));
     if (mst_onnx_layer_has(c, 2)) {
         MST_TRY(mst_onnx_layer_constant(c, 2, &bias));
@@ -116,13 +118,14 @@ static mst_status read_gemm(mst_onnx_layer_call *c) {
 static mst_status read_matmul(mst_onnx_layer_call *c) {
     mst_onnx_layer_value x;
     mst_tensor *matrix, *bias, *weights;
-    MST_TRY(mst_onnx_layer_input(c, 0, &x));
+    MST_TRY(mst_onnx_layer_rows(c, 0, &x));
     MST_TRY(mst_onnx_layer_constant(c, 1, &matrix));
     if (x.ndim < 2) return MST_FAIL(MST_INVALID, "its input has one dimension, and must have more");
     if (x.last && x.ndim > 2) MST_TRY(mst_onnx_layer_turn(&x));
     MST_TRY(mst_onnx_layer_take(c, 1));
     MST_TRY(new_matrix(matrix, false, 1, &weights));
-    const mst_status status = mst_onnx_layer_take_bias(c, x.ndim, x.ndim - 1, mst_tensor_shape(weights).dim[1], &bias);
+    const int ndim = x.merged ? 2 : x.ndim;
+    const mst_status status = mst_onnx_layer_take_bias(c, ndim, ndim - 1, mst_tensor_shape(weights).dim[1], &bias);
     if (status) {
         mst_tensor_release(weights);
         return status;
@@ -227,7 +230,7 @@ static mst_status read_layer_norm(mst_onnx_layer_call *c) {
 
 static mst_status put_activation(mst_onnx_layer_call *c, mst_activation activation) {
     mst_onnx_layer_value x;
-    MST_TRY(mst_onnx_layer_input(c, 0, &x));
+    MST_TRY(mst_onnx_layer_rows(c, 0, &x));
     x.out = mst_activate(x.out, activation);
     x.not_negative = activation == MST_RELU || activation == MST_RELU6 || activation == MST_SIGMOID ||
                      activation == MST_SOFTPLUS || activation == MST_HARD_SIGMOID || activation == MST_EXPONENTIAL;
@@ -248,9 +251,10 @@ static mst_status read_activation(mst_onnx_layer_call *c) {
 static mst_status read_row_activation(mst_onnx_layer_call *c) {
     mst_onnx_layer_value x;
     int axis;
-    MST_TRY(mst_onnx_layer_input(c, 0, &x));
-    MST_TRY(mst_onnx_axis(mst_onnx_int(&c->onnx, "axis", -1), x.ndim, &axis));
-    if (axis != (x.last && x.ndim > 2 ? 1 : x.ndim - 1) || !axis)
+    MST_TRY(mst_onnx_layer_rows(c, 0, &x));
+    const int ndim = x.merged ? 2 : x.ndim;
+    MST_TRY(mst_onnx_axis(mst_onnx_int(&c->onnx, "axis", -1), ndim, &axis));
+    if (axis != (x.last && ndim > 2 ? 1 : ndim - 1) || !axis)
         return MST_FAIL(MST_UNIMPLEMENTED, "it becomes a layer only along the channels");
     if (x.flat) MST_TRY(mst_onnx_layer_turn(&x));
     x.out = mst_activate(x.out, op_of(c)->activation);
@@ -260,7 +264,7 @@ static mst_status read_row_activation(mst_onnx_layer_call *c) {
 
 static mst_status put_re_lu(mst_onnx_layer_call *c, float slope, float most) {
     mst_onnx_layer_value x;
-    MST_TRY(mst_onnx_layer_input(c, 0, &x));
+    MST_TRY(mst_onnx_layer_rows(c, 0, &x));
     if (x.flat) MST_TRY(mst_onnx_layer_turn(&x));
     x.out = most > 0 ? mst_re_lu(x.out, .max_value = most) : mst_re_lu(x.out, .negative_slope = slope);
     x.not_negative = slope == 0;
@@ -321,7 +325,7 @@ static mst_status read_dropout(mst_onnx_layer_call *c) {
     mst_onnx_layer_value x;
     mst_tensor *ratio = NULL;
     (void)mst_onnx_int(&c->onnx, "seed", 0);
-    MST_TRY(mst_onnx_layer_input(c, 0, &x));
+    MST_TRY(mst_onnx_layer_rows(c, 0, &x));
     if (mst_onnx_layer_has(c, 1)) MST_TRY(mst_onnx_layer_constant(c, 1, &ratio));
     const double rate = ratio && mst_tensor_count(ratio) == 1 ? mst_tensor_get(ratio, 0) : 0.5;
     if (!(rate >= 0 && rate < 1)) return MST_FAIL(MST_INVALID, "its ratio is %g: it must be 0 or more, below 1", rate);

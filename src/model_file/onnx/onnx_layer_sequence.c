@@ -76,6 +76,10 @@ static bool is_layer(const mst_onnx_layers *l, const mst_onnx_sequence *s, bool 
 mst_status mst_onnx_sequence_settle(mst_onnx_layers *l, mst_onnx_layer_value *v) {
     const mst_onnx_sequence s = v->sequence;
     bool second;
+    if (v->merged)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "a Reshape before it makes one example of each step or pixel, and no layer of Keras does: only "
+                        "dense layers and activations may follow, and a Reshape back");
     if (!s.ndim && !v->num_stacked) return MST_OK;
     if (v->num_stacked || !is_layer(l, &s, &second))
         return MST_FAIL(MST_UNIMPLEMENTED,
@@ -237,7 +241,7 @@ mst_status mst_onnx_sequence_reshape(mst_onnx_layer_call *c, mst_onnx_layer_valu
     for (int i = 0; good && i < count - 1; i++) { /* sizes that stay, and the examples, which may be any number */
         const mst_onnx_sequence_axis axis = s->axis[i < directions ? i : i + 1];
         good = axis == MST_ONNX_AXIS_EXAMPLES || (list[i] == 0 && i < directions) || list[i] > 1 ||
-               list[i] == MST_ONNX_UNKNOWN;
+               list[i] <= MST_ONNX_UNKNOWN;
     }
     if (good) {
         const int64_t all = mst_onnx_cell_features(c->layers, s->cell);

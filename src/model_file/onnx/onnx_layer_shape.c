@@ -47,6 +47,11 @@ static mst_status read_constant(mst_onnx_layer_call *c) {
 
 /* ---- sizes ---- */
 
+/* The item of a list of sizes for axis K of value I. */
+static int64_t size_of(int64_t i, int k) {
+    return MST_ONNX_UNKNOWN - (i * MST_MAX_NDIM + k);
+}
+
 static mst_status read_sizes_of(mst_onnx_layer_call *c) {
     mst_onnx_layer_value x;
     MST_TRY(mst_onnx_layer_raw(c, 0, &x));
@@ -56,7 +61,8 @@ static mst_status read_sizes_of(mst_onnx_layer_call *c) {
     mst_onnx_layer_value sizes = {.num_sizes = x.ndim, .size = {MST_ONNX_EXAMPLES}};
     for (int i = 0; i < x.ndim; i++) {
         const bool examples = x.sequence.ndim ? x.sequence.axis[i] == MST_ONNX_AXIS_EXAMPLES : i == 0;
-        sizes.size[i] = examples ? MST_ONNX_EXAMPLES : MST_ONNX_UNKNOWN;
+        sizes.size[i] =
+            examples ? MST_ONNX_EXAMPLES : size_of(mst_names_get(&c->layers->names, c->onnx.node->input[0]), i);
     }
     return mst_onnx_layer_put(c, sizes);
 }
@@ -187,6 +193,16 @@ static mst_status reshape_constant(mst_onnx_layer_call *c, const mst_onnx_layer_
     return mst_onnx_layer_put_tensor(c, tensor, v->weight);
 }
 
+/* Whether a Reshape to the COUNT sizes LIST separates the axes of X again, which are merged. */
+static bool has_sizes_of(const int64_t *list, int count, const mst_onnx_layer_value *x) {
+    const int last = x->ndim - 1;
+    if (count != x->ndim || (list[0] != MST_ONNX_EXAMPLES && list[0] != -1) || list[last] != x->channels) return false;
+    if (last == 2 && list[1] > 0) return true; /* the number of all elements leaves no other size */
+    for (int k = 1; k < last; k++)
+        if (list[k] != size_of(x->merged - 1, k)) return false;
+    return true;
+}
+
 static mst_status read_reshape(mst_onnx_layer_call *c) {
     mst_onnx_layer_value x, sizes;
     int64_t list[MST_ONNX_MOST_SIZES];
@@ -203,9 +219,17 @@ static mst_status read_reshape(mst_onnx_layer_call *c) {
     if (x.tensor) return reshape_constant(c, &x, list, count);
     if (x.num_sizes || x.zeros) return mst_onnx_layer_put(c, x);
     if (mst_onnx_sequence_has_directions(&x)) return mst_onnx_sequence_reshape(c, x, list, count);
+    if (x.merged) {
+        const bool is_whole = has_sizes_of(list, count, &x);
+        if (list[0] == 0) return MST_FAIL(MST_UNIMPLEMENTED, "no layer of Keras moves steps or pixels to the examples");
+        x.merged = 0;
+        if (is_whole) return mst_onnx_layer_put(c, x);
+    }
     MST_TRY(mst_onnx_sequence_settle(c->layers, &x));
-    if (count == 2 && x.ndim > 2 && list[0] == -1 && list[1] == x.channels && !x.is_pooled)
-        return MST_FAIL(MST_UNIMPLEMENTED, "it makes one example of each step or pixel: no layer of Keras does");
+    if (count == 2 && x.ndim > 2 && list[0] == -1 && list[1] == x.channels && !x.last && !x.is_pooled) {
+        x.merged = 1 + mst_names_get(&c->layers->names, c->onnx.node->input[0]);
+        return mst_onnx_layer_put(c, x);
+    }
     if (count < 2 || count > MST_MAX_NDIM)
         return MST_FAIL(MST_UNIMPLEMENTED, "its shape has %d dimensions: 2 to %d become a layer", count, MST_MAX_NDIM);
     int open = 0;
@@ -273,6 +297,7 @@ static mst_status read_transpose(mst_onnx_layer_call *c) {
     MST_TRY(mst_onnx_layer_raw(c, 0, &x));
     MST_TRY(mst_onnx_ints(&c->onnx, "perm", list, &count));
     const int ndim = x.tensor ? mst_tensor_shape(x.tensor).ndim : x.ndim;
+    if (x.merged) return MST_FAIL(MST_UNIMPLEMENTED, "no layer of Keras moves the examples to another axis");
     if (!ndim || (count && count != ndim))
         return MST_FAIL(MST_INVALID, "its attribute perm has %d axes, and its input has %d dimensions", count, ndim);
     mst_axes perm = {.count = ndim};

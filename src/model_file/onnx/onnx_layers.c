@@ -45,13 +45,22 @@ mst_status mst_onnx_layer_any(const mst_onnx_layer_call *c, size_t i, mst_onnx_l
     return mst_onnx_sequence_settle(c->layers, out);
 }
 
-mst_status mst_onnx_layer_input(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out) {
-    MST_TRY(mst_onnx_layer_any(c, i, out));
+static mst_status want_output(const mst_onnx_layer_value *out, size_t i) {
     if (out->row)
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "its input %zu is of whole numbers: only an embedding takes these as a layer", i);
     if (out->ndim) return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu is a constant or a size: no layer takes it there", i);
+}
+
+mst_status mst_onnx_layer_input(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out) {
+    MST_TRY(mst_onnx_layer_any(c, i, out));
+    return want_output(out, i);
+}
+
+mst_status mst_onnx_layer_rows(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out) {
+    MST_TRY(mst_onnx_layer_raw(c, i, out));
+    return out->merged ? want_output(out, i) : mst_onnx_layer_input(c, i, out);
 }
 
 mst_status mst_onnx_layer_turn(mst_onnx_layer_value *v) {

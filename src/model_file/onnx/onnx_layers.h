@@ -10,7 +10,8 @@
 #include "muster/model.h"
 
 enum { MST_ONNX_LAYER_NAME = 256, MST_ONNX_MOST_SIZES = 8 };
-/** Items of a list of sizes that only a run knows: the number of examples, and others. */
+/** Items of a list of sizes that only a run knows: the number of examples, and others, which are MST_ONNX_UNKNOWN or
+ *  less: MST_ONNX_UNKNOWN - (I * MST_MAX_NDIM + K) is the size of axis K of value I. */
 enum { MST_ONNX_EXAMPLES = -2, MST_ONNX_UNKNOWN = -3 };
 
 /** What a value of whole numbers is: the numbers of rows of an embedding, x, as the input has them. Files of TensorFlow
@@ -61,6 +62,9 @@ typedef struct mst_onnx_layer_value {
     mst_output pixels; /**< if FLAT: OUT before it was flattened, with channels last, */
     int flat;          /**< and its dimensions; OUT has its elements in this order, and ONNX in its own. 0: not flat */
     int64_t flat_channels;
+    int64_t
+        merged; /**< 1 + the index of a value: a Reshape has made one axis of all its axes except the last. OUT still
+                         has them all, in ONNX's order, and NDIM is their number. 0: nothing is merged */
     bool is_pooled; /**< all but the examples and the channels are 1 */
     bool not_negative;
     mst_onnx_row row;
@@ -128,7 +132,9 @@ MST_CHECKED mst_status mst_onnx_layer_raw(const mst_onnx_layer_call *c, size_t i
 MST_CHECKED mst_status mst_onnx_layer_any(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out);
 /** Input I, which must be the output of a layer. */
 MST_CHECKED mst_status mst_onnx_layer_input(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out);
-/** The same, in ONNX's order. */
+/** The same, where axes may be merged: for nodes that compute with each number, or with each row along the last axis. */
+MST_CHECKED mst_status mst_onnx_layer_rows(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out);
+/** As mst_onnx_layer_input, in ONNX's order. */
 MST_CHECKED mst_status mst_onnx_layer_plain(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out);
 /** Input 0, which has three or more dimensions, with its channels last. */
 MST_CHECKED mst_status mst_onnx_layer_pixels(mst_onnx_layer_call *c, mst_onnx_layer_value *out);
@@ -166,7 +172,8 @@ const Muster__OnnxNode *mst_onnx_layer_only_user(const mst_onnx_layer_call *c);
 
 /** Whether V is a sequence with an axis of directions. */
 bool mst_onnx_sequence_has_directions(const mst_onnx_layer_value *v);
-/** Makes V, if it is a sequence, the output of a layer. Its axes must be [n, steps, features] or [n, features]. */
+/** Makes V, if it is a sequence, the output of a layer. Its axes must be [n, steps, features] or [n, features]. An error
+ *  if axes of V are merged. */
 MST_CHECKED mst_status mst_onnx_sequence_settle(mst_onnx_layers *l, mst_onnx_layer_value *v);
 /** What these nodes do with X, their input 0, which is a sequence: output 0 becomes the sequence that is left. A
  *  Transpose by PERM, of three dimensions also of a value that is none yet; a Squeeze of AXES, bit I for axis I; a
