@@ -173,6 +173,7 @@ typedef struct mst_data_options {
     int64_t input_columns; /**< with whole_file: a table with so many columns has no labels (csv); 0: not known */
     bool parts_only;       /**< even with a schema, a test part must be beside a train part (csv, images, texts) */
     bool keep_texts;       /**< as in mst_text_options (csv with .text, texts) */
+    bool raw_texts;        /**< texts stay strings, for a model that splits them itself (csv with .text, texts) */
     bool inputs_only;      /**< columns of labels are not read (csv); other kinds ignore it */
 } mst_data_options;
 /** As mst_dataset_open, with OPTIONS; MST_INVALID if one of them is not for this kind of data. */

@@ -9,7 +9,7 @@
 #include "data/schema.h"
 #include "data/sources/csv_column.h"
 #include "data/sources/csv_date_words.h"
-#include "data/text/tokens.h"
+#include "tensor/tokens.h"
 
 _Static_assert((int)MST_COLUMN_SHOWN >= (int)MST_CSV_SHOWN, "a name fits");
 

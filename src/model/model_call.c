@@ -9,10 +9,10 @@
 #include "muster/ops.h"
 
 /* Adds a last dimension of 1 to X if examples of ROW have it and X does not. As in Keras, pictures of 28x28 then have
- * one channel. */
+ * one channel, and numbers or texts are rows of one. */
 static mst_value add_channel(mst_value x, const mst_spec *row) {
     const int ndim = row->shape.ndim;
-    const bool lacks = ndim > 1 && row->shape.dim[ndim - 1] == 1 && mst_value_spec(x).shape.ndim == ndim;
+    const bool lacks = ndim > 0 && row->shape.dim[ndim - 1] == 1 && mst_value_spec(x).shape.ndim == ndim;
     return lacks ? mst_expand_dims(x, ndim) : x;
 }
 

@@ -51,6 +51,46 @@ done
 run train --data csv:t --text quote --label topic $options --max-tokens 5 --summary
 check max_tokens_is_the_vocabulary grep -q 'Embedding.*35 ' out
 
+# ---- a network that splits texts itself ---------------------------------------------------------------
+
+cat > split.json << 'END'
+{"class_name": "Sequential", "config": {"name": "split", "layers": [
+    {"class_name": "InputLayer", "config": {"name": "in", "batch_shape": [null, 1], "dtype": "string"}},
+    {"class_name": "TextVectorization", "config": {"name": "words", "output_sequence_length": 16,
+        "vocabulary": ["ball", "goal", "team", "match", "atom", "energy", "star", "cell"]}},
+    {"class_name": "Embedding", "config": {"name": "table", "input_dim": 10, "output_dim": 6}},
+    {"class_name": "GlobalAveragePooling1D", "config": {"name": "mean"}},
+    {"class_name": "Dense", "config": {"name": "end", "units": 2}}]}}
+END
+weights() { sed -n 's/^weights sha256: //p' out; }
+splits="--model split.json --optimizer adam --learning-rate 0.05 --batch-size 20 --epochs 8"
+works network_that_splits_texts_learns "$learnt" train --data texts:folders $splits --devices cpu:1 --evaluate --save split.keras
+one=$(weights)
+check and_prints_its_weights [ ${#one} = 64 ]
+for elsewhere in '--devices cpu:2' '--devices cpu:4 --strategy towers'; do
+    run train --data texts:folders $splits $elsewhere
+    check "same_weights_with_$(echo $elsewhere | tr -c 'a-z0-9\n' _)" [ "$one" = "$(weights)" ]
+done
+works its_file_takes_texts "$learnt" evaluate --load split.keras --data texts:folders
+printf 'A goal, a match!\n%%\nAtom STAR\n%%\n' > two.txt
+works and_names_their_classes '^ *1  *science' predict --load split.keras --data texts:two.txt
+printf 'A goal, a match!\n' > in
+works also_of_standard_input '^ *0  *sport' predict --load split.keras --text - < in
+works also_of_a_column "$learnt" train --data csv:t --text quote --label topic $splits --evaluate --save column.keras
+works whose_name_is_kept "$learnt" evaluate --load column.keras --data csv:t-test.csv
+works its_length_can_be_changed '^ *1  *science' predict --load split.keras --data texts:two.txt --sequence-length 2
+works folds_need_no_new_words '2 folds' train --data texts:folders $splits --folds 2
+sed 's/"output_sequence_length": 16,//' split.json > open.json
+run train --data texts:folders --model open.json --batch-size 20 --steps 2
+check network_without_a_length_is_told grep -q "'open.json': layer 'words' has no output_sequence_length: it takes 300 words" err
+sed 's/"vocabulary": [^]]*\]/"vocabulary": null/' split.json > empty.json
+fails vocabulary_is_missing 1 "layer 'words' (TextVectorization): it has no vocabulary" train --data texts:folders --model empty.json
+fails words_have_their_numbers 2 "max-tokens is not for a network that splits texts itself" \
+    train --data texts:folders --model split.json --max-tokens 9
+fails a_network_of_strings_takes_no_pictures 2 "takes texts: give texts:PATH" train --data idx:nowhere --model split.json
+fails numbers_are_no_texts 1 "takes texts, and 'npz:x.npz' has none" evaluate --load split.keras --data npz:x.npz
+fails length_of_numbers_is_known 1 "does not split texts itself" predict --load t.keras --data texts:two.txt --sequence-length 5
+
 run train $few --devices cpu:1 --pad front --evaluate --save front.keras
 check zeros_can_be_in_front [ "$one" != "$(value weights_sha256)" ]
 loss=$(value test_loss)

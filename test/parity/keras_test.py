@@ -590,6 +590,60 @@ def integer_lookups(report, folder):
         report.values(f"integer lookups: learnt with {options}", answer["predicted"], back.predict(new, verbose=0), 0, 1)
 
 
+def split_texts(report, folder):
+    """Models that take texts as strings and split them themselves, as those that TensorFlow's tutorials export."""
+    words = "The a of on, and Then it was there again. ball Goal! team atom energy Star cell gr\u00fcn don't".split()
+    random = np.random.RandomState(3)
+    known = [" ".join(random.choice(words, random.randint(1, 12))) for _ in range(40)]
+    new = known[:4] + ["", "  nothing\tknown ", "[UNK] ball", "A " * 120, "!!! ?"]
+    inner = keras.Sequential([L.Embedding(15, 6), L.GlobalAveragePooling1D(), L.Dense(4)])
+    cases = [("words", (1,), dict(max_tokens=15, output_sequence_length=9), [inner, L.Activation("softmax")]),
+             ("masked", (), dict(max_tokens=15, output_sequence_length=20),
+              [L.Embedding(15, 6, mask_zero=True), L.Bidirectional(L.LSTM(3)), L.Dense(4)]),
+             ("open length", (1,), dict(max_tokens=15), [L.Embedding(15, 6, mask_zero=True), L.LSTM(3), L.Dense(4)]),
+             ("multi_hot", (1,), dict(max_tokens=15, output_mode="multi_hot"), [L.Dense(4)]),
+             ("count", (1,), dict(standardize=None, output_mode="count"), [L.Dense(4)]),
+             ("characters", (1,), dict(standardize="lower", split="character", output_sequence_length=30),
+              [L.Embedding(40, 4), L.Conv1D(3, 4), L.GlobalMaxPooling1D(), L.Dense(4)]),
+             ("given", (1,), dict(standardize="strip_punctuation", vocabulary=["ball", "The", "atom"],
+                                  output_sequence_length=5), [L.Embedding(5, 3), L.Flatten(), L.Dense(4)])]
+    for name, shape, options, layers in cases:
+        keras.utils.set_random_seed(9)
+        split = L.TextVectorization(**options)
+        if "vocabulary" not in options:
+            split.adapt(known)
+        model = keras.Sequential([keras.Input(shape, dtype="string"), split, *layers])
+        fed = np.array([text.encode() for text in new], object).reshape(-1, *shape)
+        wanted = model.predict(tf.constant(fed), verbose=0)
+        path, out = os.path.join(folder, "split.keras"), os.path.join(folder, "out.keras")
+        model.save(path)
+        [answer] = muster.evaluate([{"load": path, "predict": [fed], "save": out}], "keras")
+        report.values(f"texts, {name}: predictions", answer["predicted"], wanted, 1e-5, 1)
+        back = keras.models.load_model(out)
+        got = back.predict(tf.constant(fed), verbose=0)
+        report.values(f"texts, {name}: Muster's file", got.ravel(), wanted, 1e-6, 1)
+        report.check(f"texts, {name}: its vocabulary", back.layers[0].get_vocabulary() == split.get_vocabulary(),
+                     back.layers[0].get_vocabulary(), split.get_vocabulary())
+    # training by the command, on texts in folders, as Keras' fit
+    for label in range(4):
+        os.makedirs(os.path.join(folder, "known", f"class{label}"))
+        for i in range(10):
+            with open(os.path.join(folder, "known", f"class{label}", f"{i}.txt"), "w") as file:
+                file.write(known[10 * label + i])
+    name, shape, options, layers = cases[0]
+    split = L.TextVectorization(**options)
+    split.adapt(known)
+    model = keras.Sequential([keras.Input(shape, dtype="string"), split, *layers])
+    model.compile(keras.optimizers.SGD(0.5), "sparse_categorical_crossentropy")
+    model.save(os.path.join(folder, "known.keras"))
+    command(folder, "train", "--load", "known.keras", "--data", "texts:known", "--epochs", "3", "--batch-size", "8",
+            "--no-shuffle", "--shards", "1", "--save", "trained.keras")
+    fed = tf.constant(np.array(known, object).reshape(-1, 1))
+    model.fit(fed, np.repeat(np.arange(4), 10), batch_size=8, epochs=3, shuffle=False, verbose=0)
+    back = keras.models.load_model(os.path.join(folder, "trained.keras"))
+    report.values("texts: trained on", back.predict(fed, verbose=0).ravel(), model.predict(fed, verbose=0), 1e-5, 1)
+
+
 def texts(report, folder):
     """The network of a text model takes tokens; the vocabulary beside it makes them in Keras."""
     with open(os.path.join(folder, "texts.csv"), "w") as file:
@@ -652,6 +706,7 @@ def main():
         policies(report, folder)
         lookups(report, folder)
         integer_lookups(report, folder)
+        split_texts(report, folder)
         texts(report, folder)
         tables(report, folder)
         refused(report, folder)

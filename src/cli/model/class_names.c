@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "base/utf8.h"
-#include "data/text/tokens.h"
+#include "tensor/tokens.h"
 
 enum { MOST_BYTES = 1 << 24 };
 

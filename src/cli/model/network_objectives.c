@@ -145,7 +145,7 @@ mst_status network_objectives_check(const objective *list, int n, mst_dataset *d
 
 /* Whether mst_model_call takes an example of SHAPE for an input of shape WANT. */
 static bool input_fits(mst_shape shape, mst_shape want) {
-    const bool adds_one = want.ndim > 1 && shape.ndim == want.ndim - 1 && want.dim[want.ndim - 1] == 1;
+    const bool adds_one = want.ndim > 0 && shape.ndim == want.ndim - 1 && want.dim[want.ndim - 1] == 1;
     if (shape.ndim != want.ndim && !adds_one) return false;
     for (int i = 0; i < shape.ndim; i++)
         if (shape.dim[i] >= 0 && want.dim[i] >= 0 && shape.dim[i] != want.dim[i]) return false;

@@ -25,6 +25,7 @@
 #include "cli/model/network_end.h"
 #include "cli/model/network_file.h"
 #include "cli/model/network_objectives.h"
+#include "cli/model/network_texts.h"
 #include "cli/model/objective_metrics.h"
 #include "cli/model/output_names.h"
 #include "cli/model/picture_files.h"
@@ -81,6 +82,8 @@ const option saved_model_options[] = {
          "weight 1)"},
     {"tokenizer", OPTION_FILE, AT(tokenizer), "PATH",
      .help = "texts: as of muster train, for a network without a vocabulary of its own"},
+    {"sequence-length", OPTION_INTEGER, AT(sequence_length), "N", NULL, 1, 1e6,
+     .help = "texts: words that a network takes of each, if it splits them itself (default: its own number, else 300)"},
     {"text", OPTION_TEXT, AT(text), "COLUMN",
      .help = "csv: the column of texts, where it has another name than in training (default: as there); predict "
              "without --data: -: texts on standard input, as --data texts:- reads them"},
@@ -420,6 +423,19 @@ static mst_status check_texts(const saved_options *o, const option_list *list, c
                     path_of(o), o->load ? "load" : "checkpoint-dir", path_of(o));
 }
 
+/* Refuses data without texts for a network that takes strings, and a tokenizer, whose ids are numbers. */
+static mst_status check_strings(const saved_options *o, const option_list *list, const model_note *note,
+                                const char *spec) {
+    const bool has_text = option_given(list, "text") || model_note_option(note, "text");
+    if (o->tokenizer)
+        return MST_FAIL(MST_INVALID, "--tokenizer is not for '%s', which splits texts itself: leave it out",
+                        path_of(o));
+    if (spec_is_of_kind(spec, "texts:") || (spec_is_table(spec) && has_text)) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "'%s': takes texts, and '%s' has none: take --data texts:PATH, or csv:FILE with --text", path_of(o),
+                    spec);
+}
+
 /* Opens the test part, or the data that the user names. SNAPSHOT is that of a file without a network, else NULL. */
 static mst_status open_spec(const saved_options *o, const option_list *list, const network_ends *ends,
                             const mst_snapshot *snapshot, saved_model *out) {
@@ -427,7 +443,14 @@ static mst_status open_spec(const saved_options *o, const option_list *list, con
     char *folder = NULL;
     const char *spec = choose_spec(o, note);
     MST_TRY(check_texts(o, list, ends, spec, out));
-    if (out->model && !note->schema && !o->tokenizer && spec_is_of_kind(spec, "texts:"))
+    const bool takes_strings = out->model && network_takes_strings(ends);
+    if (takes_strings) MST_TRY(check_strings(o, list, note, spec));
+    if (o->sequence_length && !takes_strings)
+        return MST_FAIL(MST_INVALID,
+                        "--sequence-length: '%s' does not split texts itself, so its length is known: leave "
+                        "it out",
+                        path_of(o));
+    if (out->model && !note->schema && !o->tokenizer && !takes_strings && spec_is_of_kind(spec, "texts:"))
         return MST_FAIL(MST_INVALID,
                         "'%s': has no vocabulary that numbers the words of '%s', as a model of muster train has: take "
                         "--data npz:FILE with numbers, or --tokenizer if it takes ids of one",
@@ -444,9 +467,11 @@ static mst_status open_spec(const saved_options *o, const option_list *list, con
                                 .schema = note->schema,
                                 .text = o->text,
                                 .tokenizer = o->tokenizer,
+                                .raw_texts = takes_strings,
                                 .inputs_only = o->predicts,
                                 .unknown_categories = note->encodes_columns};
     const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
+    if (takes_strings && !o->text) options.text = model_note_option(note, "text");
     if (out->model) network_data_options(ends, inputs, outputs, &options);
     if (out->model && spec != note->data && !note->schema) {
         /* data that the user names: the network tells which columns of a table are inputs */
@@ -563,6 +588,7 @@ static mst_status open_network(const saved_options *o, const option_list *list, 
                                saved_model *out) {
     mst_model_compiled compiled;
     MST_TRY(path ? saved_network_make(path, out, &compiled) : saved_network_load(o, list, out, &compiled));
+    network_set_text_length(path_of(o), out->model, o->sequence_length);
     MST_TRY(choose_precision(o, out));
     MST_TRY(open_data(o, list, NULL, out));
     return saved_network_objectives(o, list, command, &compiled, out);

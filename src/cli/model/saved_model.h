@@ -27,6 +27,7 @@ typedef struct saved_options {
     const char *tokenizer; /**< of texts, for a network without a vocabulary of its own */
     table_options table;   /**< without `drop`: the schema tells the columns */
     int64_t image_size, skip_corrupt;
+    int64_t sequence_length; /**< 0: not given */
     bool raw_pixels;
     int pixels; /**< PIXELS_UNIT, ... */
     int64_t batch_size;

@@ -104,8 +104,9 @@ int train_data_open_part(training *t, const char *part, mst_dataset **out) {
     options.tokenizer = t->o->tokenizer;
     const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
     if (t->network) network_data_options(&t->ends, inputs, outputs, &options);
-    if (training_has_texts(t)) fit_texts(t, &options);
-    options.keep_texts = t->folds && training_has_texts(t) && !t->schema;
+    if (training_numbers_words(t)) fit_texts(t, &options);
+    options.keep_texts = t->folds && training_numbers_words(t) && !t->schema;
+    options.raw_texts = !training_numbers_words(t);
     if (!options.image_size && is_pictures(t)) options.image_size = fitting_size(t);
     if (table_options_open(&t->o->table, t->data, part, options, out)) return fail_to_open(t->data);
     return prepare_part(t, t->data, part, out);
@@ -122,6 +123,7 @@ static int open_named_part(training *t, const char *spec, const char *part, mst_
                                 .whole_file = spec_is_of_kind(spec, "npz:") || spec_is_long_text(spec)};
     const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
     if (t->network) network_data_options(&t->ends, inputs, outputs, &options);
+    options.raw_texts = !training_numbers_words(t);
     if (spec_is_long_text(spec) && spec_is_long_text(t->data))
         options.sequence_length = mst_dataset_spec(t->train, 0).shape.dim[0];
     if (!mst_dataset_spec_has_pictures(spec)) options.image_size = 0;

@@ -60,7 +60,7 @@ void train_folds_reuse(training *t, train_options *o) {
 static mst_status relearn(training *t) {
     mst_dataset *parts[] = {t->train, t->validation, t->test}, *made[3];
     const int n = t->test ? 3 : 2;
-    const bool has_texts = training_has_texts(t) && !t->schema;
+    const bool has_texts = training_numbers_words(t) && !t->schema;
     if (!has_texts && (t->o->raw_columns || !spec_is_table(t->data))) return MST_OK;
     MST_TRY(mst_dataset_relearn(parts, n, made));
     for (int i = 0; i < n; i++) mst_dataset_release(parts[i]);

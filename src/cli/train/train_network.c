@@ -14,6 +14,7 @@
 #include "cli/model/network_adapt.h"
 #include "cli/model/network_file.h"
 #include "cli/model/network_objectives.h"
+#include "cli/model/network_texts.h"
 #include "cli/spec_kind.h"
 #include "cli/train/train_cluster.h"
 #include "cli/train/train_data.h"
@@ -111,8 +112,10 @@ static mst_status take_vocabulary(training *t) {
     return status;
 }
 
-/* A network of Hugging Face takes texts of any length that it has positions for: --sequence-length. */
+/* A network of Hugging Face takes texts of any length that it has positions for, and one that splits texts itself takes
+ * any number of words: --sequence-length. */
 static mst_status take_length(const training *t, const char *path) {
+    network_set_text_length(path, t->model, t->o->sequence_length);
     if (!mst_huggingface_is(path) || !option_given(t->list, "sequence-length")) return MST_OK;
     if (!mst_huggingface_set_positions(t->model, t->o->sequence_length)) return MST_OK;
     return mst_error_prefix("--sequence-length, '%s'", path);
@@ -171,12 +174,23 @@ static int check_single_options(const training *t) {
     return check_others(t, single, "networks with several inputs or outputs");
 }
 
+/* Refuses options of texts that become numbers if the network takes strings, which are texts here. */
+static int check_string_options(const training *t) {
+    static const char *const of_numbers[] = {"max-tokens", "pad", "tokenizer", NULL};
+    if (!network_takes_strings(&t->ends)) return EXIT_DONE;
+    if (!training_has_texts(t))
+        return command_fail(EXIT_USAGE, "train: '%s': takes texts: give texts:PATH, or csv:FILE with --text",
+                            t->network);
+    return check_others(t, of_numbers, "a network that splits texts itself");
+}
+
 int train_network_load(training *t, const train_options *o) {
     if (!t->network) return EXIT_DONE;
     const bool is_fresh = t->network == o->model;
     if (is_fresh ? load_fresh(t, o->model) : load_network(t, o->load))
         return command_fail_library(EXIT_FAILED, is_fresh ? "model" : "load");
-    return check_single_options(t);
+    const int code = check_single_options(t);
+    return code ? code : check_string_options(t);
 }
 
 int train_network_adapt(const training *t) {

@@ -88,6 +88,8 @@ typedef struct training {
 
 /** Whether the data are texts. */
 bool training_has_texts(const training *t);
+/** Whether the command numbers the words of these texts: a network may take texts as strings. */
+bool training_numbers_words(const training *t);
 /** The number of components of the data that are inputs. The components after them are labels. */
 int training_num_inputs(const training *t);
 /** Whether the loaded weights of keras.applications decide what becomes of the inputs. */

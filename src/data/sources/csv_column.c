@@ -11,7 +11,7 @@
 
 #include "base/no_memory.h"
 #include "base/number.h"
-#include "data/text/tokens.h"
+#include "tensor/tokens.h"
 
 /* ---- what a column is ---- */
 

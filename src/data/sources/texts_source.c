@@ -42,7 +42,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_texts(const char *path, const ms
 #include "data/dataset.h"
 #include "data/nested.h"
 #include "data/schema.h"
-#include "data/text/tokens.h"
+#include "tensor/tokens.h"
 #include "data/transforms/name_files.h"
 #include "format/encoding.h"
 

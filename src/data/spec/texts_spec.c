@@ -78,7 +78,8 @@ static mst_status texts_spec_open_part(const char *path, bool test, const mst_da
     const bool has_train = mst_is_folder(train_path), has_test = mst_is_folder(test_path);
     if (!test) return open_folder(has_train ? train_path : path, options, out);
     const bool has_parts = has_train && has_test;
-    const bool is_known = options && (options->schema || (options->tokenizer && options->whole_file));
+    const bool is_known =
+        options && (options->schema || ((options->tokenizer || options->raw_texts) && options->whole_file));
     if (is_known && (has_parts || !options->parts_only)) return open_folder(has_test ? test_path : path, options, out);
     if (!has_parts)
         return MST_FAIL(MST_NOT_FOUND, "data: '%s' has no test part: it needs the folders train and test", path);

@@ -5,6 +5,10 @@
 mst_status mst_text_data_make(const char *path, mst_dataset *texts, const mst_data_options *options,
                               mst_dataset **out) {
     mst_text_options o = {.component = 0};
+    if (options && options->raw_texts) {
+        *out = texts;
+        return MST_OK;
+    }
     if (options) {
         o.max_tokens = options->max_tokens;
         o.sequence_length = options->sequence_length;

@@ -6,12 +6,10 @@
 #include "base/argument.h"
 #include "base/json_text.h"
 #include "base/no_memory.h"
+#include "tensor/tokens.h"
 #include "tokenizer/tokenizer_text.h"
 
 static const char key[] = "text", tokenizer_key[] = "tokenizer";
-static const char *const standardize_names[] = {"lower_and_strip_punctuation", "lower", "strip_punctuation", "none",
-                                                NULL};                      /* indexed by mst_text_standardize */
-static const char *const split_names[] = {"whitespace", "character", NULL}; /* indexed by mst_text_split */
 
 bool mst_text_schema_is(const char *text) {
     json_error_t error;
@@ -50,8 +48,8 @@ static mst_status read_text_member(const json_t *text, mst_text_options *o, mst_
     const json_t *files = json_object_get(text, tokenizer_key);
     int standardize = 0, split = 0;
     if (!json_is_object(text)) return wrong("it is not of texts");
-    if (!files) MST_TRY(read_name(text, "standardize", standardize_names, &standardize));
-    if (!files) MST_TRY(read_name(text, "split", split_names, &split));
+    if (!files) MST_TRY(read_name(text, "standardize", mst_text_standardize_names, &standardize));
+    if (!files) MST_TRY(read_name(text, "split", mst_text_split_names, &split));
     o->standardize = (mst_text_standardize)standardize;
     o->split = (mst_text_split)split;
     o->sequence_length = json_integer_value(json_object_get(text, "sequence_length"));
@@ -90,8 +88,8 @@ static json_t *write_words(const mst_text_options *o, const mst_vocabulary *voca
     int failed = 0;
     for (int64_t i = MST_TOKEN_FIRST; i < vocabulary->num_names; i++)
         failed |= json_array_append_new(list, json_string(vocabulary->name[i]));
-    json_t *text = json_pack("{s:s,s:s,s:o}", "standardize", standardize_names[o->standardize], "split",
-                             split_names[o->split], "vocabulary", list);
+    json_t *text = json_pack("{s:s,s:s,s:o}", "standardize", mst_text_standardize_names[o->standardize], "split",
+                             mst_text_split_names[o->split], "vocabulary", list);
     if (!failed) return text;
     json_decref(text);
     return NULL;

@@ -16,13 +16,6 @@
  *  MST_INVALID if the component is not strings, the number of rows is not known, a text is not UTF-8 (the message
  *  names the row), or no text has a token. */
 #ifdef MST_DATASET_HEADER
-typedef enum mst_text_standardize {
-    MST_TEXT_LOWER_AND_STRIP_PUNCTUATION = 0,
-    MST_TEXT_LOWER,
-    MST_TEXT_STRIP_PUNCTUATION,
-    MST_TEXT_AS_IT_IS
-} mst_text_standardize;
-typedef enum mst_text_split { MST_TEXT_SPLIT_WHITESPACE = 0, MST_TEXT_SPLIT_CHARACTER } mst_text_split;
 typedef struct mst_text_options {
     int zero_;
     int component;
@@ -49,7 +42,7 @@ MST_API MST_CHECKED mst_status mst_dataset_vectorize_text(mst_dataset *dataset, 
 #include "data/nested.h"
 #include "data/schema.h"
 #include "data/text/text_schema.h"
-#include "data/text/tokens.h"
+#include "tensor/tokens.h"
 #include "data/transforms/name_files.h"
 #include "data/transforms/relearn.h"
 #include "tokenizer/tokenizer_text.h"
@@ -113,6 +106,7 @@ static mst_status take_ids(vectorize *v, mst_string text) {
 static mst_status take_text(vectorize *v, mst_string text) {
     mst_string token;
     if (v->tokenizer) return take_ids(v, text);
+    MST_TRY(mst_text_check(text));
     MST_TRY(mst_tokens_begin(&v->tokens, text));
     while (mst_tokens_next(&v->tokens, &token)) {
         MST_TRY(mst_grow(&v->token, sizeof *v->token, v->num_tokens + 1, &v->capacity));

@@ -99,7 +99,8 @@ static bool is_integer_lookup(const char *class_name) {
 }
 
 static bool is_lookup(const char *class_name) {
-    return strcmp(class_name, "StringLookup") == 0 || is_integer_lookup(class_name);
+    return strcmp(class_name, "StringLookup") == 0 || strcmp(class_name, "TextVectorization") == 0 ||
+           is_integer_lookup(class_name);
 }
 
 /* LINE as a JSON string, or as an integer if INTEGERS is true. */

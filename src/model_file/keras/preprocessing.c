@@ -10,6 +10,7 @@
 #include "model_file/keras/not_taken.h"
 #include "model_file/keras/number_list.h"
 #include "muster/layers.h"
+#include "tensor/tokens.h"
 
 typedef mst_layer_normalization_options normalization_options;
 typedef mst_layer_category_encoding_options category_encoding_options;
@@ -17,6 +18,7 @@ typedef mst_layer_discretization_options discretization_options;
 typedef mst_layer_rescaling_options rescaling_options;
 typedef mst_layer_string_lookup_options string_lookup_options;
 typedef mst_layer_integer_lookup_options integer_lookup_options;
+typedef mst_layer_text_vectorization_options text_vectorization_options;
 
 /* KEY of CONFIG; NULL if it is null. */
 static const json_t *given(const json_t *config, const char *key) {
@@ -258,13 +260,16 @@ static mst_status write_lookup(const char *name, const mst_tensor *vocabulary, j
     return MST_FAIL(MST_INVALID, "layer '%s': a string of its vocabulary is no UTF-8", name);
 }
 
+static mst_status fail_learnt_strings(const char *name) {
+    return MST_FAIL(MST_UNIMPLEMENTED,
+                    "layer '%s': cannot be saved for Keras: the strings that it has learnt are known by their hashes "
+                    "alone: give it .vocabulary",
+                    name);
+}
+
 static mst_status write_string_lookup(const char *name, const string_lookup_options *options, json_t *config) {
     string_lookup_options o = *options;
-    if (!o.vocabulary)
-        return MST_FAIL(MST_UNIMPLEMENTED,
-                        "layer '%s': cannot be saved for Keras: the strings that it has learnt are known by their "
-                        "hashes alone: give it .vocabulary",
-                        name);
+    if (!o.vocabulary) return fail_learnt_strings(name);
     json_t *mask = o.mask_token ? json_string(o.mask_token) : NULL;
     if (o.mask_token && !mask) return MST_FAIL(MST_INVALID, "layer '%s': its mask_token is no UTF-8", name);
     return write_lookup(name, o.vocabulary, mask, string_lookup_of(&o), config);
@@ -319,6 +324,64 @@ static mst_status write_integer_lookup(mst_model *model, const char *name, const
     return status;
 }
 
+/* ---- TextVectorization ---- */
+
+/* The lookup inside: the masked token is "", and there is one index for other tokens. */
+static lookup text_lookup_of(text_vectorization_options *o, int64_t *others, bool *no_oov) {
+    return (lookup){false, &o->vocabulary, others, no_oov, &o->output_mode};
+}
+
+static mst_status read_name(const json_t *config, const char *key, const char *const *names, int *out) {
+    const json_t *value = json_object_get(config, key);
+    const char *text = json_is_null(value) ? "none" : json_string_value(value);
+    if (!value) return MST_OK;
+    for (int i = 0; text && names[i]; i++) {
+        if (strcmp(text, names[i]) != 0) continue;
+        *out = i;
+        return MST_OK;
+    }
+    return mst_keras_not_taken(key, value);
+}
+
+static mst_status read_text_vectorization(const json_t *config, mst_option_memory *memory,
+                                          text_vectorization_options *o) {
+    const json_t *length = given(config, "output_sequence_length");
+    const json_int_t count = json_integer_value(length);
+    int standardize = 0, split = 0;
+    int64_t others;
+    bool no_oov;
+    MST_TRY(read_name(config, "standardize", mst_text_standardize_names, &standardize));
+    MST_TRY(read_name(config, "split", mst_text_split_names, &split));
+    if (length && (!json_is_integer(length) || count < 1 || count > INT32_MAX))
+        return mst_keras_not_taken("output_sequence_length", length);
+    o->standardize = (mst_text_standardize)standardize;
+    o->split = (mst_text_split)split;
+    o->sequence_length = count;
+    json_t *mask = json_string("");
+    const mst_status status = read_lookup(config, mask, memory, text_lookup_of(o, &others, &no_oov));
+    json_decref(mask);
+    return status;
+}
+
+static mst_status write_text_vectorization(const char *name, const text_vectorization_options *options,
+                                           json_t *config) {
+    text_vectorization_options o = *options;
+    int64_t others = 1;
+    bool no_oov = false;
+    if (!o.vocabulary) return fail_learnt_strings(name);
+    MST_TRY(write_lookup(name, o.vocabulary, json_string(""), text_lookup_of(&o, &others, &no_oov), config));
+    json_object_del(config, "num_oov_indices"); /* not arguments of this layer */
+    json_object_del(config, "mask_token");
+    json_object_set_new(config, "ngrams", json_null()); /* its from_config wants this member */
+    json_object_set_new(config, "split", json_string(mst_text_split_names[o.split]));
+    json_object_set_new(
+        config, "standardize",
+        o.standardize == MST_TEXT_AS_IT_IS ? json_null() : json_string(mst_text_standardize_names[o.standardize]));
+    const bool has_length = o.sequence_length && o.output_mode <= MST_OUTPUT_MODE_INT; /* Keras takes it in this mode */
+    json_object_set_new(config, "output_sequence_length", has_length ? json_integer(o.sequence_length) : json_null());
+    return MST_OK;
+}
+
 /* ---- Rescaling ---- */
 
 /* Reads a number into AT, or several numbers into TENSOR. */
@@ -369,6 +432,7 @@ mst_status mst_keras_preprocessing_read(const char *class_name, const json_t *co
     if (is(class_name, "Rescaling")) return read_rescaling(config, memory, options);
     if (is(class_name, "StringLookup")) return read_string_lookup(config, memory, options);
     if (is(class_name, "IntegerLookup")) return read_integer_lookup(config, memory, options);
+    if (is(class_name, "TextVectorization")) return read_text_vectorization(config, memory, options);
     if (is(class_name, "Take")) return mst_keras_take_read(config, memory, options);
     const bool is_power = is(class_name, "Power"); /* an op without an equal layer has no exponent */
     if (is_power && !json_is_number(json_object_get(config, "exponent")))
@@ -402,6 +466,7 @@ mst_status mst_keras_preprocessing_write(mst_model *model, const mst_model_layer
     if (is(class_name, "Discretization")) return write_discretization(model, layer->name, layer->options, config);
     if (is(class_name, "StringLookup")) return write_string_lookup(layer->name, layer->options, config);
     if (is(class_name, "IntegerLookup")) return write_integer_lookup(model, layer->name, layer->options, config);
+    if (is(class_name, "TextVectorization")) return write_text_vectorization(layer->name, layer->options, config);
     if (is(class_name, "Rescaling")) return write_rescaling(layer->name, layer->options, config);
     if (is(class_name, "CategoryEncoding"))
         write_mode(config, ((const category_encoding_options *)layer->options)->output_mode);

@@ -7,6 +7,7 @@
  *      StringLookup      output_mode, mask_token; vocabulary, with or without the special tokens before it, which stand
  *                        for the masked token and for all other tokens
  *      IntegerLookup     the same; vocabulary, given or learnt (Muster keeps a learnt one in weights)
+ *      TextVectorization the same of strings; standardize, split, output_sequence_length
  *      Rescaling         scale and offset: numbers or lists
  *      Take              indices (an op in the file: model_file/keras/indexing.h) */
 #ifndef MUSTER_MODEL_FILE_KERAS_PREPROCESSING_H

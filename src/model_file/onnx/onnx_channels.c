@@ -163,8 +163,8 @@ static trace transposed(finder *f, const Muster__OnnxNode *node) {
     return t;
 }
 
-/* LIST becomes the numbers of the constant T, at most MST_MAX_NDIM. Returns how many, or -1 if T is no such constant. Long
- * tensors are not unpacked again for each node that uses them. */
+/* LIST becomes the numbers of the constant T, at most MST_MAX_NDIM. Returns how many there are, or -1 if T is no such
+ * constant. Long tensors are not unpacked again for each node that uses them. */
 static int short_list(const trace *t, int64_t *list) {
     const Muster__OnnxTensor *m = t->constant;
     mst_tensor *made = NULL;
@@ -223,8 +223,8 @@ static trace multiplied(finder *f, const Muster__OnnxNode *node) {
     return t;
 }
 
-/* A Reshape to [-1, K]: if the last axis of the source has K elements, each of its rows becomes an example. Programs that
- * have the channels last write products with a matrix so. */
+/* A Reshape to [-1, K]: if the last axis of the source has K elements, each of its rows becomes an example. Programs
+ * that have the channels last write products with a matrix so. */
 static trace reshaped(finder *f, const Muster__OnnxNode *node) {
     trace src = source(f, node, 0);
     const trace shape = source(f, node, 1);

@@ -48,7 +48,7 @@ static mst_status read_constant(mst_onnx_layer_call *c) {
 /* ---- sizes ---- */
 
 /* The item of a list of sizes for axis K of value I. */
-static int64_t size_of(int64_t i, int k) {
+static int64_t open_size(int64_t i, int k) {
     return MST_ONNX_UNKNOWN - (i * MST_MAX_NDIM + k);
 }
 
@@ -62,7 +62,7 @@ static mst_status read_sizes_of(mst_onnx_layer_call *c) {
     for (int i = 0; i < x.ndim; i++) {
         const bool examples = x.sequence.ndim ? x.sequence.axis[i] == MST_ONNX_AXIS_EXAMPLES : i == 0;
         sizes.size[i] =
-            examples ? MST_ONNX_EXAMPLES : size_of(mst_names_get(&c->layers->names, c->onnx.node->input[0]), i);
+            examples ? MST_ONNX_EXAMPLES : open_size(mst_names_get(&c->layers->names, c->onnx.node->input[0]), i);
     }
     return mst_onnx_layer_put(c, sizes);
 }
@@ -199,7 +199,7 @@ static bool has_sizes_of(const int64_t *list, int count, const mst_onnx_layer_va
     if (count != x->ndim || (list[0] != MST_ONNX_EXAMPLES && list[0] != -1) || list[last] != x->channels) return false;
     if (last == 2 && list[1] > 0) return true; /* the number of all elements leaves no other size */
     for (int k = 1; k < last; k++)
-        if (list[k] != size_of(x->merged - 1, k)) return false;
+        if (list[k] != open_size(x->merged - 1, k)) return false;
     return true;
 }
 

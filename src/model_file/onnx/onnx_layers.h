@@ -132,7 +132,7 @@ MST_CHECKED mst_status mst_onnx_layer_raw(const mst_onnx_layer_call *c, size_t i
 MST_CHECKED mst_status mst_onnx_layer_any(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out);
 /** Input I, which must be the output of a layer. */
 MST_CHECKED mst_status mst_onnx_layer_input(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out);
-/** The same, where axes may be merged: for nodes that compute with each number, or with each row along the last axis. */
+/** The same, where axes may be merged: for nodes that compute with each number, or each row along the last axis. */
 MST_CHECKED mst_status mst_onnx_layer_rows(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out);
 /** As mst_onnx_layer_input, in ONNX's order. */
 MST_CHECKED mst_status mst_onnx_layer_plain(const mst_onnx_layer_call *c, size_t i, mst_onnx_layer_value *out);
@@ -172,8 +172,8 @@ const Muster__OnnxNode *mst_onnx_layer_only_user(const mst_onnx_layer_call *c);
 
 /** Whether V is a sequence with an axis of directions. */
 bool mst_onnx_sequence_has_directions(const mst_onnx_layer_value *v);
-/** Makes V, if it is a sequence, the output of a layer. Its axes must be [n, steps, features] or [n, features]. An error
- *  if axes of V are merged. */
+/** Makes V, if it is a sequence, the output of a layer. Its axes must be [n, steps, features] or [n, features]. An
+ *  error if axes of V are merged. */
 MST_CHECKED mst_status mst_onnx_sequence_settle(mst_onnx_layers *l, mst_onnx_layer_value *v);
 /** What these nodes do with X, their input 0, which is a sequence: output 0 becomes the sequence that is left. A
  *  Transpose by PERM, of three dimensions also of a value that is none yet; a Squeeze of AXES, bit I for axis I; a

@@ -113,6 +113,10 @@ static void what_keras_lacks_is_not_saved(void **state) {
                       .name = "words");
     EXPECT_ERROR(mst_model_save(model, folder_path("no.keras")), MST_UNIMPLEMENTED, "'words': cannot be saved");
     mst_model_destroy(model);
+    EXPECT_OK(mst_model_create(&model));
+    mst_text_vectorization(mst_input(model, MST_SHAPE(1), .dtype = MST_STRING), .max_tokens = 9, .name = "texts");
+    EXPECT_ERROR(mst_model_save(model, folder_path("no.keras")), MST_UNIMPLEMENTED, "'texts': cannot be saved");
+    mst_model_destroy(model);
     /* columns that no integer has are Keras' pad_to_max_tokens */
     EXPECT_OK(mst_model_create(&model));
     const mst_output lookup =
@@ -133,9 +137,10 @@ static mst_status load_stack(const char *shape, const char *class_name, const ch
              "{\"class_name\": \"InputLayer\", \"config\": {\"name\": \"in\", \"batch_shape\": [null%s], "
              "\"dtype\": \"%s\"}}, {\"class_name\": \"%s\", \"config\": {\"name\": \"layer\", %s}}]}}",
              shape,
-             strcmp(class_name, "StringLookup") == 0    ? "string"
-             : strcmp(class_name, "IntegerLookup") == 0 ? "int64"
-                                                        : "float32",
+             strcmp(class_name, "StringLookup") == 0        ? "string"
+             : strcmp(class_name, "TextVectorization") == 0 ? "string"
+             : strcmp(class_name, "IntegerLookup") == 0     ? "int64"
+                                                            : "float32",
              class_name, config);
     const mst_status status = mst_model_load(folder_write_text("m.json", text), &model, NULL);
     mst_model_destroy(model);
@@ -185,6 +190,23 @@ static void options_of_keras_are_taken_or_named(void **state) {
         {"StringLookup", ", 1", "\"vocabulary\": [\"b\"], \"mask_token\": 0", "mask_token = 0"},
         {"StringLookup", ", 1", "\"vocabulary\": [\"b\"], \"output_mode\": \"tf_idf\"", "output_mode = \"tf_idf\""},
         {"StringLookup", ", 1", "\"vocabulary\": [\"b\"], \"num_oov_indices\": -1", "num_oov_indices = -1"},
+        {"TextVectorization", ", 1", "\"vocabulary\": [\"\", \"[UNK]\", \"b\"], \"output_sequence_length\": 4", NULL},
+        {"TextVectorization", "", "\"vocabulary\": [\"b\"], \"split\": \"character\", \"standardize\": null", NULL},
+        {"TextVectorization", ", 1", "\"vocabulary\": [\"b\"], \"output_mode\": \"count\"", NULL},
+        {"TextVectorization", ", 1", "\"vocabulary\": null", "it has no vocabulary"},
+        {"TextVectorization", ", 1", "\"vocabulary\": [\"\", \"[UNK]\"]", "it has no vocabulary"},
+        {"TextVectorization", ", 1", "\"vocabulary\": [\"b\", \"b\"]", "are the same"},
+        {"TextVectorization", ", 1", "\"vocabulary\": [\"b\"], \"standardize\": {}", "standardize = {}"},
+        {"TextVectorization", ", 1", "\"vocabulary\": [\"b\"], \"split\": null", "split = null"},
+        {"TextVectorization", ", 1", "\"vocabulary\": [\"b\"], \"ngrams\": 2", "ngrams = 2"},
+        {"TextVectorization", ", 1", "\"vocabulary\": [\"b\"], \"ragged\": true", "ragged = true"},
+        {"TextVectorization", ", 1", "\"vocabulary\": [\"b\"], \"output_mode\": \"tf_idf\"",
+         "output_mode = \"tf_idf\""},
+        {"TextVectorization", ", 1", "\"vocabulary\": [\"b\"], \"output_mode\": \"one_hot\"", "is for one token"},
+        {"TextVectorization", ", 1", "\"vocabulary\": [\"b\"], \"output_sequence_length\": 0",
+         "output_sequence_length = 0"},
+        {"TextVectorization", ", 1", "\"vocabulary\": [\"b\"], \"output_sequence_length\": 1e30",
+         "output_sequence_length = 1e"},
         {"IntegerLookup", ", 1", "\"vocabulary\": [-1, 7, 5], \"output_mode\": \"one_hot\"", NULL},
         {"IntegerLookup", ", 1", "\"vocabulary\": [0, -1, 5], \"mask_token\": 0, \"oov_token\": -1", NULL},
         {"IntegerLookup", ", 3", "\"vocabulary\": [-1, 5], \"mask_token\": 0, \"output_mode\": \"count\"", NULL},

@@ -1,4 +1,4 @@
-/* Finding the axis of the channels: by means over pixels; and in little time, even if many nodes use one long constant. */
+/* Finding the axis of the channels: by means over pixels, and in little time if many nodes use one long constant. */
 #include "model_file/onnx/onnx_channels.h"
 
 #include <stdlib.h>

@@ -5,12 +5,16 @@
  *  As in TensorFlow, only ASCII has lower case and punctuation: É stays, and so do quotation marks such as “. White
  *  space is a blank, \t \n \v \f \r; other blanks, such as U+00A0, belong to their token.
  */
-#ifndef MUSTER_DATA_TEXT_TOKENS_H
-#define MUSTER_DATA_TEXT_TOKENS_H
+#ifndef MUSTER_TENSOR_TOKENS_H
+#define MUSTER_TENSOR_TOKENS_H
 
 #include <stdbool.h>
 
-#include "muster/dataset.h"
+#include "muster/tensor.h"
+#include "muster/text.h"
+
+/** Names of mst_text_standardize and mst_text_split, which are those of Keras ("none": as it is). */
+extern const char *const mst_text_standardize_names[], *const mst_text_split_names[];
 
 /** MST_INVALID if TEXT is not UTF-8 or has a zero byte; the message says where. */
 MST_API MST_CHECKED mst_status mst_text_check(mst_string text);
@@ -29,7 +33,8 @@ typedef struct mst_tokens {
     int64_t at;             /**< where the next token is looked for */
 } mst_tokens;
 
-/** Begins with TEXT, which may be freed afterwards. Fails as mst_text_check does. */
+/** Begins with TEXT, which may be freed afterwards. It may have any bytes: one that is not UTF-8 is a character of its
+ *  own. */
 MST_CHECKED mst_status mst_tokens_begin(mst_tokens *tokens, mst_string text);
 /** Gives the next token, which is valid until mst_tokens_begin is called again. False at the end. */
 bool mst_tokens_next(mst_tokens *tokens, mst_string *token);

@@ -1,10 +1,14 @@
-#include "data/text/tokens.h"
+#include "tensor/tokens.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/utf8.h"
+
+const char *const mst_text_standardize_names[] = {"lower_and_strip_punctuation", "lower", "strip_punctuation", "none",
+                                                  NULL};
+const char *const mst_text_split_names[] = {"whitespace", "character", NULL};
 
 static bool is_utf16(mst_string text) {
     return text.length >= 2 && (memcmp(text.data, "\xff\xfe", 2) == 0 || memcmp(text.data, "\xfe\xff", 2) == 0);
@@ -34,7 +38,6 @@ mst_status mst_tokens_begin(mst_tokens *t, mst_string text) {
     const bool strip =
         t->standardize == MST_TEXT_LOWER_AND_STRIP_PUNCTUATION || t->standardize == MST_TEXT_STRIP_PUNCTUATION;
     t->size = t->at = 0;
-    MST_TRY(mst_text_check(text));
     MST_TRY(mst_grow(&t->text, 1, (int64_t)text.length + 1, &t->capacity));
     for (size_t i = 0; i < text.length; i++) {
         const char c = text.data[i];
@@ -50,8 +53,10 @@ bool mst_tokens_next(mst_tokens *t, mst_string *token) {
     const int64_t first = t->at;
     if (words)
         while (t->at < t->size && !mst_text_is_white(t->text[t->at])) t->at++;
-    else
-        t->at += (int64_t)mst_utf8_size(t->text + first, (size_t)(t->size - first));
+    else {
+        const size_t size = mst_utf8_size(t->text + first, (size_t)(t->size - first));
+        t->at += size ? (int64_t)size : 1;
+    }
     *token = (mst_string){t->text + first, (size_t)(t->at - first)};
     return true;
 }
