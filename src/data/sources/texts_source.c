@@ -42,9 +42,9 @@ MST_API MST_CHECKED mst_status mst_dataset_from_texts(const char *path, const ms
 #include "data/dataset.h"
 #include "data/nested.h"
 #include "data/schema.h"
-#include "tensor/tokens.h"
 #include "data/transforms/name_files.h"
 #include "format/encoding.h"
+#include "tensor/tokens.h"
 
 static const size_t MOST_BYTES = (size_t)1 << 34; /* limit for a file */
 

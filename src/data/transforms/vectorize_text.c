@@ -42,9 +42,9 @@ MST_API MST_CHECKED mst_status mst_dataset_vectorize_text(mst_dataset *dataset, 
 #include "data/nested.h"
 #include "data/schema.h"
 #include "data/text/text_schema.h"
-#include "tensor/tokens.h"
 #include "data/transforms/name_files.h"
 #include "data/transforms/relearn.h"
+#include "tensor/tokens.h"
 #include "tokenizer/tokenizer_text.h"
 
 enum { ROWS_AT_ONCE = 256, LEAST_MAX_TOKENS = MST_TOKEN_FIRST + 1 };
